@@ -30,10 +30,10 @@ fn read(text: &str) -> Result<Duration, UsageError> {
     }
     // Nanoseconds of the integer parts and of the fractions: an f64 cannot hold all integer parts exactly.
     let (mut whole_sum, mut fraction_sum, mut rest) = (0u128, 0.0, text);
-    let begins_number_or_unit = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let begins_number_or_unit = |c: char| c.is_ascii_alphanumeric() || ".µ".contains(c);
     while !rest.is_empty() {
         let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
-        let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic());
+        let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic() || c == 'µ');
         // The whole text is a bare number.
         let unit = if number == text { "s" } else { unit };
         rest = after.trim_start();

@@ -35,7 +35,7 @@ const WGET: Client = Client {
     with_value: "-a -A -B -D -e -i -I -l -n -o -O -P -Q -R -t -T -U -w -X",
     method: "--method",
     data: "--post --body",
-    hiding: "-e -i --execute --input",
+    hiding: "-e -i --config --execute --input",
 };
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
@@ -101,14 +101,15 @@ impl Client {
         let mut calls = Vec::new();
         for (at, word) in command.iter().enumerate() {
             for (start, name) in word.to_ascii_lowercase().match_indices(self.name) {
-                // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`
-                let ends_name = |c: char| c.is_ascii_digit() || "-.\"'`})".contains(c);
-                let rest = word[start + name.len()..].trim_start_matches(ends_name);
+                // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`, the container image `curl:8.5`
+                let rest = word[start + name.len()..].trim_start_matches(|c| "0123456789-.:\"'`})".contains(c));
                 if rest.is_empty() {
                     calls.push(self.parse(&command[at + 1..]));
                 } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\$".contains(c)) {
                     // A script: `curl URL`, `curl>out`, a continued line, or `curl$OPTIONS`
-                    calls.push(self.parse_script(rest));
+                    // The lines of an array (`cmd=(curl ...`) are one call.
+                    let is_array = word[..start].rsplit_once("=(").is_some_and(|(_, it)| !it.contains(')'));
+                    calls.push(self.parse_script(&rest.replace('\n', if is_array { " " } else { "\n" })));
                 }
             }
         }
@@ -119,10 +120,10 @@ impl Client {
     /// line, if no quotation is open there. A substitution before the end hides the end: all words of the script are
     /// then uncertain.
     fn parse_script(&self, script: &str) -> Vec<Word> {
-        // The `&` of `2>&1`, `>& log`, `&>log` or of a URL ends no command.
-        let ends_command = |at: usize| !script[..at].ends_with('>') && script[at + 1..].starts_with([' ', '\n', '&']);
-        let is_operator = |(at, sign): &(usize, &str)| *sign != "&" || ends_command(*at);
-        let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(is_operator);
+        // The `&` of `&>log` or of a URL ends no command, nor does the operator of `2>&1`, `>& log` or `>| log`.
+        let is_followed = |at: usize| script[at + 1..].starts_with([' ', '\n', '&']);
+        let may_end = |(at, sign): &(usize, &str)| !script[..*at].ends_with('>') && (*sign != "&" || is_followed(*at));
+        let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(may_end);
         let ends = operators.map(|(at, _)| at).chain([script.len()]);
         // Limits the work on a long script.
         for command in ends.take(100).map(|end| &script[..end]) {
@@ -135,7 +136,9 @@ impl Client {
                 return self.parse(&words);
             }
         }
-        let mut call = self.parse(&script.split_whitespace().collect::<Vec<_>>());
+        // `$'-d'` and `"--data"` become options.
+        let unquoted = script.replace(['"', '\'', '\\'], "").replace("$-", "-");
+        let mut call = self.parse(&unquoted.split_whitespace().collect::<Vec<_>>());
         call.iter_mut().for_each(|word| word.is_certain = false);
         call
     }
@@ -196,7 +199,7 @@ impl Client {
     /// Returns the option behind which another one may be hidden that sends something.
     fn hiding_option(&self, call: &[Word]) -> Option<String> {
         // A shell replaces a list by several words, each of which may be an option.
-        let is_list = |word: &Word| ["$@", "$*", "[@]}", "[*]}"].iter().any(|list| word.text.contains(list));
+        let is_list = |word: &Word| "$@ $* ${@ ${* [@] [*]".split(' ').any(|it| word.text.contains(it));
         let hiding = all(call, self.hiding).next().map(|(option, _)| option.text.clone());
         hiding.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))
     }
@@ -214,8 +217,7 @@ impl Client {
 /// Returns the options of a call that begin with one of `names`, each with the word after it: its value, if it has one.
 fn all<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = (&'c Word, &'c str)> {
     let nexts = call.iter().skip(1).map(|word| &*word.text).chain([""]);
-    let pairs = call.iter().zip(nexts);
-    pairs.filter(move |(word, _)| is_any(&word.text, names))
+    call.iter().zip(nexts).filter(move |(it, _)| is_any(&it.text, names))
 }
 
 fn has(call: &[Word], names: &str) -> bool {
@@ -235,8 +237,8 @@ fn is_any(option: &str, names: &str) -> bool {
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
 fn is_fixed_key(header: &str) -> bool {
     let (name, value) = header.split_once(':').unwrap_or_default();
-    // Another variable or a `$(command)` may change with each attempt.
+    // Another variable (a shell's, or curl's `{{name}}`) or a `$(command)` may change with each attempt.
     let is_id = |after: &str| after.starts_with("BACKOFF_ROOT_ID") || after.starts_with("BACKOFF_RUN_ID");
-    let is_fixed = !value.contains('`') && value.replace("${", "$").split('$').skip(1).all(is_id);
+    let is_fixed = value.replace("${", "$").split(['$', '`', '{']).skip(1).all(is_id);
     name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && is_fixed
 }
