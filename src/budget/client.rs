@@ -2,7 +2,7 @@
 #![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 #[cfg(feature = "redis")]
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,7 +44,8 @@ impl Store {
             None if is_like_address(text) => {
                 "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
             }
-            None => return Ok(Store::Directory(Some(text.into()))),
+            // Without a slash at the end, which would follow a symbolic link.
+            None => return Ok(Store::Directory(Some(Path::new(text).components().collect()))),
         };
         Err(why.into())
     }
@@ -64,9 +65,9 @@ impl Store {
         }
     }
 
-    /// Returns true if a local directory can replace the store.
-    pub(crate) fn is_remote(&self) -> bool {
-        !matches!(self, Store::Directory(_))
+    /// Returns true for the directory of `path`, or if neither has a path.
+    pub(crate) fn is_at(&self, path: &Option<PathBuf>) -> bool {
+        matches!(self, Store::Directory(own) if own == path)
     }
 
     /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors

@@ -94,8 +94,9 @@ impl Run<'_> {
 
     /// Waits until the attempt of `begin_counting`, if any, is counted.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
-        let patience = self.patience(budget, spare);
-        let counted = self.host.ask_budget(budget, Question::Attempt, patience)?;
+        let counted = self
+            .host
+            .ask_budget(budget, Question::Attempt, self.patience(budget, spare))?;
         self.note_answer(counted).map(drop)
     }
 

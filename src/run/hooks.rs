@@ -41,7 +41,10 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.set("BACKOFF_DELAY", "");
-        spec.set("BACKOFF_FAILED_RUNS", or_empty(self.store.failed_runs_now));
+        // An outer run that shares the budget counts this failure, but later.
+        let is_uncounted = self.plan.budget.as_ref().is_some_and(|budget| budget.is_inherited);
+        let failed_runs = self.store.failed_runs_now.map(|runs| runs + u64::from(is_uncounted));
+        spec.set("BACKOFF_FAILED_RUNS", or_empty(failed_runs));
         self.run_hook("--on-give-up", shell, &spec)
     }
 
@@ -80,11 +83,8 @@ impl Run<'_> {
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let mut reason = attempt.verdict.reason().cloned().unwrap_or(Reason::new(Why::ByDefault));
         reason.why = Why::BeforeRetryFailed(why);
-        let attempt = JudgedAttempt {
-            outcome: attempt.outcome.clone(),
-            verdict: Verdict::Permanent(reason),
-        };
-        self.stop(Stop::GaveUp(GiveUp::Permanent), &attempt)
+        let (outcome, verdict) = (attempt.outcome.clone(), Verdict::Permanent(reason));
+        self.stop(Stop::GaveUp(GiveUp::Permanent), &JudgedAttempt { outcome, verdict })
     }
 
     /// Runs the hook of `option`. Its failure only causes a warning.

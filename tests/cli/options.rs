@@ -141,7 +141,7 @@ stdin-limit | 3 | -n 2 -b 1ms -- sh -c 'cat; exit 1' | more was read than --stdi
 stdout | null | -n 1 -- sh -c 'test /dev/stdout -ef /dev/null && echo dropped >&2' | dropped
 stderr | null | -q -- readlink /proc/self/fd/2 | /dev/null
 pty | 1 | -n 1 -- sh -c 'tty <&1' | /dev/pts/
-budget | api | --store /proc/none -- true | going on without the budget "api"
+budget | api | --store /proc/none -- true | own budget "api"
 budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2

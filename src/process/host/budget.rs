@@ -30,9 +30,9 @@ impl System {
     }
 
     /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot
-    /// be ended, so there is at most one for each kind of store.
+    /// be ended, so there is at most one for this machine's own store and one for another.
     fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
-        let in_use = self.stores_in_use[usize::from(store.is_remote())].clone();
+        let in_use = self.stores_in_use[usize::from(store.is_at(&environment::state_home()))].clone();
         // `self` and this function hold one reference each; a thread that still asks holds a third.
         if Arc::strong_count(&in_use) > 2 {
             return Err(RunError::Fault(format!("{store}: still gives no answer")));
@@ -59,8 +59,8 @@ impl System {
         answered.map_err(|why| RunError::Fault(why.to_string()))
     }
 
-    /// Asks the run's store, or waits until the attempt is counted. If a server gives no answer, this machine's own
-    /// budget does.
+    /// Asks the run's store, or waits until the attempt is counted. If another store gives no answer, this
+    /// machine's own budget does.
     pub(super) fn ask(&mut self, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<BudgetAnswer> {
         let store = self.store.clone();
         let query = match (question, self.counting.take()) {
@@ -79,7 +79,7 @@ impl System {
         let mut effect = format!("going on without the budget \"{name}\"");
         if budget.denies_if_down {
             effect = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
-        } else if store.is_remote() {
+        } else if !store.is_at(&environment::state_home()) {
             let own = Store::Directory(environment::state_home());
             let query = self.query(&own, budget, question, DEFAULT_TIMEOUT);
             match self.wait_for_answer(&own, query, DEFAULT_TIMEOUT) {
