@@ -11,16 +11,16 @@ fuzz_target!(|output: &[u8]| {
     let of_line = |line: &[u8]| {
         let mut alone = RetryAfter::default();
         // After this line a reset counts even if `line` says that some quota is left.
-        alone.read(b"x-ratelimit-remaining: 0", now);
+        alone.read(b"x-ratelimit-remaining: 0\n", now);
         alone.read(line, now);
         alone.wait()
     };
     let mut retry_after = RetryAfter::default();
     let mut longest = None;
     for line in output.split(|byte| *byte == b'\n') {
-        retry_after.read(line, now);
-        let wait = of_line(line);
+        let wait = of_line(&[line, b"\n"].concat());
         assert_eq!(wait, of_line(&[line, b"\r\n"].concat()));
+        retry_after.read(&[line, b"\n"].concat(), now);
         longest = longest.max(wait);
     }
     assert!(retry_after.wait() <= longest);

@@ -70,8 +70,8 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
            {separator}*
            (?: (?<http_date> [a-z]{{3,9}},?\ [-\ \w]+\ \d\d:\d\d:\d\d\ (?:GMT|\d{{4}}) )
              | (?<date> \d{{4}}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d ) (?:\.\d+)? (?:Z|\ UTC|\ \+0000|\+00:00)
-             | (?<lengths> (?: {NUMBER}{GAP}(?:{unit}) ,?\s*(?:and\s+)? )+ ) (?:[^=\w\x80-\xff]|$)
-             | (?<number>{NUMBER}) (?: (?<alone> {GAP}(?:[,.:]+(?:\D|$)|[^-/%\w\s"'`\\,.:\x80-\xff]|$) )
+             | (?<lengths> (?: {NUMBER}{GAP}(?:{unit}) ,?\s*(?:and\s+)? )+ ) [^=\w\x80-\xff]
+             | (?<number>{NUMBER}) (?: (?<alone> {GAP}(?:[,.:]+\D|[^-/%\w\s"'`\\,.:\x80-\xff]|\n) )
                                      | [,.:]*[^-/%\w,.:] ) )"#
     ))
 });
@@ -106,7 +106,8 @@ pub struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads one line, with or without its end, printed at `now`.
+    /// Reads a line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
+    /// follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
         let line = without_escapes(line);
         for found in REQUEST.iter().flat_map(|request| request.captures_iter(&line)) {

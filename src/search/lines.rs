@@ -1,7 +1,9 @@
 //! Cuts a stream into lines of limited length.
 
-/// Limit on the bytes of a line that are shown; requests to wait stand at the beginning.
+/// Limit on the bytes of a line that are shown at once. A longer line is shown in parts.
 const LONGEST: usize = 8 * 1024;
+/// Bytes that two parts share, so that a text up to this length is complete in one of them.
+const OVERLAP: usize = LONGEST / 8;
 
 /// The unfinished last line of the stream so far.
 #[derive(Debug, Default)]
@@ -10,25 +12,24 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes a piece of the stream, and shows the lines that it completes.
+    /// Takes a piece of the stream, and shows the lines that it completes, with their ends.
     pub fn push(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
-            let text = part.strip_suffix(b"\n").unwrap_or(part);
-            let free = LONGEST.saturating_sub(self.rest.len());
-            self.rest.extend_from_slice(&text[..text.len().min(free)]);
-            if text.len() < part.len() {
+            self.rest.extend_from_slice(part);
+            while self.rest.len() > LONGEST {
+                show(&self.rest[..LONGEST]);
+                self.rest.drain(..LONGEST - OVERLAP);
+            }
+            if part.ends_with(b"\n") {
                 show(&self.rest);
                 self.rest.clear();
             }
         }
     }
 
-    /// Shows a last line without an end.
+    /// Shows a last line without an end as if it had one.
     pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
-        if !self.rest.is_empty() {
-            show(&self.rest);
-            self.rest.clear();
-        }
+        self.push(b"\n", show);
     }
 }
 

@@ -11,10 +11,10 @@ fn now() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(NOW)
 }
 
-/// Returns the wait that one line asks for. A reset counts here even if some of the quota is left.
+/// Returns the wait that one line without its end asks for. A reset counts here even if some of the quota is left.
 fn wait_asked_for(line: &[u8], now: SystemTime) -> Option<Duration> {
     let mut found = RetryAfter::default();
-    found.read(line, now);
+    found.read(&[line, b"\n"].concat(), now);
     found.asked.max(found.reset)
 }
 
