@@ -70,10 +70,10 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         {
             Exit::Code(1)
         }
-        (Stop::Succeeded { .. } | Stop::Ended(_), _) if overrides.zero.contains_end(end) => Exit::Code(0),
+        (Stop::Succeeded { .. } | Stop::Ended(_), _) => as_it_ended(end, overrides.zero),
         // The run failed, or had too few successes in a row; 0 would hide that.
         (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
-        _ => as_it_ended(end),
+        _ => as_it_ended(end, CodeSet::default()),
     }
 }
 
@@ -87,9 +87,10 @@ pub fn skipped(overrides: Overrides) -> Exit {
     Exit::Code(overrides.skipped)
 }
 
-/// Returns the command's own end, unchanged.
-pub fn as_it_ended(end: &End) -> Exit {
+/// Returns the command's own end, unchanged, or 0 for one of the successes `zero`.
+pub fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     match end {
+        _ if zero.contains_end(end) => Exit::Code(0),
         End::Signaled(signal) => Exit::Signal(*signal),
         End::Exited(_) | End::TimedOut(_) | End::NotStarted(_) => Exit::Code(end.shell_status()),
     }
