@@ -115,6 +115,22 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
 }
 
 #[test]
+fn a_key_reaches_the_command_if_backoff_ignores_its_signal() {
+    let mut terminal = Terminal::with(&format!(
+        "trap '' INT QUIT TSTP; backoff -n 1 --pty -- {} signals 7; echo status-$?",
+        probe()
+    ));
+    let pid = terminal.pid_of_probe();
+    terminal.until_raw();
+    for (key, number) in [(CTRL_C, "2\r\n"), (CTRL_BACKSLASH, "3\r\n")] {
+        terminal.send(key);
+        terminal.expect(number);
+    }
+    send(pid, Signal::SIGTERM);
+    terminal.expect("status-7");
+}
+
+#[test]
 fn keys_that_are_read_together_arrive_once_each() {
     for _ in 0..5 {
         let mut terminal = Terminal::with(&format!("backoff -n 1 --pty -- {} signals 7", probe()));

@@ -260,7 +260,7 @@ fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigacti
     }
 }
 
-fn is_ignored(signal: Signal) -> bool {
+pub(crate) fn is_ignored(signal: Signal) -> bool {
     change_action(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
 }
 

@@ -115,7 +115,8 @@ impl Streams {
             input_lost: self.input.kept.is_incomplete,
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
-            reader_gone: self.outputs.iter().any(|output| output.reader_gone),
+            // As for a command that is not observed, a reader of standard error that is gone does not matter.
+            reader_gone: self.outputs[0].reader_gone,
             // Set by the caller.
             unread: false,
         };

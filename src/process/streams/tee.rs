@@ -26,7 +26,7 @@ use crate::process::sys::fd::ready;
 
 /// First and longest delay between polls of a partly read window.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
-const LONGEST_DELAY: Duration = Duration::from_millis(100);
+const LONGEST_DELAY: Duration = Duration::from_millis(200);
 
 /// The condition for the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

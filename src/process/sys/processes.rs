@@ -61,7 +61,8 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
         parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
         started: field(22)?.parse().ok()?,
-        is_zombie: matches!(state, "Z" | "X"),
+        // A process whose main thread has ended has the state of a zombie, while other threads go on.
+        is_zombie: matches!(state, "Z" | "X") && field(20)?.parse::<u32>().ok()? <= 1,
         is_stopped: state == "T",
     })
 }

@@ -18,7 +18,7 @@ use nix::unistd::{read, tcgetpgrp, write};
 
 use super::{controlling, is_controlling, key_target, may_use, modes, window_size};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, send};
+use crate::process::signals::{Target, is_ignored, send};
 use crate::process::spawn::ChildStdio;
 use crate::process::sys::fd::{inherited, set_nonblocking};
 use crate::process::sys::stdio;
@@ -220,8 +220,9 @@ impl Pty {
             (Key::VSUSP, Signal::TSTP),
         ];
         let keys = keys.map(|(key, signal)| (settings.control_chars[key as usize], signal));
-        let enabled_keys = keys.into_iter().filter(|(key, _)| *key != libc::_POSIX_VDISABLE);
-        Some(enabled_keys.collect())
+        // If backoff ignores the signal, the key goes to the command's terminal, which sends the signal.
+        let is_ours = |(key, signal): &(u8, Signal)| *key != libc::_POSIX_VDISABLE && !is_ignored(*signal);
+        Some(keys.into_iter().filter(is_ours).collect())
     }
 }
 

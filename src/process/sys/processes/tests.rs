@@ -12,6 +12,9 @@ fn a_name_may_hold_anything() {
         is_stopped: false,
     };
     assert_eq!(parse(42, stat), Some(expected));
+    // Its main thread has ended, and two others go on.
+    let stat = b"42 (a) Z 7 8 9 34818 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 123456 0 0";
+    assert!(!parse(42, stat).unwrap().is_zombie);
     for stat in [&b""[..], b"1 (x", b"1 (x) S", b"1 (x) S a b c", b"1 (\xff) \xff"] {
         assert_eq!(parse(1, stat), None);
     }
