@@ -94,9 +94,8 @@ impl Run<'_> {
 
     /// Waits until the attempt of `begin_counting`, if any, is counted.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
-        let counted = self
-            .host
-            .ask_budget(budget, Question::Attempt, self.patience(budget, spare))?;
+        let patience = self.patience(budget, spare);
+        let counted = self.host.ask_budget(budget, Question::Attempt, patience)?;
         self.note_answer(counted).map(drop)
     }
 
