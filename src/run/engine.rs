@@ -335,8 +335,8 @@ impl Run<'_> {
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
         let end = if is_complete { &outcome.end } else { &BY_DEADLINE };
         match exit::as_it_ended(end, self.plan.overrides.zero) {
-            // With `--until failure`, 0 says that a failure came. Otherwise 0 would hide one.
-            Exit::Code(0) if self.plan.limits.until == Until::Failure || !succeeded => Ok(Exit::Code(1)),
+            // With `--until failure`, 0 says that a failure came.
+            Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
             exit => Ok(exit),
         }
     }
