@@ -32,7 +32,11 @@ extern "C" fn main(_: std::ffi::c_int, argv: Argv) -> std::ffi::c_int {
 }
 
 fn probe(args: Vec<OsString>) -> Exit {
-    let words: Vec<&str> = args.iter().skip(1).map(|word| word.to_str().unwrap()).collect();
+    let words: Vec<&str> = args
+        .iter()
+        .skip(1)
+        .map(|word| word.to_str().unwrap())
+        .collect();
     match words.as_slice() {
         ["signals"] => return signals(None),
         ["signals", code] => return signals(Some(code.parse().unwrap())),

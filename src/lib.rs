@@ -38,7 +38,10 @@ use run::plan::Format;
 use run::plan::{Identity, Plan};
 
 /// Runs backoff with these arguments; the first is the program's name.
-#[allow(clippy::needless_pass_by_value, reason = "the C `main` hands them over")]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the C `main` hands them over"
+)]
 pub fn main(args: Vec<OsString>) -> Exit {
     let typed = match cli::parse::parse(&args) {
         Ok(Parsed::Run(typed)) => typed,
@@ -62,7 +65,11 @@ pub fn main(args: Vec<OsString>) -> Exit {
         listing::policies(config)
     } else if is_given("plot") {
         let columns = columns(stdio::OUT);
-        Ok(vec![report::plan_plot::bars(plan, columns, environment::is_utf8())])
+        Ok(vec![report::plan_plot::bars(
+            plan,
+            columns,
+            environment::is_utf8(),
+        )])
     } else if is_given("plan") {
         Ok(vec![match plan.output.format {
             Format::Json => report::plan_table::as_json(plan),
@@ -100,7 +107,11 @@ fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
 
 fn run(plan: &Plan, store: &Store) -> Exit {
     let run_id = uuid();
-    let root_id = plan.nesting.root_id.clone().unwrap_or_else(|| run_id.clone());
+    let root_id = plan
+        .nesting
+        .root_id
+        .clone()
+        .unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = generator(plan.seed);
     let takes_color = || stdio::takes_color(stdio::ERR);
@@ -115,9 +126,14 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         report.begin(host.time_of_day());
     }
     // Opens the log, so that a warning about an unusable log file comes before the run.
-    let opened = plan.output.log_file.as_ref().map_or(Ok(()), |_| host.write_log(""));
+    let opened = plan
+        .output
+        .log_file
+        .as_ref()
+        .map_or(Ok(()), |_| host.write_log(""));
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
-    let result = opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));
+    let result =
+        opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));
     let exit = match &result {
         Ok(exit) => *exit,
         Err(RunError::Interrupted(signal)) => Exit::Signal(*signal),

@@ -6,7 +6,10 @@ use std::ffi::c_int;
 
 use backoff_cli::Argv;
 
-#[allow(unsafe_code, reason = "this attribute; what is unsafe is in `process::entry`")]
+#[allow(
+    unsafe_code,
+    reason = "this attribute; what is unsafe is in `process::entry`"
+)]
 #[unsafe(no_mangle)]
 extern "C" fn main(_: c_int, argv: Argv) -> c_int {
     backoff_cli::enter(argv, backoff_cli::main)

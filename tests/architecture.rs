@@ -22,15 +22,21 @@ const ROOMS: &[&str] = &[
 ];
 
 /// The modules of `process`, from top to bottom. Files in no folder, and `host`, are its top.
-const ROOMS_OF_PROCESS: &[&str] = &["the top", "attempt", "streams", "terminal", "spawn", "signals", "sys"];
+const ROOMS_OF_PROCESS: &[&str] = &[
+    "the top", "attempt", "streams", "terminal", "spawn", "signals", "sys",
+];
 
 const MOST_UNSAFE: usize = 30;
 
 fn sources(dir: &str) -> Vec<Source> {
-    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let of_entry = |path: PathBuf| match path.to_str().unwrap() {
         dir if path.is_dir() => sources(dir),
-        name if name.ends_with(".rs") => vec![Source::new(name, &fs::read_to_string(&path).unwrap())],
+        name if name.ends_with(".rs") => {
+            vec![Source::new(name, &fs::read_to_string(&path).unwrap())]
+        }
         _ => Vec::new(),
     };
     entries.flat_map(of_entry).collect()
@@ -39,7 +45,11 @@ fn sources(dir: &str) -> Vec<Source> {
 /// Returns the module of a file: `plan` for `src/plan/waits.rs`.
 fn room(file: &str) -> Option<String> {
     let path = file.strip_prefix("src/")?;
-    Some(path.split_once('/').map_or("the top", |(room, _)| room).to_owned())
+    Some(
+        path.split_once('/')
+            .map_or("the top", |(room, _)| room)
+            .to_owned(),
+    )
 }
 
 fn room_of_process(file: &str) -> Option<String> {
@@ -79,7 +89,11 @@ fn count(pattern: &str, Source { code, .. }: &Source) -> usize {
 fn only_the_command_line_knows_the_parser() {
     for source in sources("src") {
         let speaks = count(r"\bclap\b", &source) > 0;
-        assert!(!speaks || source.path.starts_with("src/cli/"), "{}", source.path);
+        assert!(
+            !speaks || source.path.starts_with("src/cli/"),
+            "{}",
+            source.path
+        );
     }
 }
 
@@ -90,7 +104,10 @@ fn effects_decide_nothing() {
         let decides = ["classifier", "delay", "forecast", "session"];
         let to = arrow.to.strip_prefix("src/policy/").unwrap_or_default();
         let decides = decides.iter().any(|file| to.starts_with(file));
-        assert!(!(decides && arrow.from.starts_with("src/process/")), "{arrow}");
+        assert!(
+            !(decides && arrow.from.starts_with("src/process/")),
+            "{arrow}"
+        );
     }
 }
 
@@ -99,7 +116,8 @@ fn one_condition_chooses_what_other_systems_use() {
     // These two files have code for one system, and name the system.
     let named = ["src/policy/signal.rs", "src/process/sys/processes.rs"];
     for source in sources("src") {
-        let has_name = named.contains(&source.path.as_str()) || count(r"\btarget_os\b", &source) == 0;
+        let has_name =
+            named.contains(&source.path.as_str()) || count(r"\btarget_os\b", &source) == 0;
         let is_good = has_name && count(r"\bbackoff_portable\b", &source) == 0;
         assert!(is_good, "{}: cfg(portable) is the condition", source.path);
     }
@@ -110,7 +128,11 @@ fn unsafe_stays_in_its_room() {
     let mut blocks = 0;
     for source in sources("src") {
         let here = count(r"\bunsafe\s*\{", &source);
-        assert!(here == 0 || source.path.starts_with("src/process/"), "{}", source.path);
+        assert!(
+            here == 0 || source.path.starts_with("src/process/"),
+            "{}",
+            source.path
+        );
         blocks += here;
     }
     assert!(blocks <= MOST_UNSAFE, "{blocks} blocks");
@@ -160,20 +182,27 @@ fn an_arrow_up_is_seen_wherever_it_stands() {
         (3, r"\n\nuse super::super::plan::waits::f;"),
         (3, r"\nfn f() {\n g(|| vec![crate::plan::waits::f()])\n}"),
         (1, "fn f() -> Vec<crate::plan::waits::F> {}"),
-        (2, r"use super::super::plan as upper;\nfn f() { upper::waits::f() }"),
+        (
+            2,
+            r"use super::super::plan as upper;\nfn f() { upper::waits::f() }",
+        ),
         (2, r"mod inner {\n use super::super::super::plan::waits;\n}"),
         (
             3,
             r"#[cfg(test)]\nmod tests {\n fn f() { super::super::super::plan::waits::f() }\n}",
         ),
         (2, r"fn f() {\n use crate::plan::waits::f;\n}"),
-        (2, r"macro_rules! m { () => {\n $crate::plan::waits::f() } }"),
+        (
+            2,
+            r"macro_rules! m { () => {\n $crate::plan::waits::f() } }",
+        ),
         (1, "use self::super::super::plan::waits;"),
         (1, "pub use crate::plan::waits::*;"),
     ] {
         let modules = "src/plan/mod.rs | pub mod waits; pub mod values;\nsrc/plan/waits.rs | \nsrc/policy/mod.rs | pub mod delay;";
         let problems = problems_of(&format!("{modules}\nsrc/policy/delay.rs | {policy}"));
-        let expected = format!("src/policy/delay.rs:{line} -> src/plan/waits.rs: policy stands below plan");
+        let expected =
+            format!("src/policy/delay.rs:{line} -> src/plan/waits.rs: policy stands below plan");
         assert!(problems.contains(&expected), "{policy}: {problems:#?}");
     }
 }

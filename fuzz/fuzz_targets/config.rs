@@ -32,7 +32,10 @@ fn check(typed: &CommandLine, path: &str) {
     match printed(typed) {
         Ok(lines) => {
             for line in lines.iter().take(100) {
-                assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
+                assert!(
+                    !line.contains(|c: char| c.is_control() && c != '\n'),
+                    "{line:?}"
+                );
             }
         }
         Err(line) => {

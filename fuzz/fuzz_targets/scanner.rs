@@ -17,8 +17,14 @@ fuzz_target!(|input: &[u8]| {
         return;
     };
     let (text, stream) = (&input[..cut], &input[cut + 1..]);
-    let Ok(text) = std::str::from_utf8(text) else { return };
-    let naive = |unicode| regex::bytes::RegexBuilder::new(text).unicode(unicode).build();
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    let naive = |unicode| {
+        regex::bytes::RegexBuilder::new(text)
+            .unicode(unicode)
+            .build()
+    };
     let pattern = match Pattern::parse(text) {
         // backoff rejects a larger pattern before the command starts.
         Ok(pattern) if pattern.places() > 5_000 => return,
@@ -29,11 +35,13 @@ fuzz_target!(|input: &[u8]| {
     let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else {
         return;
     };
-    let expected = stream.split_inclusive(|&byte| byte == b'\n').find_map(|line| {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        Some(naive.find(line)?.as_bytes().to_vec())
-    });
+    let expected = stream
+        .split_inclusive(|&byte| byte == b'\n')
+        .find_map(|line| {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            Some(naive.find(line)?.as_bytes().to_vec())
+        });
 
     let mut scanner = Scanner::new(Arc::new(Patterns::new(vec![pattern])));
     let mut all = Vec::new();
@@ -43,5 +51,10 @@ fuzz_target!(|input: &[u8]| {
     }
     scanner.finish(&mut found);
     assert_eq!(scanner.is_settled(), expected.is_some());
-    assert_eq!(all, Vec::from_iter(expected), "{text:?} in {}", stream.escape_ascii());
+    assert_eq!(
+        all,
+        Vec::from_iter(expected),
+        "{text:?} in {}",
+        stream.escape_ascii()
+    );
 });

@@ -75,7 +75,10 @@ fn log(size: usize) -> Result<Vec<u8>> {
     };
     while text.len() < size {
         let (day, hour, minute, fraction) = (next(28), next(24), next(60), next(1000));
-        write!(text, "2024-05-{day:02}T{hour:02}:{minute:02}:00.{fraction:03}Z INFO")?;
+        write!(
+            text,
+            "2024-05-{day:02}T{hour:02}:{minute:02}:00.{fraction:03}Z INFO"
+        )?;
         for _ in 0..4 + next(12) {
             text.push(' ');
             text.push_str(words[next(words.len())]);

@@ -16,7 +16,8 @@ use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-const NO_HOME: &str = "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
+const NO_HOME: &str =
+    "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -29,23 +30,33 @@ pub enum Store {
 impl Store {
     /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text.
     /// `duration` parses a DURATION.
-    pub fn parse(text: &str, duration: fn(&str) -> Result<Duration, StoreError>) -> Result<Store, StoreError> {
+    pub fn parse(
+        text: &str,
+        duration: fn(&str) -> Result<Duration, StoreError>,
+    ) -> Result<Store, StoreError> {
         let why = match text.split_once("://") {
             #[cfg(feature = "redis")]
             Some((scheme @ ("redis" | "rediss" | "redis+unix"), rest)) => {
-                return Address::parse(scheme, rest, duration).map(|address| Store::Redis(Arc::new(address)));
+                return Address::parse(scheme, rest, duration)
+                    .map(|address| Store::Redis(Arc::new(address)));
             }
             #[cfg(not(feature = "redis"))]
             Some(("redis" | "rediss" | "redis+unix", _)) => {
                 "needs Redis, which this backoff was built without; tip: try a directory"
             }
-            Some(_) => "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://",
+            Some(_) => {
+                "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://"
+            }
             None if text.is_empty() => "is empty; tip: try a directory, or redis://HOST:6379",
             None if is_like_address(text) => {
                 "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
             }
             // Without a slash at the end, which would follow a symbolic link.
-            None => return Ok(Store::Directory(Some(Path::new(text).components().collect()))),
+            None => {
+                return Ok(Store::Directory(Some(
+                    Path::new(text).components().collect(),
+                )));
+            }
         };
         Err(why.into())
     }
@@ -61,7 +72,10 @@ impl Store {
                 Ok((absolute.display().to_string(), DEFAULT_TIMEOUT))
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => Ok((address.prepare()?, address.timeout.unwrap_or(DEFAULT_TIMEOUT))),
+            Store::Redis(address) => Ok((
+                address.prepare()?,
+                address.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            )),
         }
     }
 
@@ -81,10 +95,12 @@ impl Store {
         since_epoch: fn() -> Duration,
     ) -> Result<BudgetAnswer, StoreError> {
         let (answer, warning) = match self {
-            Store::Directory(path) => directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
-                // Reads the time under the lock, as it must not precede the last update.
-                ledger.answer(&budget.limits, question, since_epoch())
-            })?,
+            Store::Directory(path) => {
+                directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
+                    // Reads the time under the lock, as it must not precede the last update.
+                    ledger.answer(&budget.limits, question, since_epoch())
+                })?
+            }
             #[cfg(feature = "redis")]
             Store::Redis(address) => (address.ask(budget, question, Time { began, limit })?, None),
         };
@@ -96,7 +112,11 @@ impl Store {
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Store::Directory(path) => path.as_deref().unwrap_or("the budget".as_ref()).display().fmt(f),
+            Store::Directory(path) => path
+                .as_deref()
+                .unwrap_or("the budget".as_ref())
+                .display()
+                .fmt(f),
             #[cfg(feature = "redis")]
             Store::Redis(address) => f.write_str(&address.name()),
         }
@@ -106,9 +126,16 @@ impl fmt::Display for Store {
 /// Returns a `--store` text without secrets: a directory unchanged, an address without user and password. Of any other
 /// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
-    let is_plain = |scheme: &str| scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+    let is_plain = |scheme: &str| {
+        scheme
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    };
     // The timeout does not matter here.
-    match (text.split_once("://"), Store::parse(text, |_| Ok(DEFAULT_TIMEOUT))) {
+    match (
+        text.split_once("://"),
+        Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)),
+    ) {
         (None, _) if !is_like_address(text) => text.to_owned(),
         // `redis+unix` has the password in `pass=`.
         (Some((scheme, rest)), Ok(_)) if !rest.contains("pass=") => match rest.rsplit_once('@') {

@@ -29,7 +29,11 @@ type Updated = Result<(Answer, Option<String>), StoreError>;
 
 /// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held
 /// no valid record. Warning and error name the file.
-pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
+pub(crate) fn update(
+    directory: &Path,
+    name: &str,
+    change: impl FnOnce(&mut Ledger) -> Answer,
+) -> Updated {
     let dir = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
@@ -41,16 +45,24 @@ pub(crate) fn update(directory: &Path, name: &str, change: impl FnOnce(&mut Ledg
 fn update_file(dir: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_file(dir, name)? else { continue };
+        let Some(file) = open_file(dir, name)? else {
+            continue;
+        };
         let mut old = Vec::new();
         // One byte more than a record, so that a longer file is not valid.
-        let read = (&file).take(record::FILE_SIZE as u64 + 1).read_to_end(&mut old);
+        let read = (&file)
+            .take(record::FILE_SIZE as u64 + 1)
+            .read_to_end(&mut old);
         read.map_err(|error| describe_error(&error))?;
         let Some(mut ledger) = record::read(&old) else {
             let bad = format!("{name}.bad");
             let moved = renameat(dir, name, dir, &*bad);
-            moved.map_err(cannot("does not hold what backoff wrote, and cannot be set aside"))?;
-            warning = Some(format!("does not hold what backoff wrote; set aside as {bad}"));
+            moved.map_err(cannot(
+                "does not hold what backoff wrote, and cannot be set aside",
+            ))?;
+            warning = Some(format!(
+                "does not hold what backoff wrote; set aside as {bad}"
+            ));
             // Makes a new file.
             continue;
         };
@@ -58,7 +70,9 @@ fn update_file(dir: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answe
         let written = file.write_all_at(&record::write(&ledger), 0);
         if written.is_err() {
             // Restores the old record, as a partial one would look like damage. Even a full disk has room for it.
-            let _ = file.write_all_at(&old, 0).and_then(|()| file.set_len(old.len() as u64));
+            let _ = file
+                .write_all_at(&old, 0)
+                .and_then(|()| file.set_len(old.len() as u64));
         }
         // Explicitly, as a child that is being started has a copy of the descriptor until exec.
         let _ = file.unlock();
@@ -75,11 +89,15 @@ fn open_directory(path: &Path) -> Result<File, StoreError> {
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
         // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
-        (Err(Errno::ELOOP | Errno::ENOTDIR), _) => Err("is not a directory (symbolic links are not followed)".into()),
+        (Err(Errno::ELOOP | Errno::ENOTDIR), _) => {
+            Err("is not a directory (symbolic links are not followed)".into())
+        }
         (Err(Errno::ENOENT), Err(error)) => {
             Err(format!("cannot make this directory: {}", describe_error(&error)).into())
         }
-        (opened, _) => opened.map(File::from).map_err(cannot("cannot open this directory")),
+        (opened, _) => opened
+            .map(File::from)
+            .map_err(cannot("cannot open this directory")),
     }?;
     check_private(&directory).map(|_| directory)
 }
@@ -88,10 +106,13 @@ fn open_directory(path: &Path) -> Result<File, StoreError> {
 /// before it was locked.
 fn open_file(dir: &File, name: &str) -> Result<Option<File>, StoreError> {
     // Without O_NONBLOCK, opening a named pipe would block.
-    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let flags =
+        OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = match uninterrupted(|| openat(dir, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
         Err(Errno::ELOOP) => Err("is a symbolic link".into()),
-        opened => opened.map(File::from).map_err(cannot("cannot open this file")),
+        opened => opened
+            .map(File::from)
+            .map_err(cannot("cannot open this file")),
     }?;
     let facts = check_private(&file)?;
     if !facts.is_file() {

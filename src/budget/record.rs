@@ -32,22 +32,31 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     let slots = ledger.slots.iter();
     let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
     let head = [ledger.span, until, length, ledger.failed_runs];
-    let mut record: Vec<u8> = head.into_iter().chain(slots).flat_map(u64::to_le_bytes).collect();
+    let mut record: Vec<u8> = head
+        .into_iter()
+        .chain(slots)
+        .flat_map(u64::to_le_bytes)
+        .collect();
     record.resize(FILE_SIZE - MAGIC.len() - size_of::<u64>(), 0);
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
 /// FNV-1a, 64 bits: enough against accidents; no other user may write the file.
 fn checksum(record: &[u8]) -> u64 {
-    record.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    record
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
 }
 
 /// Returns None if the record is invalid.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (words, _) = record.as_chunks();
-    let numbers: Vec<u64> = words.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let numbers: Vec<u64> = words
+        .iter()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+        .collect();
     let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
     let slot = |&[until, attempts, retries]: &[u64; 3]| Slot {
         until,

@@ -7,7 +7,9 @@ mod tls;
 
 use std::time::Duration;
 
-use redis::{Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd};
+use redis::{
+    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd,
+};
 
 use super::StoreError;
 use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
@@ -28,7 +30,12 @@ const MOST_REDIRECTIONS: u32 = 3;
 impl Address {
     /// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
     /// that failed, but quotes no server, as servers quote what they were sent.
-    pub(crate) fn ask(&self, budget: &SharedBudget, question: Question, time: Time) -> Result<Answer, StoreError> {
+    pub(crate) fn ask(
+        &self,
+        budget: &SharedBudget,
+        question: Question,
+        time: Time,
+    ) -> Result<Answer, StoreError> {
         let calls = [("EVALSHA", SCRIPT_SHA1), ("EVAL", SCRIPT)];
         let calls = calls.map(|(command, script)| call(command, script, budget, question));
         let limit = time.limit / self.servers.len() as u32;
@@ -45,7 +52,12 @@ impl Address {
     }
 
     /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
-    fn evaluate(&self, first: &ConnectionInfo, calls: &[Cmd; 2], time: Time) -> Result<Answer, StoreError> {
+    fn evaluate(
+        &self,
+        first: &ConnectionInfo,
+        calls: &[Cmd; 2],
+        time: Time,
+    ) -> Result<Answer, StoreError> {
         let (mut server, mut asking) = (first.clone(), false);
         let mut why = String::new();
         for _ in 0..=MOST_REDIRECTIONS {
@@ -64,7 +76,13 @@ impl Address {
     }
 
     /// Runs the script on one server. `asking` is needed if a cluster is moving the key to this server.
-    fn evaluate_on(&self, server: &ConnectionInfo, asking: bool, calls: &[Cmd; 2], time: Time) -> RedisResult<Answer> {
+    fn evaluate_on(
+        &self,
+        server: &ConnectionInfo,
+        asking: bool,
+        calls: &[Cmd; 2],
+        time: Time,
+    ) -> RedisResult<Answer> {
         let mut connection = Connection::open(server.addr(), self.tls.as_ref(), time)?;
         let settings = server.redis_settings();
         let (user, password) = (settings.username(), settings.password());
@@ -84,7 +102,9 @@ impl Address {
         };
         let [by_hash, by_text] = calls;
         answer(match evaluate(by_hash) {
-            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => evaluate(by_text)?,
+            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => {
+                evaluate(by_text)?
+            }
             answered => answered?,
         })
     }
@@ -96,15 +116,29 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::Attempt => ("attempt", Duration::ZERO, None),
         Question::Retry => ("retry", Duration::ZERO, None),
         Question::CoolOff => ("cool-off", Duration::ZERO, None),
-        Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier),
+        Question::GaveUp { cool_off, earlier } => {
+            ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier)
+        }
         Question::Succeeded => ("succeeded", Duration::ZERO, None),
     };
-    let (window, length) = (budget.limits.window.as_millis().to_string(), length.as_millis() as u64);
+    let (window, length) = (
+        budget.limits.window.as_millis().to_string(),
+        length.as_millis() as u64,
+    );
     // The script takes -1 for None.
     let earlier = earlier.map_or(-1, |earlier| earlier as i64);
     let mut call = cmd(command);
-    call.arg(script).arg(1).arg(format!("backoff:budget:{}", budget.name));
-    call.arg((window, budget.limits.min, budget.limits.ratio, word, length, earlier));
+    call.arg(script)
+        .arg(1)
+        .arg(format!("backoff:budget:{}", budget.name));
+    call.arg((
+        window,
+        budget.limits.min,
+        budget.limits.ratio,
+        word,
+        length,
+        earlier,
+    ));
     call
 }
 
@@ -117,16 +151,25 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(Connectio
         _ => host,
     };
     // The server is untrusted, and messages show the host. A host name has at most 253 bytes.
-    let is_host = host.len() <= 253 && host.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
+    let is_host = host.len() <= 253
+        && host
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
     let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
     is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))
 }
 
 /// Checks the script's result: the fields of an answer, with the rest of the cool-off in milliseconds.
-fn answer((allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64, u64)) -> RedisResult<Answer> {
+fn answer(
+    (allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64, u64),
+) -> RedisResult<Answer> {
     let cool_off = Duration::from_millis(left);
     if cool_off > LONGEST_COOL_OFF {
-        return Err((ErrorKind::UnexpectedReturnType, "no run sets a longer cool-off").into());
+        return Err((
+            ErrorKind::UnexpectedReturnType,
+            "no run sets a longer cool-off",
+        )
+            .into());
     }
     Ok(Answer {
         allowed,

@@ -16,7 +16,10 @@ impl Opt {
     /// included.
     pub(super) fn arg(&self) -> Arg {
         let arg = Arg::new(self.long).long(self.long).short(self.short);
-        let text = |arg: Arg| arg.value_parser(value_parser!(OsString)).allow_hyphen_values(true);
+        let text = |arg: Arg| {
+            arg.value_parser(value_parser!(OsString))
+                .allow_hyphen_values(true)
+        };
         let optional = |arg, missing| text(arg).num_args(0..=1).default_missing_value(missing);
         match self.kind {
             Kind::Switch => arg.action(ArgAction::SetTrue),

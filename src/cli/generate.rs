@@ -45,16 +45,25 @@ const CHANGES: [(&str, &str); 10] = [
 pub(crate) fn document(document: Document, presets: &[&str]) -> String {
     let script = match document {
         Document::Man => return man_page(),
-        Document::CompleteBash => include_str!("completions/bash.in").replace("@COMPLETE@\n", &clap_script(Bash)),
-        Document::CompleteZsh => include_str!("completions/zsh.in").replace("@COMPLETE@\n", &clap_script(Zsh)),
-        Document::CompleteFish => include_str!("completions/fish.in").replace("@COMPLETE@\n", &clap_script(Fish)),
+        Document::CompleteBash => {
+            include_str!("completions/bash.in").replace("@COMPLETE@\n", &clap_script(Bash))
+        }
+        Document::CompleteZsh => {
+            include_str!("completions/zsh.in").replace("@COMPLETE@\n", &clap_script(Zsh))
+        }
+        Document::CompleteFish => {
+            include_str!("completions/fish.in").replace("@COMPLETE@\n", &clap_script(Fish))
+        }
     };
     let script = CHANGES
         .iter()
         .fold(script, |script, (from, to)| script.replace(from, to));
     // The form that the scripts parse: `n/attempts=`, `v/verbose`, `cool-off=?`.
     let specs = OPTIONS.iter().map(|opt| {
-        let short = opt.short.map(|short| format!("{short}/")).unwrap_or_default();
+        let short = opt
+            .short
+            .map(|short| format!("{short}/"))
+            .unwrap_or_default();
         let takes = match opt.kind {
             Kind::Switch | Kind::Count => "",
             Kind::Optional(_) => "=?",
@@ -62,8 +71,14 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
         };
         format!("{short}{}{takes}", opt.long)
     });
-    let (with_text, without): (Vec<&Opt>, Vec<&Opt>) = OPTIONS.iter().partition(|opt| opt.kind.takes_next());
-    let letters = |options: &[&Opt]| options.iter().filter_map(|opt| opt.short).collect::<String>();
+    let (with_text, without): (Vec<&Opt>, Vec<&Opt>) =
+        OPTIONS.iter().partition(|opt| opt.kind.takes_next());
+    let letters = |options: &[&Opt]| {
+        options
+            .iter()
+            .filter_map(|opt| opt.short)
+            .collect::<String>()
+    };
     let long: Vec<&str> = with_text.iter().map(|opt| opt.long).collect();
     script
         .replace("@SPECS@", &specs.collect::<Vec<_>>().join("' '"))
@@ -77,7 +92,12 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
 /// Returns clap's completion script for a shell.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
-    generate(shell, &mut parser(OPTIONS.iter().map(offered)), "backoff", &mut text);
+    generate(
+        shell,
+        &mut parser(OPTIONS.iter().map(offered)),
+        "backoff",
+        &mut text,
+    );
     String::from_utf8_lossy(&text).into_owned()
 }
 
@@ -92,7 +112,9 @@ fn offered(opt: &Opt) -> Arg {
     let arg = arg.help(opt.about).value_name(opt.kind.placeholder());
     let words = match opt.kind {
         Kind::Switch | Kind::Count | Kind::Optional(_) => return arg,
-        Kind::One("PATH" | "PATH|none" | "URL" | "SHELL") => return arg.value_hint(ValueHint::FilePath),
+        Kind::One("PATH" | "PATH|none" | "URL" | "SHELL") => {
+            return arg.value_hint(ValueHint::FilePath);
+        }
         Kind::One("SIGNAL") => SIGNALS.split(' ').collect(),
         // Placeholders, which [`document`] replaces.
         Kind::One("NAME") if opt.long == "policy" => vec!["@POLICIES@"],
@@ -103,7 +125,9 @@ fn offered(opt: &Opt) -> Arg {
     match words.is_empty() {
         true => arg.value_hint(ValueHint::Other),
         // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
-        false => arg.num_args(1).value_parser(PossibleValuesParser::new(words)),
+        false => arg
+            .num_args(1)
+            .value_parser(PossibleValuesParser::new(words)),
     }
 }
 
@@ -132,6 +156,10 @@ mod tests {
 
     #[test]
     fn signals_are_known() {
-        assert!(SIGNALS.split(' ').all(|name| name.parse::<Signal>().is_ok()));
+        assert!(
+            SIGNALS
+                .split(' ')
+                .all(|name| name.parse::<Signal>().is_ok())
+        );
     }
 }

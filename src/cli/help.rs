@@ -21,18 +21,25 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     // A variable: `BACKOFF_TIMEOUT`.
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     let is_letter = |opt: &Opt| opt.short.is_some_and(|short| word.chars().eq([short]));
-    let option = OPTIONS.iter().find(|opt| opt.long == name || is_letter(opt));
+    let option = OPTIONS
+        .iter()
+        .find(|opt| opt.long == name || is_letter(opt));
     // A section is named by whole words of its heading.
-    let is_in = |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
+    let is_in =
+        |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
     let is_shown = |opt: &&Opt| match option {
         Some(option) => *opt == option,
         None => name.is_empty() || is_in(opt.heading),
     };
     if !OPTIONS.iter().any(|opt| is_shown(&opt)) {
-        let known = SECTIONS.into_iter().chain(OPTIONS.iter().map(|opt| opt.long));
+        let known = SECTIONS
+            .into_iter()
+            .chain(OPTIONS.iter().map(|opt| opt.long));
         let tip = tip_for_option(name, known, "--help alone");
         let sections = SECTIONS.join(", ");
-        let why = format!("--help: {topic:?} is neither an option nor one of {sections}; nothing was run{tip}");
+        let why = format!(
+            "--help: {topic:?} is neither an option nor one of {sections}; nothing was run{tip}"
+        );
         return Err(why.into());
     }
     let bold = Style::new().bold();
@@ -45,14 +52,18 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
         .next_line_help(true)
         .max_term_width(80);
     let text = match name {
-        "" => command.help_template(include_str!("help.txt")).render_help(),
+        "" => command
+            .help_template(include_str!("help.txt"))
+            .render_help(),
         _ => command
             // The section Other lists `-h`, too.
             .mut_arg(SUMMARY_ID, |arg| arg.hide(name != "other"))
             .help_template("{all-args}\n")
             .render_long_help(),
     };
-    let color = color.cloned().or_else(|| environment::variable("BACKOFF_COLOR"));
+    let color = color
+        .cloned()
+        .or_else(|| environment::variable("BACKOFF_COLOR"));
     Ok(match color.as_deref().and_then(OsStr::to_str) {
         Some("always") => text.ansi().to_string(),
         Some("never") => text.to_string(),
@@ -65,7 +76,11 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
 pub(super) fn version() -> String {
     let is_static = cfg!(target_feature = "crt-static");
     let libc = if is_static { "static" } else { "dynamic" };
-    let redis = if cfg!(feature = "redis") { "redis" } else { "none" };
+    let redis = if cfg!(feature = "redis") {
+        "redis"
+    } else {
+        "none"
+    };
     format!(
         "backoff {}\ntarget: {}\nlibc: {libc}\nfeatures: {redis}\n",
         env!("CARGO_PKG_VERSION"),

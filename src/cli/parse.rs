@@ -34,7 +34,9 @@ pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     let words = args.get(1..).unwrap_or_default();
     let used = options_used(words)?;
     let parser = parser(used.iter().map(|opt| opt.arg()));
-    let mut matches = parser.try_get_matches_from(words).map_err(|_| usage_error(words))?;
+    let mut matches = parser
+        .try_get_matches_from(words)
+        .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
     let line = command_line(&mut matches, &used);
     let text = |long| Some(&line.options.iter().rfind(|(opt, _)| opt.long == long)?.1);
@@ -56,7 +58,9 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
     let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
     while let Some(word) = words.next().filter(is_option) {
         if let Some(opt) = find(&[b"-", word].concat()) {
-            return Err(format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into());
+            return Err(
+                format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into(),
+            );
         }
         // The topic may be an option; clap checks the words after it.
         if word.starts_with(b"--help") {
@@ -64,7 +68,10 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
         }
         let (named, text) = options_in(word);
         used.extend(&named);
-        let Some(opt) = named.last().filter(|opt| opt.kind.takes_next() && text.is_empty()) else {
+        let Some(opt) = named
+            .last()
+            .filter(|opt| opt.kind.takes_next() && text.is_empty())
+        else {
             continue;
         };
         // Skips the text of the option, which may begin with a dash.
@@ -84,7 +91,10 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
 /// `=3`.
 fn options_in(word: &[u8]) -> (Vec<&'static Opt>, &[u8]) {
     if word.starts_with(b"--") {
-        return (find(word).into_iter().collect(), &word[name_in(word).len()..]);
+        return (
+            find(word).into_iter().collect(),
+            &word[name_in(word).len()..],
+        );
     }
     let mut named: Vec<&Opt> = Vec::new();
     for (at, letter) in word.iter().enumerate().skip(1) {
@@ -127,7 +137,10 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLi
             line.options.extend(texts.map(|text| (*opt, text)));
         }
     }
-    line.command = matches.remove_many(COMMAND).map(Iterator::collect).unwrap_or_default();
+    line.command = matches
+        .remove_many(COMMAND)
+        .map(Iterator::collect)
+        .unwrap_or_default();
     line
 }
 
@@ -148,7 +161,10 @@ fn usage_error(words: &[OsString]) -> UsageError {
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
     let useful = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
     // clap's tip to put the word after `--` would make it the command.
-    let useful = useful.map(|line| line.strip_prefix("tip: to pass").map_or(line, |_| "tip: try --help"));
+    let useful = useful.map(|line| {
+        line.strip_prefix("tip: to pass")
+            .map_or(line, |_| "tip: try --help")
+    });
     // The problem and the first tip.
     UsageError(useful.take(2).collect::<Vec<_>>().join("; "))
 }

@@ -10,21 +10,38 @@ pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples
 }
 
 /// Returns a tip for the name of an option, which may come from another tool.
-pub(crate) fn tip_for_option<'n>(name: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
-    foreign(name).map_or_else(|| tip(name, known, examples), |known| format!("; tip: try {known}"))
+pub(crate) fn tip_for_option<'n>(
+    name: &str,
+    known: impl Iterator<Item = &'n str>,
+    examples: &str,
+) -> String {
+    foreign(name).map_or_else(
+        || tip(name, known, examples),
+        |known| format!("; tip: try {known}"),
+    )
 }
 
 /// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
-pub(crate) fn one_slip_away<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn one_slip_away<'n>(
+    name: &str,
+    mut known: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
     let name = normal(name);
     known.find(|known| {
         let known = normal(known);
-        let begin = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+        let begin = name
+            .bytes()
+            .zip(known.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
         let (rest, known_rest) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
         let from_end = rest.iter().rev().zip(known_rest.iter().rev());
         let end = from_end.take_while(|(a, b)| a == b).count();
         // The parts that differ.
-        match (&rest[..rest.len() - end], &known_rest[..known_rest.len() - end]) {
+        match (
+            &rest[..rest.len() - end],
+            &known_rest[..known_rest.len() - end],
+        ) {
             ([], []) => true,
             // Two letters swapped.
             ([a, b], [c, d]) => a == d && b == c,

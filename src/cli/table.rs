@@ -88,7 +88,9 @@ const OUTPUT: &str = "Output and exit status";
 pub(super) const OTHER: &str = "Other";
 
 /// The word by which `--help` selects each heading.
-pub(super) const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
+pub(super) const SECTIONS: [&str; 7] = [
+    "time", "waits", "rules", "streams", "budgets", "output", "other",
+];
 
 #[rustfmt::skip]
 const fn opt(heading: Text, short: Option<char>, long: Text, kind: Kind, about: Text, default: Text, more: Text) -> Opt {
@@ -271,7 +273,10 @@ impl Opt {
 
     /// Returns the option's variable, such as `BACKOFF_SOME_OPTION`.
     pub fn variable(&self) -> String {
-        format!("BACKOFF_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+        format!(
+            "BACKOFF_{}",
+            self.long.to_ascii_uppercase().replace('-', "_")
+        )
     }
 
     /// Returns true if `name` is the option's variable. Allocates nothing, as every start calls it for every option.

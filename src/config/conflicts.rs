@@ -7,7 +7,13 @@ use super::values::{count, duration, whole};
 
 /// Two options, a predicate that is true if their texts contradict each other, the rule if so, and the problem. An
 /// error is the first setting, then the problem with the second setting for `{}`.
-type Pair = (&'static str, &'static str, fn(&str, &str) -> bool, Rule, &'static str);
+type Pair = (
+    &'static str,
+    &'static str,
+    fn(&str, &str) -> bool,
+    Rule,
+    &'static str,
+);
 
 /// Effect of a contradiction between two sources; within one source, it is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,7 +81,8 @@ fn is_same_file(log: &str, report: &str) -> bool {
     // `/dev/shm` holds files.
     let is_device = log.starts_with("/dev/") && !log.starts_with("/dev/shm/");
     // `./run.log` is `run.log`.
-    let is_same = matches!((absolute(log), absolute(report)), (Ok(log), Ok(report)) if log == report);
+    let is_same =
+        matches!((absolute(log), absolute(report)), (Ok(log), Ok(report)) if log == report);
     is_same && !is_device && ![log, report].contains(&"-")
 }
 
@@ -86,10 +93,18 @@ fn leaves_no_time(wait: &str, limit: &str) -> bool {
 
 /// Removes and returns the settings of a layer that a setting of higher precedence overrides. Returns an error if two
 /// settings of the layer contradict each other, or if a `Rule` rejects a setting of the layer and one in `higher`.
-pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec<Setting>, UsageError> {
+pub(super) fn settle(
+    higher: &[Setting],
+    layer: &mut Vec<Setting>,
+) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
     for (first, second, contradict, rule, problem) in PAIRS {
-        let find = |long: &str| layer.iter().chain(higher).find(|setting| setting.opt.long == long);
+        let find = |long: &str| {
+            layer
+                .iter()
+                .chain(higher)
+                .find(|setting| setting.opt.long == long)
+        };
         let (Some(first), Some(second)) = (find(first), find(second)) else {
             continue;
         };
@@ -99,10 +114,15 @@ pub(super) fn settle(higher: &[Setting], layer: &mut Vec<Setting>) -> Result<Vec
         let Some(lower) = layer.iter().position(is_of_pair) else {
             continue;
         };
-        if !contradict(&first.text.to_string_lossy(), &second.text.to_string_lossy()) {
+        if !contradict(
+            &first.text.to_string_lossy(),
+            &second.text.to_string_lossy(),
+        ) {
             continue;
         }
-        if first.source == second.source || [Refuse, Yield].contains(rule) && first.source > second.source {
+        if first.source == second.source
+            || [Refuse, Yield].contains(rule) && first.source > second.source
+        {
             let problem = problem.replace("{}", &second.to_string());
             return Err(UsageError(format!("{first} {problem}")));
         }

@@ -7,7 +7,9 @@ use crate::cli::UsageError;
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
-    read(text.trim()).map_err(|why| format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into())
+    read(text.trim()).map_err(|why| {
+        format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into()
+    })
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
@@ -15,9 +17,13 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
-    let wrong = |part, why| format!("is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s").into();
+    let wrong = |part, why| {
+        format!("is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s").into()
+    };
     let parts = text.split(',').map(str::trim);
-    parts.map(|part| read(part).map_err(|why| wrong(part, why))).collect()
+    parts
+        .map(|part| read(part).map_err(|why| wrong(part, why)))
+        .collect()
 }
 
 /// Parses a duration; the error is only the reason.
@@ -70,13 +76,17 @@ fn nanoseconds(number: &str, unit: &str) -> Result<(u128, f64), UsageError> {
     if unit.is_empty() {
         return Err("a unit is missing".into());
     }
-    if matches!(unit, "M" | "month" | "months" | "y" | "yr" | "yrs" | "year" | "years") {
+    if matches!(
+        unit,
+        "M" | "month" | "months" | "y" | "yr" | "yrs" | "year" | "years"
+    ) {
         return Err(format!("months and years are too vague; {number}m would be minutes").into());
     }
     let fraction = format!("0.{decimals}")
         .parse::<f64>()
         .map_err(|_| "the number cannot be read")?;
-    let scale = humantime::parse_duration(&format!("1{unit}")).map_err(|_| format!("there is no unit {unit:?}"))?;
+    let scale = humantime::parse_duration(&format!("1{unit}"))
+        .map_err(|_| format!("there is no unit {unit:?}"))?;
     // Too many digits for a number saturate.
     let whole = if whole.is_empty() {
         0

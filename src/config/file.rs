@@ -19,7 +19,11 @@ const LARGEST: u64 = 1 << 20;
 pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>, UsageError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
+    let file = match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits())
+        .open(path)
+    {
         Ok(file) => file,
         Err(error) if may_be_missing && is_missing(path, &error) => return Ok(None),
         Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),
@@ -29,7 +33,9 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
     check_writers(&file.metadata().map_err(unreadable)?)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err("is larger than 1MiB, so it is not a configuration file".into());
     }
@@ -52,10 +58,15 @@ fn check_writers(facts: &Metadata) -> Result<(), UsageError> {
         return Err("is not a regular file".into());
     }
     if owner != own && owner != 0 {
-        return Err(format!("belongs to user {owner}, not to user {own} or root; tip: try --config none").into());
+        return Err(format!(
+            "belongs to user {owner}, not to user {own} or root; tip: try --config none"
+        )
+        .into());
     }
     if mode & 0o022 != 0 {
-        return Err(format!("can be written by others (mode {mode:04o}); tip: try chmod go-w").into());
+        return Err(
+            format!("can be written by others (mode {mode:04o}); tip: try chmod go-w").into(),
+        );
     }
     Ok(())
 }

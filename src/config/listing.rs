@@ -10,9 +10,14 @@ use crate::run::text::printable;
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let lines = presets::all().map(|preset| {
-        let others: Vec<&str> = preset.programs().filter(|program| *program != preset.name).collect();
+        let others: Vec<&str> = preset
+            .programs()
+            .filter(|program| *program != preset.name)
+            .collect();
         let also = Some(others.join(", ")).filter(|others| !others.is_empty());
-        let also = also.map(|others| format!(" (also for {others})")).unwrap_or_default();
+        let also = also
+            .map(|others| format!(" (also for {others})"))
+            .unwrap_or_default();
         format!("{:<18}{}{also}\n", preset.name, preset.about)
     });
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
@@ -38,8 +43,15 @@ fn rules(preset: &Preset) -> String {
         let codes = row.codes.map(|codes| format!("exit   {codes}"));
         let pattern = row.text.map(|pattern| format!("match  {pattern}"));
         let source = format!("from   {}", row.source);
-        let lines: Vec<String> = [codes, pattern, Some(source)].into_iter().flatten().collect();
-        text += &format!("\n{:<10}{}\n", row.verdict.word(), lines.join("\n          "));
+        let lines: Vec<String> = [codes, pattern, Some(source)]
+            .into_iter()
+            .flatten()
+            .collect();
+        text += &format!(
+            "\n{:<10}{}\n",
+            row.verdict.word(),
+            lines.join("\n          ")
+        );
     }
     text + "\n"
 }
@@ -52,7 +64,10 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
 
 fn listed(policy: &Policy) -> String {
     // FILE:LINE, without the column.
-    let line = policy.position.rsplit_once(':').map_or("", |(line, _)| line);
+    let line = policy
+        .position
+        .rsplit_once(':')
+        .map_or("", |(line, _)| line);
     let from = match &policy.about {
         Some(about) => format!("built in ({about})"),
         None => line.to_owned(),

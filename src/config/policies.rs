@@ -57,7 +57,11 @@ impl Config {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
             (Some(path), _) => path,
             (None, Some(home)) => home.join("config.toml"),
-            (None, None) => return Ok(Config::none("neither XDG_CONFIG_HOME nor HOME is set".to_owned())),
+            (None, None) => {
+                return Ok(Config::none(
+                    "neither XDG_CONFIG_HOME nor HOME is set".to_owned(),
+                ));
+            }
         };
         let shown = printable(&path.to_string_lossy());
         let bytes = file::read(&path, setting.is_none()).map_err(|problem| match setting {
@@ -86,7 +90,10 @@ impl Config {
 
     /// Returns the settings of the policy selected by the source of highest precedence.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
-        let by_default = self.defaults.iter().find(|setting| setting.opt.long == "policy");
+        let by_default = self
+            .defaults
+            .iter()
+            .find(|setting| setting.opt.long == "policy");
         let Some(setting) = settings.find("policy").or(by_default) else {
             return Ok(Vec::new());
         };
@@ -96,7 +103,10 @@ impl Config {
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");
-        Err(setting.error(format!("is not one of {known}{}", tip(&setting.shown(), names, ""))))
+        Err(setting.error(format!(
+            "is not one of {known}{}",
+            tip(&setting.shown(), names, "")
+        )))
     }
 }
 
@@ -118,7 +128,8 @@ struct Document<'a> {
 /// Returns the settings of `[defaults]`, and the policies in file order.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Policy>), UsageError> {
     let document = Document { file, bytes };
-    let text = std::str::from_utf8(bytes).map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         document.wrong(at, &format!("is not TOML: {}", error.message()))
@@ -126,7 +137,9 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
     let (mut defaults, mut policies) = (Vec::new(), Vec::new());
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
-            ("defaults", DeValue::Table(table)) => defaults = document.options(&Source::Defaults, table)?,
+            ("defaults", DeValue::Table(table)) => {
+                defaults = document.options(&Source::Defaults, table)?
+            }
             ("policy", DeValue::Table(table)) => {
                 for (name, value) in in_order(table) {
                     policies.push(document.policy(name, value)?);
@@ -134,7 +147,9 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
             }
             (name, _) => {
                 // A known name with a value of the wrong type, such as `defaults = 1`, must not be its own tip.
-                let known = ["defaults", "policy"].into_iter().filter(|known| *known != name);
+                let known = ["defaults", "policy"]
+                    .into_iter()
+                    .filter(|known| *known != name);
                 let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
                 let tip = tip.as_deref().unwrap_or("put options under [defaults]");
                 let why = format!("is neither a table [defaults] nor [policy.NAME]; tip: {tip}");
@@ -155,10 +170,15 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
 fn option_of_key(key: &str, source: &Source) -> Parsed<&'static Opt> {
-    let names = OPTIONS.iter().filter(|opt| opt.is_setting()).map(|opt| opt.long);
+    let names = OPTIONS
+        .iter()
+        .filter(|opt| opt.is_setting())
+        .map(|opt| opt.long);
     match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
         Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
-        Some(opt) if opt.long == "policy" && *source != Source::Defaults => Err("cannot be set by a policy".into()),
+        Some(opt) if opt.long == "policy" && *source != Source::Defaults => {
+            Err("cannot be set by a policy".into())
+        }
         Some(opt) => Ok(opt),
         None => Err(format!("is not an option{}", tip_for_option(key, names, "")).into()),
     }
@@ -171,7 +191,10 @@ impl Document<'_> {
             return String::new();
         }
         let before = &self.bytes[..at.min(self.bytes.len())];
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let line_start = before
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
         let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
         let lines = before.iter().filter(|byte| **byte == b'\n').count();
         let columns = before[line_start..].iter().filter(begins_character).count();
@@ -195,10 +218,15 @@ impl Document<'_> {
         // Names appear in messages and in the first column of a list.
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(self.wrong_key(key, "cannot be the name of a policy; tip: try letters, digits, - and _"));
+            return Err(self.wrong_key(
+                key,
+                "cannot be the name of a policy; tip: try letters, digits, - and _",
+            ));
         }
         // `options` rejects the key `about` in a configuration file.
-        let about = table.get("about").and_then(|about| about.get_ref().as_str());
+        let about = table
+            .get("about")
+            .and_then(|about| about.get_ref().as_str());
         Ok(Policy {
             name: name.clone().into_owned(),
             about: about.map(str::to_owned),
@@ -214,7 +242,8 @@ impl Document<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let opt = option_of_key(key.get_ref(), source).map_err(|problem| self.wrong_key(key, &problem.0))?;
+            let opt = option_of_key(key.get_ref(), source)
+                .map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
             }
@@ -230,7 +259,9 @@ impl Document<'_> {
     fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         // `text` rejects an array that is not split here. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
-            (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => array.iter().collect(),
+            (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {
+                array.iter().collect()
+            }
             _ => vec![value],
         };
         let mut texts = Vec::new();
@@ -262,9 +293,13 @@ fn form(opt: &Opt) -> String {
 /// Returns a value as the text that a flag would take, or None if the option takes no value of this type.
 fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
     match (value, opt.kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => Some(on.to_string()),
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => {
+            Some(on.to_string())
+        }
         // TOML users write true for yes.
-        (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => Some(if *on { "yes" } else { "no" }.to_owned()),
+        (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => {
+            Some(if *on { "yes" } else { "no" }.to_owned())
+        }
         (_, Kind::Switch) => None,
         (DeValue::Integer(number), _) => Some(decimal(number)),
         (_, Kind::Count) => None,

@@ -115,7 +115,10 @@ impl Preset {
 
 /// Returns the rows of a preset. `row` drops its first line, which has no verdict.
 fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
-    let is_own = move |line: &&str| line.strip_prefix(preset).is_some_and(|rest| rest.starts_with('\t'));
+    let is_own = move |line: &&str| {
+        line.strip_prefix(preset)
+            .is_some_and(|rest| rest.starts_with('\t'))
+    };
     TABLE.lines().filter(is_own).filter_map(row)
 }
 
@@ -141,7 +144,9 @@ pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
 
 /// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
-    all().find(|preset| preset.name == name).or_else(|| for_program(name))
+    all()
+        .find(|preset| preset.name == name)
+        .or_else(|| for_program(name))
 }
 
 /// Returns the preset that `--list-presets NAME` shows, or an error message.
@@ -177,7 +182,9 @@ impl PresetName {
 
     /// Returns true if the name selects the preset of the program with this file name.
     pub(crate) fn is_for(self, program: &str) -> bool {
-        for_program(program).is_some_and(|preset| self == PresetName::Auto || self == PresetName::Named(preset.name))
+        for_program(program).is_some_and(|preset| {
+            self == PresetName::Auto || self == PresetName::Named(preset.name)
+        })
     }
 
     /// Returns the selected preset for a command with this file name.
@@ -196,7 +203,9 @@ fn unknown(name: &str, list: &str) -> String {
         format!("holds {name:?}, which ")
     };
     // `help` is one typo away from the preset `helm`, but asks for the list of presets.
-    let known = names_and_programs().chain(["auto"]).filter(|_| name != "help");
+    let known = names_and_programs()
+        .chain(["auto"])
+        .filter(|_| name != "help");
     let tip = tip(name, known, "--list-presets");
     format!("{which}is not a preset{tip}")
 }

@@ -32,7 +32,12 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    pub(super) fn new(opt: &'static Opt, text: impl Into<OsString>, source: Source, position: String) -> Setting {
+    pub(super) fn new(
+        opt: &'static Opt,
+        text: impl Into<OsString>,
+        source: Source,
+        position: String,
+    ) -> Setting {
         Setting {
             opt,
             text: text.into(),
@@ -44,7 +49,12 @@ impl Setting {
 
     /// Returns the setting of `opt` that `compound` implies. Both have the same source.
     pub(super) fn implied_by(compound: &Rc<Setting>, opt: &'static Opt, text: OsString) -> Setting {
-        let mut implied = Setting::new(opt, text, compound.source.clone(), compound.position.clone());
+        let mut implied = Setting::new(
+            opt,
+            text,
+            compound.source.clone(),
+            compound.position.clone(),
+        );
         implied.implied_by = Some(Rc::clone(compound));
         implied
     }
@@ -84,8 +94,14 @@ impl Setting {
     }
 
     /// Parses the text; an error names its place.
-    pub(crate) fn parse<T>(&self, parse: impl Fn(&str) -> Result<T, UsageError>) -> Result<T, UsageError> {
-        let text = self.text.to_str().ok_or_else(|| self.error("is not UTF-8"))?;
+    pub(crate) fn parse<T>(
+        &self,
+        parse: impl Fn(&str) -> Result<T, UsageError>,
+    ) -> Result<T, UsageError> {
+        let text = self
+            .text
+            .to_str()
+            .ok_or_else(|| self.error("is not UTF-8"))?;
         parse(text).map_err(|problem| self.error(problem))
     }
 }
@@ -98,7 +114,9 @@ impl fmt::Display for Setting {
         match setting.source {
             Source::Flag if setting.opt.kind.is_switch() => f.write_str(&source),
             // The text of such an option must stand in the same word.
-            Source::Flag if matches!(setting.opt.kind, Kind::Optional(_)) => write!(f, "{source}={text}"),
+            Source::Flag if matches!(setting.opt.kind, Kind::Optional(_)) => {
+                write!(f, "{source}={text}")
+            }
             Source::Flag => write!(f, "{source} {text}"),
             Source::Variable => write!(f, "{source}={text}"),
             Source::Policy(_) | Source::Defaults => write!(f, "--{long} {text} from {source}"),

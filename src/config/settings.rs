@@ -37,7 +37,9 @@ impl Settings {
     /// Adds the settings of `BACKOFF_*` variables. Actions are accepted on the command line only.
     pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
         let set_by_variable = |opt: &'static Opt| {
-            let (_, text) = variables.iter().find(|(name, _)| opt.has_variable(name.as_bytes()))?;
+            let (_, text) = variables
+                .iter()
+                .find(|(name, _)| opt.has_variable(name.as_bytes()))?;
             // An empty variable counts as unset.
             (!text.is_empty()).then(|| Setting::new(opt, text, Source::Variable, String::new()))
         };
@@ -50,7 +52,8 @@ impl Settings {
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt.long).is_none());
         self.expand_every(&mut layer)?;
-        self.overridden.extend(conflicts::settle(&self.merged, &mut layer)?);
+        self.overridden
+            .extend(conflicts::settle(&self.merged, &mut layer)?);
         self.merged.extend(layer);
         Ok(())
     }
@@ -70,9 +73,14 @@ impl Settings {
         for (long, text) in implied {
             match layer.iter().find(|setting| setting.opt.long == long) {
                 Some(other) if other.text != text => {
-                    return Err(format!("{every} cannot go with {other}: it is a fixed wait without jitter").into());
+                    return Err(format!(
+                        "{every} cannot go with {other}: it is a fixed wait without jitter"
+                    )
+                    .into());
                 }
-                None if self.source(long).is_none() => layer.push(Setting::implied_by(&every, option(long), text)),
+                None if self.source(long).is_none() => {
+                    layer.push(Setting::implied_by(&every, option(long), text))
+                }
                 // The layer sets it to the same text, or a higher source sets it.
                 _ => {}
             }
@@ -91,8 +99,14 @@ impl Settings {
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
-        self.find(long).map(|setting| setting.parse(parse)).transpose()
+    pub(crate) fn get<T>(
+        &self,
+        long: &str,
+        parse: impl Fn(&str) -> Parsed<T>,
+    ) -> Parsed<Option<T>> {
+        self.find(long)
+            .map(|setting| setting.parse(parse))
+            .transpose()
     }
 
     /// Returns the option's value, or else that of its default, which must not be empty.
@@ -100,24 +114,31 @@ impl Settings {
         let default = option(long).default_value();
         match self.find(long) {
             Some(setting) => setting.parse(parse),
-            None => parse(default).map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
+            None => parse(default)
+                .map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
         }
     }
 
     /// Returns the element of `values` that corresponds to the option's word; both are in the same order.
     pub(crate) fn choice<T: Clone>(&self, long: &str, values: &[T]) -> Result<T, UsageError> {
         let words = option(long).kind.words();
-        self.value(long, |text| values::word(words, text).map(|at| values[at].clone()))
+        self.value(long, |text| {
+            values::word(words, text).map(|at| values[at].clone())
+        })
     }
 
     /// Returns each setting of a repeatable option.
     pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Setting> {
-        self.merged.iter().filter(move |setting| setting.opt.long == long)
+        self.merged
+            .iter()
+            .filter(move |setting| setting.opt.long == long)
     }
 
     /// Returns the values of a repeatable option.
     pub(crate) fn all<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.each(long).map(|setting| setting.parse(&parse)).collect()
+        self.each(long)
+            .map(|setting| setting.parse(&parse))
+            .collect()
     }
 
     /// Returns the number of times a repeatable switch is given.
@@ -136,7 +157,9 @@ impl Settings {
     /// Returns a path, which need not be UTF-8.
     pub(crate) fn path(&self, long: &str) -> Parsed<Option<PathBuf>> {
         match self.find(long) {
-            Some(setting) if setting.text.is_empty() => Err(setting.error("is not a path; tip: try a file name")),
+            Some(setting) if setting.text.is_empty() => {
+                Err(setting.error("is not a path; tip: try a file name"))
+            }
             setting => Ok(setting.map(|setting| PathBuf::from(&setting.text))),
         }
     }
@@ -147,7 +170,10 @@ impl Settings {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
         };
-        let found: Vec<&Setting> = settings.iter().filter(|setting| setting.opt.long == long).collect();
+        let found: Vec<&Setting> = settings
+            .iter()
+            .filter(|setting| setting.opt.long == long)
+            .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
         Some((texts.join(", "), found.last()?.source_name() + note))
     }

@@ -17,13 +17,15 @@ pub type Parsed<T> = Result<T, UsageError>;
 
 /// Returns the number of a text, or None unless all of it is digits. A number too large for u128 saturates.
 fn digits(text: &str) -> Option<u128> {
-    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().unwrap_or(u128::MAX))
+    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| text.parse().unwrap_or(u128::MAX))
 }
 
 /// Parses a whole number from `least` to `most`; plain ASCII digits only.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     let example = least.max(3).min(most);
-    let number = digits(text).ok_or_else(|| format!("is not a whole number; tip: try {example}"))?;
+    let number =
+        digits(text).ok_or_else(|| format!("is not a whole number; tip: try {example}"))?;
     let range = match u64::try_from(number) {
         Ok(n) if (least..=most).contains(&n) => return Ok(n),
         Err(_) if most == u64::MAX => format!("at most {most}"),
@@ -96,7 +98,10 @@ pub fn spread(text: &str) -> Parsed<()> {
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
 pub fn size(text: &str) -> Parsed<u64> {
     const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
-    let digits = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let digits = text
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b'.')
+        .count();
     let (number, unit) = text.split_at(digits);
     let scale = match unit.trim() {
         "" | "B" => 1.0,
@@ -127,11 +132,18 @@ pub fn code(text: &str) -> Parsed<u8> {
     let code = match digits(text) {
         Some(number) => u8::try_from(number).ok(),
         None if name == "ok" => Some(0),
-        None => SYSEXITS.iter().position(|known| *known == name).map(|i| 64 + i as u8),
+        None => SYSEXITS
+            .iter()
+            .position(|known| *known == name)
+            .map(|i| 64 + i as u8),
     };
     code.ok_or_else(|| {
         let examples = "a number from 0 to 255 or a sysexits name such as tempfail";
-        format!("is not an exit code{}", tip(text, SYSEXITS.into_iter(), examples)).into()
+        format!(
+            "is not an exit code{}",
+            tip(text, SYSEXITS.into_iter(), examples)
+        )
+        .into()
     })
 }
 
@@ -150,7 +162,11 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         set.add_timeout();
         return Ok(());
     }
-    let one_code = |text: &str| code(text).or_else(|_| signal(text).map(Signal::shell_status)).ok();
+    let one_code = |text: &str| {
+        code(text)
+            .or_else(|_| signal(text).map(Signal::shell_status))
+            .ok()
+    };
     let range = part
         .split_once('-')
         .and_then(|(first, last)| one_code(first.trim()).zip(one_code(last.trim())));
@@ -164,7 +180,10 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         None if part.is_empty() => "is empty",
         None => "is neither from 0 to 255 nor a name",
     };
-    let names = SYSEXITS.into_iter().chain(["timeout"]).chain(signal_names());
+    let names = SYSEXITS
+        .into_iter()
+        .chain(["timeout"])
+        .chain(signal_names());
     let tip = tip(part, names, "7, 1,2,75 or 100-110");
     Err(format!("is not a list of exit codes ({part:?} {problem}){tip}").into())
 }
@@ -188,7 +207,9 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
         match status {
             None => {}
             Some("0") => add_codes(&mut codes.zero, part)?,
-            Some(other) => return Err(format!("maps {part:?} to {other:?}; only {part}=0 is possible").into()),
+            Some(other) => {
+                return Err(format!("maps {part:?} to {other:?}; only {part}=0 is possible").into());
+            }
         }
     }
     if codes.all.contains_timeout() {
@@ -220,7 +241,8 @@ pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
         // The message draws the expression on several lines before it names the error.
         let message = error.to_string();
         let kind = message.rsplit("error: ").next().unwrap_or_default();
-        format!("is not a regular expression ({kind}); tip: try 'connection (refused|reset)'").into()
+        format!("is not a regular expression ({kind}); tip: try 'connection (refused|reset)'")
+            .into()
     })
 }
 
@@ -250,7 +272,9 @@ pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
     let problem = match text {
         _ if text.trim().is_empty() => "is empty".to_owned(),
-        _ if !text.chars().all(is_printable) => "holds a control character or an invisible one".to_owned(),
+        _ if !text.chars().all(is_printable) => {
+            "holds a control character or an invisible one".to_owned()
+        }
         _ if text.chars().count() > MOST => format!("is longer than {MOST} characters"),
         _ => return Ok(text.to_owned()),
     };
@@ -294,7 +318,11 @@ pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
     if text == "skip" {
         return Ok(Some(true));
     }
-    let tip = tip(text, ["on", "off", "skip"].into_iter(), "--cool-off or --cool-off=skip");
+    let tip = tip(
+        text,
+        ["on", "off", "skip"].into_iter(),
+        "--cool-off or --cool-off=skip",
+    );
     let is_on = switch(text).map_err(|_| format!("is not on, off or skip{tip}"))?;
     Ok(is_on.then_some(false))
 }

@@ -40,7 +40,11 @@ const WGET: Client = Client {
 
 /// Returns the reason why the command must not run twice, and a remark for its first retry. `--idempotent`
 /// overrides what the words show.
-pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>) -> Parsed<[Option<String>; 2]> {
+pub(super) fn why_not(
+    settings: &Settings,
+    words: &[&str],
+    command: &Command<'_>,
+) -> Parsed<[Option<String>; 2]> {
     let is_idempotent = settings.choice("idempotent", &[true, false])?;
     if let Some(setting) = settings.find("idempotent") {
         return Ok([(!is_idempotent).then(|| setting.to_string()), None]);
@@ -48,11 +52,17 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
     let [mut why_not, mut remark] = [None, None];
     for client in [CURL, WGET] {
         let name = client.name;
-        for call in client.calls(words).iter().filter(|call| !client.has_fixed_key(call)) {
+        for call in client
+            .calls(words)
+            .iter()
+            .filter(|call| !client.has_fixed_key(call))
+        {
             let sending = client.sending_option(call);
             if command.is_judged(name) {
                 let option = sending.or_else(|| client.hiding_option(call));
-                let why = option.map(|option| format!("{name} {option} without a fixed Idempotency-Key header"));
+                let why = option.map(|option| {
+                    format!("{name} {option} without a fixed Idempotency-Key header")
+                });
                 why_not = why_not.or(why);
             } else if let Some(option) = sending {
                 // Only the preset knows which failures had no effect. Without the preset, `no` would forbid nearly
@@ -70,12 +80,16 @@ pub(super) fn why_not(settings: &Settings, words: &[&str], command: &Command<'_>
 /// Returns true unless the command is a call of curl that may make several requests: the refusal of the last one proves
 /// nothing about the others.
 pub(super) fn is_single_request(command: &[&str]) -> bool {
-    let ["curl", words @ ..] = command else { return true };
+    let ["curl", words @ ..] = command else {
+        return true;
+    };
     let call = CURL.parse(words);
-    let is_url = |word: &&Word| word.is_certain && !word.text.is_empty() && !word.text.starts_with('-');
+    let is_url =
+        |word: &&Word| word.is_certain && !word.text.is_empty() && !word.text.starts_with('-');
     let urls: Vec<_> = call.iter().filter(is_url).collect();
     // A redirect, `--retry` and `-T '{a,b}'` make further requests.
-    let repeats = has(&call, CURL.hiding) || has(&call, "-L -T --location --follow --retry --upload");
+    let repeats =
+        has(&call, CURL.hiding) || has(&call, "-L -T --location --follow --retry --upload");
     // `{a,b}` and `[1-9]` are several URLs, `@FILE` is a list of them.
     !repeats && urls.len() == 1 && !urls[0].text.contains(['{', '[', '@'])
 }
@@ -83,8 +97,11 @@ pub(super) fn is_single_request(command: &[&str]) -> bool {
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
 pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
     let call = CURL.parse(command.wrapped.strip_prefix(&["curl"])?);
-    let hides = command.is_judged("curl") && has(&call, "-s --silent") && !has(&call, "-S --show-error");
-    hides.then(|| "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned())
+    let hides =
+        command.is_judged("curl") && has(&call, "-s --silent") && !has(&call, "-S --show-error");
+    hides.then(|| {
+        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned()
+    })
 }
 
 /// A word of a call: an option, a value or a URL.
@@ -102,14 +119,19 @@ impl Client {
         for (at, word) in command.iter().enumerate() {
             for (start, name) in word.to_ascii_lowercase().match_indices(self.name) {
                 // `curl-8.5`, `"$BIN/curl"`, `${CURL}`, `$(which curl)`, the container image `curl:8.5`
-                let rest = word[start + name.len()..].trim_start_matches(|c| "0123456789-.:\"'`})".contains(c));
+                let rest = word[start + name.len()..]
+                    .trim_start_matches(|c| "0123456789-.:\"'`})".contains(c));
                 if rest.is_empty() {
                     calls.push(self.parse(&command[at + 1..]));
                 } else if rest.starts_with(|c: char| c.is_whitespace() || "<>\\$".contains(c)) {
                     // A script: `curl URL`, `curl>out`, a continued line, or `curl$OPTIONS`
                     // The lines of an array (`cmd=(curl ...`) are one call.
-                    let is_array = word[..start].rsplit_once("=(").is_some_and(|(_, it)| !it.contains(')'));
-                    calls.push(self.parse_script(&rest.replace('\n', if is_array { " " } else { "\n" })));
+                    let is_array = word[..start]
+                        .rsplit_once("=(")
+                        .is_some_and(|(_, it)| !it.contains(')'));
+                    calls.push(
+                        self.parse_script(&rest.replace('\n', if is_array { " " } else { "\n" })),
+                    );
                 }
             }
         }
@@ -122,13 +144,23 @@ impl Client {
     fn parse_script(&self, script: &str) -> Vec<Word> {
         // The `&` of `&>log` or of a URL ends no command, nor does the operator of `2>&1`, `>& log` or `>| log`.
         let is_followed = |at: usize| script[at + 1..].starts_with([' ', '\n', '&']);
-        let may_end = |(at, sign): &(usize, &str)| !script[..*at].ends_with('>') && (*sign != "&" || is_followed(*at));
-        let operators = script.match_indices(['|', ';', '&', ')', '\n']).filter(may_end);
+        let may_end = |(at, sign): &(usize, &str)| {
+            !script[..*at].ends_with('>') && (*sign != "&" || is_followed(*at))
+        };
+        let operators = script
+            .match_indices(['|', ';', '&', ')', '\n'])
+            .filter(may_end);
         let ends = operators.map(|(at, _)| at).chain([script.len()]);
         // Limits the work on a long script.
         for command in ends.take(100).map(|end| &script[..end]) {
-            let is_open = command.rsplit_once("${").is_some_and(|(_, after)| !after.contains('}'));
-            if is_open || ["$(", "`", "<(", ">(", "$'"].iter().any(|sign| command.contains(sign)) {
+            let is_open = command
+                .rsplit_once("${")
+                .is_some_and(|(_, after)| !after.contains('}'));
+            if is_open
+                || ["$(", "`", "<(", ">(", "$'"]
+                    .iter()
+                    .any(|sign| command.contains(sign))
+            {
                 break;
             }
             // None if a quotation is open: the operator is part of a word.
@@ -146,13 +178,16 @@ impl Client {
     /// Returns the words of a call with each option and each value as a word of its own.
     fn parse(&self, words: &[impl AsRef<str>]) -> Vec<Word> {
         let mut call: Vec<Word> = Vec::new();
-        let next_is_value = |last: Option<&Word>| last.is_some_and(|it| it.is_certain && self.takes_value(&it.text));
+        let next_is_value = |last: Option<&Word>| {
+            last.is_some_and(|it| it.is_certain && self.takes_value(&it.text))
+        };
         for word in words.iter().map(AsRef::as_ref) {
             // Also true for a value that looks like options (`-o -sXGET`): the parts of the value are uncertain words.
             let is_value = next_is_value(call.last());
             for (i, text) in self.parts(word).into_iter().enumerate() {
                 // The text after the `=` of `--any=value` is a value, and so is the `1` of `-d1`.
-                let is_certain = !is_value && (i == 0 || !word.starts_with("--")) && !next_is_value(call.last());
+                let is_certain =
+                    !is_value && (i == 0 || !word.starts_with("--")) && !next_is_value(call.last());
                 call.push(Word { text, is_certain });
             }
         }
@@ -166,9 +201,12 @@ impl Client {
             Some(letters) if !letters.is_empty() => {
                 // The first letter that takes a value is the last option: the rest is its value.
                 let last_option = letters.find(|letter| self.takes_value(&format!("-{letter}")));
-                let (letters, value) = letters.split_at(last_option.map_or(letters.len(), |at| at + 1));
+                let (letters, value) =
+                    letters.split_at(last_option.map_or(letters.len(), |at| at + 1));
                 let options = letters.chars().map(|letter| format!("-{letter}"));
-                options.chain((!value.is_empty()).then(|| value.to_owned())).collect()
+                options
+                    .chain((!value.is_empty()).then(|| value.to_owned()))
+                    .collect()
             }
             _ => vec![word.to_owned()],
         }
@@ -180,18 +218,28 @@ impl Client {
 
     /// Returns the option by which a call sends something that is not idempotent: a method, or else data.
     fn sending_option(&self, call: &[Word]) -> Option<String> {
-        if let Some((option, method)) = all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method)) {
+        if let Some((option, method)) =
+            all(call, self.method).find(|(_, method)| !IDEMPOTENT.contains(method))
+        {
             return Some(format!("{} {method}", option.text).trim_end().to_owned());
         }
         // An idempotent method replaces the POST that data implies.
         let has_method = all(call, self.method).any(|(option, _)| option.is_certain);
         // With -G, data is part of the URL, but a form is not.
-        let is_get = all(call, "-G --get").any(|(option, _)| option.is_certain) && !has(call, "--no-get");
+        let is_get =
+            all(call, "-G --get").any(|(option, _)| option.is_certain) && !has(call, "--no-get");
         // An upload is a PUT over HTTP; over other protocols it may append.
-        let mut urls = call.iter().filter(|word| word.text.contains("://")).peekable();
-        let is_put = urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
-        let is_idempotent =
-            |option| has_method || is_get && !is_any(option, "-F --form") || is_put && is_any(option, "-T --upload");
+        let mut urls = call
+            .iter()
+            .filter(|word| word.text.contains("://"))
+            .peekable();
+        let is_put =
+            urls.peek().is_some() && urls.all(|url| url.is_certain && url.text.starts_with("http"));
+        let is_idempotent = |option| {
+            has_method
+                || is_get && !is_any(option, "-F --form")
+                || is_put && is_any(option, "-T --upload")
+        };
         let mut data = all(call, self.data).map(|(option, _)| &option.text);
         data.find(|option| !is_idempotent(option)).cloned()
     }
@@ -199,8 +247,14 @@ impl Client {
     /// Returns the option behind which another one may be hidden that sends something.
     fn hiding_option(&self, call: &[Word]) -> Option<String> {
         // A shell replaces a list by several words, each of which may be an option.
-        let is_list = |word: &Word| "$@ $* ${@ ${* [@] [*]".split(' ').any(|it| word.text.contains(it));
-        let hiding = all(call, self.hiding).next().map(|(option, _)| option.text.clone());
+        let is_list = |word: &Word| {
+            "$@ $* ${@ ${* [@] [*]"
+                .split(' ')
+                .any(|it| word.text.contains(it))
+        };
+        let hiding = all(call, self.hiding)
+            .next()
+            .map(|(option, _)| option.text.clone());
         hiding.or_else(|| call.iter().any(is_list).then(|| "\"$@\"".to_owned()))
     }
 
@@ -210,14 +264,18 @@ impl Client {
         let headers = all(call, "-H --header").filter(|(option, _)| option.is_certain);
         let headers: Vec<&str> = headers.map(|(_, header)| header).collect();
         // An empty header of wget removes the earlier ones.
-        !headers.contains(&"") && headers.iter().any(|header| is_fixed_key(header)) && !has(call, self.hiding)
+        !headers.contains(&"")
+            && headers.iter().any(|header| is_fixed_key(header))
+            && !has(call, self.hiding)
     }
 }
 
 /// Returns the options of a call that begin with one of `names`, each with the word after it: its value, if it has one.
 fn all<'c>(call: &'c [Word], names: &'c str) -> impl Iterator<Item = (&'c Word, &'c str)> {
     let nexts = call.iter().skip(1).map(|word| &*word.text).chain([""]);
-    call.iter().zip(nexts).filter(move |(it, _)| is_any(&it.text, names))
+    call.iter()
+        .zip(nexts)
+        .filter(move |(it, _)| is_any(&it.text, names))
 }
 
 fn has(call: &[Word], names: &str) -> bool {
@@ -230,15 +288,23 @@ fn is_any(option: &str, names: &str) -> bool {
     let long = option.to_ascii_lowercase().replacen("--expand-", "--", 1);
     // An abbreviation of one letter would be ambiguous.
     let is_short_for = |name: &str| long.len() > 3 && name.starts_with(&long);
-    let is_long = |name: &str| name.starts_with("--") && (long.starts_with(name) || is_short_for(name));
-    names.split(' ').any(|name| option.starts_with(name) || is_long(name))
+    let is_long =
+        |name: &str| name.starts_with("--") && (long.starts_with(name) || is_short_for(name));
+    names
+        .split(' ')
+        .any(|name| option.starts_with(name) || is_long(name))
 }
 
 /// Returns true if a header is an Idempotency-Key with the same value in each attempt.
 fn is_fixed_key(header: &str) -> bool {
     let (name, value) = header.split_once(':').unwrap_or_default();
     // Another variable (a shell's, or curl's `{{name}}`) or a `$(command)` may change with each attempt.
-    let is_id = |after: &str| after.starts_with("BACKOFF_ROOT_ID") || after.starts_with("BACKOFF_RUN_ID");
-    let is_fixed = value.replace("${", "$").split(['$', '`', '{']).skip(1).all(is_id);
+    let is_id =
+        |after: &str| after.starts_with("BACKOFF_ROOT_ID") || after.starts_with("BACKOFF_RUN_ID");
+    let is_fixed = value
+        .replace("${", "$")
+        .split(['$', '`', '{'])
+        .skip(1)
+        .all(is_id);
     name.eq_ignore_ascii_case("Idempotency-Key") && !value.trim().is_empty() && is_fixed
 }

@@ -27,29 +27,43 @@ pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
         signal: settings.value("signal", values::signal)?,
         // None unless the user sets `--kill-after`: its default is for timeouts only.
         kill_interrupted_after: limit(settings, "kill-after")?,
-        kill_after: Some(settings.value("kill-after", values::duration)?).filter(|after| !after.is_zero()),
+        kill_after: Some(settings.value("kill-after", values::duration)?)
+            .filter(|after| !after.is_zero()),
     })
 }
 
 /// Reads the limits of a run; both bools are fields of the result.
-pub(super) fn limits(settings: &Settings, until: Until, idempotent: bool, leave_to_outer: bool) -> Parsed<Limits> {
+pub(super) fn limits(
+    settings: &Settings,
+    until: Until,
+    idempotent: bool,
+    leave_to_outer: bool,
+) -> Parsed<Limits> {
     let (deadline, stop_after) = (limit(settings, "deadline")?, limit(settings, "stop-after")?);
     // A time limit overrides the default attempt limit (source None), and one of lower precedence.
     let source_of = |long, limit: Option<_>| limit.and_then(|_| settings.source(long));
     let time_source = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
     let attempts_source = settings.source("attempts");
-    let is_lifted = time_source > attempts_source || attempts_source.is_none() && until == Until::Never;
-    let attempts = settings.value("attempts", values::attempts)?.filter(|_| !is_lifted);
+    let is_lifted =
+        time_source > attempts_source || attempts_source.is_none() && until == Until::Never;
+    let attempts = settings
+        .value("attempts", values::attempts)?
+        .filter(|_| !is_lifted);
     let most = attempts.unwrap_or(u64::MAX);
     let consecutive = |text: &str| match values::whole(text, 1, u64::MAX)? {
         count if count <= most => Ok(count),
-        _ => Err(format!("can never be reached with {most} attempts; tip: try a larger --attempts").into()),
+        _ => Err(format!(
+            "can never be reached with {most} attempts; tip: try a larger --attempts"
+        )
+        .into()),
     };
     let longest_asked = settings.value("max-retry-after", values::duration)?;
     // Many runs may get the same Retry-After, and a random part spreads them. A policy without jitter is meant for the
     // policy's own waits: the random part is dropped only if the user types both options.
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
-    let no_jitter = settings.find("jitter").is_some_and(|setting| setting.text == "none");
+    let no_jitter = settings
+        .find("jitter")
+        .is_some_and(|setting| setting.text == "none");
     Ok(Limits {
         until,
         attempts,
@@ -74,7 +88,8 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Dura
     match (limits.latest_begin(), settings.find("splay")) {
         (Some((limit, _)), Some(setting)) if initial_delay.saturating_add(splay) >= limit => {
             let limit = exact(limit);
-            let problem = format!("and --initial-delay may leave no time before the limit of {limit}");
+            let problem =
+                format!("and --initial-delay may leave no time before the limit of {limit}");
             Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
         }
         _ => Ok([initial_delay, splay]),
@@ -102,7 +117,10 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
         growth: match list {
             Some(list) => Growth::List(list),
             None if until_failure => Constant,
-            None => settings.choice("growth", &[Exponential { factor }, Linear, Fibonacci, Constant])?,
+            None => settings.choice(
+                "growth",
+                &[Exponential { factor }, Linear, Fibonacci, Constant],
+            )?,
         },
         jitter,
     })
@@ -121,12 +139,18 @@ fn jitter(settings: &Settings, until_failure: bool) -> Parsed<Jitter> {
     // Checks the text even if the jitter has no spread.
     settings.get("spread", values::spread)?;
     match (&mut jitter, settings.find("spread")) {
-        (Jitter::Additive { spread }, _) => *spread = width(settings, values::duration)?.unwrap_or(*spread),
-        (Jitter::Proportional { spread }, _) => *spread = width(settings, values::percent)?.unwrap_or(*spread),
+        (Jitter::Additive { spread }, _) => {
+            *spread = width(settings, values::duration)?.unwrap_or(*spread)
+        }
+        (Jitter::Proportional { spread }, _) => {
+            *spread = width(settings, values::percent)?.unwrap_or(*spread)
+        }
         (_, Some(setting)) if setting.source == Source::Flag => {
             return Err(setting.error("means nothing without --jitter additive or proportional"));
         }
-        (Jitter::Decorrelated { factor }, _) => *factor = settings.get("factor", values::factor)?.unwrap_or(*factor),
+        (Jitter::Decorrelated { factor }, _) => {
+            *factor = settings.get("factor", values::factor)?.unwrap_or(*factor)
+        }
         _ => {}
     }
     Ok(jitter)
@@ -152,15 +176,24 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed
         None => ("base", settings.duration("base")?),
     };
     // A cut wait would never reach `--stop-at-delay`.
-    let asked = [longest, ("stop-at-delay", settings.duration("stop-at-delay")?)];
+    let asked = [
+        longest,
+        ("stop-at-delay", settings.duration("stop-at-delay")?),
+    ];
     let overrides_cap = |long| settings.source(long) > settings.source("max-delay");
     let raising = asked.into_iter().filter(|(long, _)| overrides_cap(long));
-    Ok(raising.filter_map(|(_, wait)| wait).fold(cap, Duration::max))
+    Ok(raising
+        .filter_map(|(_, wait)| wait)
+        .fold(cap, Duration::max))
 }
 
 /// Returns the budget of `--budget`, if given, and its store. Without a budget, the store is never used. `cap` is the
 /// run's own longest wait, `outer` the budget that has counted the attempt of the outer run.
-pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<(Option<SharedBudget>, Store)> {
+pub(super) fn budget(
+    settings: &Settings,
+    cap: Duration,
+    outer: Option<&str>,
+) -> Parsed<(Option<SharedBudget>, Store)> {
     // None without a cool-off; true if the run ends at once (`--cool-off=skip`).
     let skips = settings.get("cool-off", values::cool_off)?.flatten();
     // The cool-off may be a server's Retry-After.
@@ -171,9 +204,12 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let parse_timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let parse_timeout =
+        |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
     let usage_error = |error: StoreError| UsageError(error.to_string());
-    let store = settings.get("store", |text| Store::parse(text, parse_timeout).map_err(usage_error))?;
+    let store = settings.get("store", |text| {
+        Store::parse(text, parse_timeout).map_err(usage_error)
+    })?;
     let denies_if_down = settings.choice("store-down", &["local", "deny"])? == "deny";
     let Some(name) = settings.get("budget", values::budget_name)? else {
         if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {

@@ -22,7 +22,12 @@ use crate::run::plan::Plan;
 type Planned = Parsed<(Plan, Store)>;
 
 /// Returns the plan of a run. `settings` hold flags and variables; adds the policy that they select, then `[defaults]`.
-pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
+pub(crate) fn plan(
+    settings: &mut Settings,
+    command: &[OsString],
+    variables: &Variables,
+    config: &Config,
+) -> Planned {
     check(config)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults.clone())?;
@@ -31,7 +36,11 @@ pub(crate) fn plan(settings: &mut Settings, command: &[OsString], variables: &Va
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
 fn check(config: &Config) -> Parsed<()> {
-    let mut layers: Vec<_> = config.policies.iter().map(|policy| policy.settings.clone()).collect();
+    let mut layers: Vec<_> = config
+        .policies
+        .iter()
+        .map(|policy| policy.settings.clone())
+        .collect();
     if !config.defaults.is_empty() {
         // The policy that the defaults select, or none.
         layers.push(config.policy(&Settings::default())?);
@@ -46,12 +55,23 @@ fn check(config: &Config) -> Parsed<()> {
 }
 
 /// Builds the plan of a run. Reads every option, so that every text is checked.
-fn build(settings: &Settings, command: &[OsString], variables: &Variables, config: &Config) -> Planned {
+fn build(
+    settings: &Settings,
+    command: &[OsString],
+    variables: &Variables,
+    config: &Config,
+) -> Planned {
     output::check_command_line_only(settings)?;
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let judged_command = Command::new(&words, settings.get("for", PresetName::parse_list)?.unwrap_or_default());
-    let [not_idempotent, remark_on_retry] = idempotence::why_not(settings, &words, &judged_command)?;
+    let judged_command = Command::new(
+        &words,
+        settings
+            .get("for", PresetName::parse_list)?
+            .unwrap_or_default(),
+    );
+    let [not_idempotent, remark_on_retry] =
+        idempotence::why_not(settings, &words, &judged_command)?;
     let nested = settings.choice("nested", &["allow", "once", "warn"])?;
     let nesting = nesting(variables, nested == "warn", &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
@@ -71,7 +91,11 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         remarks.push(format!("--idempotent no: {why}"));
     }
     if output.verbosity >= 2 {
-        remarks.extend(remarks::settings_and_rules(settings, &judged_command, config));
+        remarks.extend(remarks::settings_and_rules(
+            settings,
+            &judged_command,
+            config,
+        ));
     }
     let plan = Plan {
         command: command.to_vec(),
@@ -80,7 +104,9 @@ fn build(settings: &Settings, command: &[OsString], variables: &Variables, confi
         retry_if: settings.get("retry-if", values::predicate)?,
         success_if: settings.get("success-if", values::predicate)?,
         attempt_limits: limits::attempt_limits(settings)?,
-        timeouts: settings.get("timeout", values::durations)?.unwrap_or_default(),
+        timeouts: settings
+            .get("timeout", values::durations)?
+            .unwrap_or_default(),
         initial_delay,
         splay,
         seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,

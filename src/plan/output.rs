@@ -15,7 +15,11 @@ use crate::run::streams::OutputMode::{Failure, Final, Null, Stream, Success};
 use crate::run::streams::StreamOptions;
 use crate::search::scanner::Patterns;
 
-pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<u64>) -> Parsed<StreamOptions> {
+pub(super) fn streams(
+    settings: &Settings,
+    patterns: Patterns,
+    attempts: Option<u64>,
+) -> Parsed<StreamOptions> {
     // A single attempt needs no replay.
     let auto = if attempts == Some(1) { Inherit } else { Auto };
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
@@ -23,7 +27,10 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
     let has_hooks = hooks.iter().any(|hook| settings.find(hook).is_some());
     // In a variable or file, it may be meant for other runs.
     if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
-        return Err("--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry".into());
+        return Err(
+            "--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry"
+                .into(),
+        );
     }
     Ok(StreamOptions {
         input: settings.choice("stdin", &[auto, Inherit, Replay, InputMode::Null])?,
@@ -39,18 +46,28 @@ pub(super) fn streams(settings: &Settings, patterns: Patterns, attempts: Option<
         retry_if: settings.find("retry-if").is_some(),
         success_if: settings.find("success-if").is_some(),
         hook_output: hook_output.filter(|_| has_hooks),
-        idle: settings.duration("idle-timeout")?.is_some_and(|idle| !idle.is_zero()),
+        idle: settings
+            .duration("idle-timeout")?
+            .is_some_and(|idle| !idle.is_zero()),
     })
 }
 
 pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
-    let formats = [Format::Text, Format::Json, Format::GitHub, Format::GitHubGroups];
+    let formats = [
+        Format::Text,
+        Format::Json,
+        Format::GitHub,
+        Format::GitHubGroups,
+    ];
     let format = settings.choice("log-format", &formats)?;
     let log_file = file(settings, "log-file")?;
     let is_quiet = settings.is_on("quiet")?;
     // Machine-readable output stays free of the countdown.
     let has_countdown = !is_quiet && (format == Format::Text || log_file.is_some());
-    let progress = settings.choice("progress", &[Some(Progress::Auto), Some(Progress::Always), None])?;
+    let progress = settings.choice(
+        "progress",
+        &[Some(Progress::Auto), Some(Progress::Always), None],
+    )?;
     Ok(OutputOptions {
         verbosity: match (is_quiet, settings.count("verbose")?) {
             // --quiet applies to standard error, not to a log file.
@@ -70,16 +87,25 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
 fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
     let path = settings.path(long)?;
     let is_stdout = path.as_deref() == Some(Path::new("-"));
-    Ok(if is_stdout { Some("/dev/stdout".into()) } else { path })
+    Ok(if is_stdout {
+        Some("/dev/stdout".into())
+    } else {
+        path
+    })
 }
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
 pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
     let command_line_only = ["until", "exhausted-exit", "skipped-exit"];
-    for setting in command_line_only.iter().filter_map(|long| settings.find(long)) {
+    for setting in command_line_only
+        .iter()
+        .filter_map(|long| settings.find(long))
+    {
         let makes_success = setting.text == "failure" || setting.parse(values::code) == Ok(0);
         if makes_success && setting.source != Source::Flag {
-            return Err(setting.error("is accepted on the command line only, as it turns a failure into a success"));
+            return Err(setting.error(
+                "is accepted on the command line only, as it turns a failure into a success",
+            ));
         }
     }
     Ok(())
@@ -87,11 +113,15 @@ pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
 
 /// Returns the exit statuses that options set in place of the command's own.
 pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
-    let success = settings.all("success-exit", values::success_codes)?.into_iter();
+    let success = settings
+        .all("success-exit", values::success_codes)?
+        .into_iter();
     Ok(Overrides {
         exhausted: settings.get("exhausted-exit", values::code)?,
         flaky: settings.get("flaky-exit", values::code)?,
-        zero: success.map(|codes| codes.zero).fold(CodeSet::default(), CodeSet::union),
+        zero: success
+            .map(|codes| codes.zero)
+            .fold(CodeSet::default(), CodeSet::union),
         skipped: settings.value("skipped-exit", values::code)?,
     })
 }

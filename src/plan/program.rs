@@ -21,7 +21,10 @@ pub(super) struct Command<'c> {
 
 impl<'c> Command<'c> {
     pub(super) fn new(words: &[&'c str], presets: Vec<PresetName>) -> Command<'c> {
-        let wrapped = presets.first().map(|_| wrapped_program(words)).unwrap_or_default();
+        let wrapped = presets
+            .first()
+            .map(|_| wrapped_program(words))
+            .unwrap_or_default();
         Command { presets, wrapped }
     }
 
@@ -36,7 +39,9 @@ impl<'c> Command<'c> {
 pub(super) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let (mut words, mut last_known) = (command.to_vec(), None);
     for _ in 0..DEEPEST {
-        let Some(program) = words.first_mut() else { break };
+        let Some(program) = words.first_mut() else {
+            break;
+        };
         *program = name(program);
         if for_program(words[0]).is_some() {
             last_known = Some(words.clone());
@@ -66,15 +71,20 @@ pub(super) fn nesting(variables: &Variables, warns: bool, words: &[&str]) -> Nes
     };
     // The outermost run sets no `BACKOFF_AROUND`, as no other limit multiplies its own.
     let around = if depth == 1 { Some(1) } else { number(AROUND) };
-    let outer_attempts = around.and_then(|around| around.checked_mul(number("BACKOFF_ATTEMPT_LIMIT")?));
-    let is_uuid = |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+    let outer_attempts =
+        around.and_then(|around| around.checked_mul(number("BACKOFF_ATTEMPT_LIMIT")?));
+    let is_uuid =
+        |id: &&str| id.len() == 36 && id.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
     // One warning is enough for all attempts of the outer run.
     let is_first = number("BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
     Nesting {
         depth,
         // A single outer attempt multiplies nothing. An inner backoff warns by itself; checked last, as it is the
         // slowest step of a start.
-        warn: warns && is_first && outer_attempts != Some(1) && wrapped_program(words).first() != Some(&"backoff"),
+        warn: warns
+            && is_first
+            && outer_attempts != Some(1)
+            && wrapped_program(words).first() != Some(&"backoff"),
         outer_attempts,
         counted: text(COUNTED).map(str::to_owned),
         root_id: text("BACKOFF_ROOT_ID").filter(is_uuid).map(str::to_owned),

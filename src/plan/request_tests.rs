@@ -9,7 +9,10 @@ use crate::config::listing;
 use crate::config::setting::UsageError;
 
 /// Returns the plan of a command line, with its configuration.
-pub(super) fn planned(args: &[OsString], variables: &[(OsString, OsString)]) -> Result<(Config, Plan), UsageError> {
+pub(super) fn planned(
+    args: &[OsString],
+    variables: &[(OsString, OsString)],
+) -> Result<(Config, Plan), UsageError> {
     let Ok(Parsed::Run(typed)) = parse(args) else {
         panic!("{args:?}")
     };
@@ -52,9 +55,17 @@ fn documented_defaults_are_those_in_effect() {
                 (&["--delays", "1"], "none"),
                 (&["--until", "failure"], "none"),
             ],
-            "growth" => &[(&["-j", "full"], "exponential"), (&["--until", "failure"], "constant")],
-            "spread" => &[(&["-j", "additive"], "1s"), (&["-j", "proportional"], "25%")],
-            long if long.starts_with("budget") || long == "store-down" => &[(&["--budget", "x"], default)],
+            "growth" => &[
+                (&["-j", "full"], "exponential"),
+                (&["--until", "failure"], "constant"),
+            ],
+            "spread" => &[
+                (&["-j", "additive"], "1s"),
+                (&["-j", "proportional"], "25%"),
+            ],
+            long if long.starts_with("budget") || long == "store-down" => {
+                &[(&["--budget", "x"], default)]
+            }
             "max-retry-after" => &[(&["--retry-after"], default)],
             _ => &[(&[], default)],
         };
@@ -74,7 +85,10 @@ fn documented_defaults_are_those_in_effect() {
 fn listed(args: &[OsString]) -> Result<(), UsageError> {
     let (config, _) = planned(args, &[])?;
     for line in listing::policies(&config)? {
-        assert!(!line.contains(|c: char| c.is_control() && c != '\n'), "{line:?}");
+        assert!(
+            !line.contains(|c: char| c.is_control() && c != '\n'),
+            "{line:?}"
+        );
     }
     Ok(())
 }

@@ -12,7 +12,10 @@ use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns};
 
 /// Returns the classifier and its patterns.
-pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(Classifier, Patterns)> {
+pub(super) fn classifier(
+    settings: &Settings,
+    command: &Command<'_>,
+) -> Parsed<(Classifier, Patterns)> {
     let mut patterns = Vec::new();
     // Appends the patterns of an option, and returns their indexes.
     let mut add = |long: &str| -> Parsed<Vec<usize>> {
@@ -33,20 +36,34 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
     // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
     let mut rules = Vec::new();
     for long in ["stop-match", "retry-match"] {
-        rules.extend(add(long)?.into_iter().map(|pattern| rule(long, None, Some(pattern))));
+        rules.extend(
+            add(long)?
+                .into_iter()
+                .map(|pattern| rule(long, None, Some(pattern))),
+        );
     }
     for long in ["stop-exit", "retry-exit"] {
-        let codes = settings.all(long, values::codes)?.into_iter().reduce(CodeSet::union);
+        let codes = settings
+            .all(long, values::codes)?
+            .into_iter()
+            .reduce(CodeSet::union);
         rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
     }
     let has_before_retry = settings.find("before-retry").is_some();
     rules.extend(preset_rules(command, has_before_retry, &mut patterns));
-    let places = patterns.iter().map(Pattern::places).fold(0, usize::saturating_add);
+    let places = patterns
+        .iter()
+        .map(Pattern::places)
+        .fold(0, usize::saturating_add);
     if places > MOST_PLACES {
-        let problem = format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
+        let problem = format!(
+            "the patterns are too large together (over {MOST_PLACES} characters and classes)"
+        );
         return Err((problem + "; tip: try smaller repetitions").into());
     }
-    let success_exit = settings.all("success-exit", values::success_codes)?.into_iter();
+    let success_exit = settings
+        .all("success-exit", values::success_codes)?
+        .into_iter();
     let success_exit = success_exit.map(|codes| codes.all).reduce(CodeSet::union);
     let classifier = Classifier {
         success_exit: success_exit.unwrap_or_else(|| CodeSet::of(0)),
@@ -59,17 +76,23 @@ pub(super) fn classifier(settings: &Settings, command: &Command<'_>) -> Parsed<(
 }
 
 /// Returns the rules of presets, and appends their patterns.
-fn preset_rules(command: &Command<'_>, has_before_retry: bool, patterns: &mut Vec<Pattern>) -> Vec<Rule> {
+fn preset_rules(
+    command: &Command<'_>,
+    has_before_retry: bool,
+    patterns: &mut Vec<Pattern>,
+) -> Vec<Rule> {
     let mut rules = Vec::new();
     let program = command.wrapped.first().copied();
     for (name, preset) in presets::chosen(&command.presets, program) {
         // A refusal proves that nothing was done only if the program makes no other request.
-        let is_proof = program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped);
+        let is_proof = program.is_some_and(|program| name.is_for(program))
+            && is_single_request(&command.wrapped);
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
         for row in preset.rows() {
             patterns.extend(row.text.map(Pattern::known));
             rules.push(Rule {
-                stops: row.verdict == RowVerdict::Stop || row.verdict == RowVerdict::Behind && !has_before_retry,
+                stops: row.verdict == RowVerdict::Stop
+                    || row.verdict == RowVerdict::Behind && !has_before_retry,
                 codes: row.codes,
                 pattern: row.text.map(|_| patterns.len() - 1),
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_proof,

@@ -82,7 +82,10 @@ fn play(words: &[&str], attempts: &[(End, Duration)]) -> Played {
 }
 
 fn exits(codes: &[u8]) -> Vec<(End, Duration)> {
-    codes.iter().map(|code| (End::Exited(*code), Duration::ZERO)).collect()
+    codes
+        .iter()
+        .map(|code| (End::Exited(*code), Duration::ZERO))
+        .collect()
 }
 
 #[test]
@@ -96,14 +99,24 @@ fn a_wait_past_the_deadline_is_given_up_at_once() {
         "gave up after 3 attempts in 6s: exit 1 (the next attempt would begin after --deadline 10s); raise --deadline to allow more",
     );
     assert_eq!(played.waits, [s(1), s(2)]);
-    let late = [(End::TimedOut(TimeLimit::Deadline), s(10)), (End::Exited(0), s(1))];
+    let late = [
+        (End::TimedOut(TimeLimit::Deadline), s(10)),
+        (End::Exited(0), s(1)),
+    ];
     play(&["-d", "10s"], &late).expect(
         124,
         1,
         "gave up after 1 attempt in 10s: ended by the deadline (--deadline 10s)",
     );
-    let timed_out = [(End::TimedOut(TimeLimit::Timeout), s(3)), (End::Exited(0), s(1))];
-    play(&["-t", "3s", "-j", "none"], &timed_out).expect(0, 2, "succeeded on attempt 2 of 5 after 4.5s");
+    let timed_out = [
+        (End::TimedOut(TimeLimit::Timeout), s(3)),
+        (End::Exited(0), s(1)),
+    ];
+    play(&["-t", "3s", "-j", "none"], &timed_out).expect(
+        0,
+        2,
+        "succeeded on attempt 2 of 5 after 4.5s",
+    );
 }
 
 #[test]
@@ -116,7 +129,8 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
         &["-p", "aws", "--every", "10s", "-d", "2m"],
     ] {
         let played = play(words, &script);
-        let limit = "(the next attempt would begin after --deadline 2m); raise --deadline to allow more";
+        let limit =
+            "(the next attempt would begin after --deadline 2m); raise --deadline to allow more";
         played.expect(1, 12, limit);
         assert_eq!(played.waits, [s(10); 11]);
     }

@@ -32,7 +32,10 @@ pub struct Counts {
 impl BudgetLimits {
     /// Returns true if `counts` allow one more retry.
     pub fn allow(&self, counts: Counts) -> bool {
-        let below = || u128::from(counts.retries) * 1_000_000 < u128::from(self.ratio) * u128::from(counts.attempts);
+        let below = || {
+            u128::from(counts.retries) * 1_000_000
+                < u128::from(self.ratio) * u128::from(counts.attempts)
+        };
         counts.attempts < self.min || below()
     }
 }
@@ -116,14 +119,20 @@ impl Ledger {
         let allowed = limits.allow(counts);
         match question {
             Question::Retry if !allowed => {}
-            Question::Attempt | Question::Retry => self.count(question == Question::Retry, millis(now)),
+            Question::Attempt | Question::Retry => {
+                self.count(question == Question::Retry, millis(now))
+            }
             Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
                 self.begin_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
                     // Less than `earlier` only if another run has succeeded since: this failure is the first after
                     // that.
-                    let in_a_row = if self.failed_runs < earlier { 0 } else { earlier };
+                    let in_a_row = if self.failed_runs < earlier {
+                        0
+                    } else {
+                        earlier
+                    };
                     self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
                 }
             }
@@ -162,7 +171,10 @@ impl Ledger {
 
     fn count(&mut self, is_retry: bool, now: u64) {
         let retries = u64::from(is_retry);
-        let counts = Counts { attempts: 1, retries };
+        let counts = Counts {
+            attempts: 1,
+            retries,
+        };
         let until = self.slot_end(now);
         match self.slots.last_mut() {
             Some(last) if last.until >= until => last.counts.add(counts),

@@ -52,14 +52,17 @@ impl Verdict {
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Verdict::Success => None,
-            Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => Some(reason),
+            Verdict::Transient(reason) | Verdict::Permanent(reason) | Verdict::Ask(reason) => {
+                Some(reason)
+            }
         }
     }
 
     /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
     /// end may have another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
-        let is_about_reader = matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
+        let is_about_reader =
+            matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
         is_about_reader && outcome.seen.reader_gone && outcome.ended_by_sigpipe()
     }
 }
@@ -147,8 +150,14 @@ impl Classifier {
     /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
-        let fail_match = self.fail_match.iter().find_map(|pattern| seen.text(*pattern));
-        let has_success_match = self.success_match.iter().any(|pattern| seen.text(*pattern).is_some());
+        let fail_match = self
+            .fail_match
+            .iter()
+            .find_map(|pattern| seen.text(*pattern));
+        let has_success_match = self
+            .success_match
+            .iter()
+            .any(|pattern| seen.text(*pattern).is_some());
         let cause = if !self.has_good_code(end) {
             // Other codes explain themselves.
             (*end == End::Exited(0)).then_some(FailureCause::SuccessExit)
@@ -173,7 +182,12 @@ impl Classifier {
     }
 
     /// Judges a failure. `fail_match` is the text that a `--fail-match` pattern matched.
-    fn judge_failure(&self, outcome: &Outcome, fail_match: Option<&str>, cause: Option<FailureCause>) -> Verdict {
+    fn judge_failure(
+        &self,
+        outcome: &Outcome,
+        fail_match: Option<&str>,
+        cause: Option<FailureCause>,
+    ) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
         let reason = |why: Why| Reason {
             why,
@@ -190,12 +204,14 @@ impl Classifier {
             let reason = reason(Why::Rule(first.name.to_string()));
             Some(Reason {
                 matched: text.map(str::to_owned).or(reason.matched),
-                is_safe_to_repeat: reason.is_safe_to_repeat || rules.iter().any(|rule| rule.is_safe_to_repeat),
+                is_safe_to_repeat: reason.is_safe_to_repeat
+                    || rules.iter().any(|rule| rule.is_safe_to_repeat),
                 ..reason
             })
         };
         let applicable = self.rules.iter().filter(|rule| rule.applies(outcome));
-        let (stop_rules, retry_rules): (Vec<&Rule>, Vec<&Rule>) = applicable.partition(|rule| rule.stops);
+        let (stop_rules, retry_rules): (Vec<&Rule>, Vec<&Rule>) =
+            applicable.partition(|rule| rule.stops);
         if let Some(reason) = by_rules(&stop_rules) {
             return Verdict::Permanent(reason);
         }
@@ -226,8 +242,12 @@ impl Classifier {
 
 impl Rule {
     fn applies(&self, outcome: &Outcome) -> bool {
-        let has_code = self.codes.is_none_or(|codes| codes.contains_end(&outcome.end));
-        let has_match = self.pattern.is_none_or(|pattern| outcome.seen.text(pattern).is_some());
+        let has_code = self
+            .codes
+            .is_none_or(|codes| codes.contains_end(&outcome.end));
+        let has_match = self
+            .pattern
+            .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
         // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
         // list `timeout`.
         let is_by_pattern_alone = !self.stops && self.codes.is_none();

@@ -126,7 +126,9 @@ impl Delays {
             (_, Growth::Fibonacci) => self.scaled(fibonacci(retry)),
             (_, Growth::Constant) => self.base,
             (_, Growth::List(list)) => {
-                let entry = usize::try_from(retry).ok().and_then(|index| list.get(index));
+                let entry = usize::try_from(retry)
+                    .ok()
+                    .and_then(|index| list.get(index));
                 entry.or(list.last()).copied().unwrap_or_default()
             }
         };
@@ -236,14 +238,18 @@ impl Distribution {
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
-            Distribution::Slots { slot, last, cap } => from_nanos(nanos(slot) * last as f64).min(cap),
+            Distribution::Slots { slot, last, cap } => {
+                from_nanos(nanos(slot) * last as f64).min(cap)
+            }
         }
     }
 
     /// Returns the mean of the waits, exactly: each draw above the cap counts as the cap.
     pub fn mean(&self) -> Duration {
         let mean = match *self {
-            Distribution::Uniform { low, high, cap } if high <= nanos(cap) => f64::midpoint(low, high),
+            Distribution::Uniform { low, high, cap } if high <= nanos(cap) => {
+                f64::midpoint(low, high)
+            }
             Distribution::Uniform { low, high, cap } => {
                 let cap = nanos(cap);
                 // Share of the draws below the cap. Their mean is midway between `low` and the cap.
@@ -255,7 +261,8 @@ impl Distribution {
                 // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
                 // stay below: `min` replaces infinity and NaN with `last`.
                 let last_below = (cap / slot).floor().min(last);
-                (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap) / (last + 1.0)
+                (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap)
+                    / (last + 1.0)
             }
         };
         // The clamp corrects rounding beyond 2^53 ns, and returns the cap if even `low` is at least the cap, as the

@@ -55,7 +55,9 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         ) => overrides.exhausted,
         // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat an
         // effect, or add to the retries of an outer run.
-        Stop::GaveUp(GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin) => None,
+        Stop::GaveUp(
+            GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin,
+        ) => None,
         Stop::Succeeded { flaky: false } | Stop::FailureCame | Stop::Ended(_) => None,
     };
     if let Some(code) = chosen {
@@ -66,7 +68,9 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
         // No failure came: always 1, as the last success may have a code of its own. A failed start, and a permanent
         // failure, which ends the run whatever its goal, keep their status.
         (Stop::GaveUp(why), end)
-            if until == Until::Failure && why != GiveUp::Permanent && !matches!(end, End::NotStarted(_)) =>
+            if until == Until::Failure
+                && why != GiveUp::Permanent
+                && !matches!(end, End::NotStarted(_)) =>
         {
             Exit::Code(1)
         }

@@ -64,10 +64,16 @@ struct Run {
 /// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the
 /// mean total reaches. `before` passes before the first attempt.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
-    let time_limit = limits.latest_begin().map(|(limit, _)| limit.saturating_sub(before));
+    let time_limit = limits
+        .latest_begin()
+        .map(|(limit, _)| limit.saturating_sub(before));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
     // Runs without jitter are all equal.
-    let sampled = if delays.jitter == Jitter::None { 1 } else { SAMPLED_RUNS };
+    let sampled = if delays.jitter == Jitter::None {
+        1
+    } else {
+        SAMPLED_RUNS
+    };
     let mut runs = vec![Run::default(); sampled];
     // `row` is the last row; before the first, retry 0 with zeros.
     let (mut rows, mut row) = (Vec::new(), Row::default());
@@ -78,7 +84,11 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         if let Some(end) = end_before(row.retry, delays, limits) {
             // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
             let all_retries_fit = rows.len() as u64 == row.retry && in_time[0] == row.retry;
-            break if all_retries_fit { end } else { End::Deadline(in_time) };
+            break if all_retries_fit {
+                end
+            } else {
+                End::Deadline(in_time)
+            };
         }
         // Upper end of the last wait, for decorrelated jitter.
         let longest = (row.retry > 0).then_some(row.most);
@@ -95,7 +105,9 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         }
         mean = match delays.jitter {
             // m(i) of the heading, as no wait can reach the cap yet.
-            Jitter::Decorrelated { factor } if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) => {
+            Jitter::Decorrelated { factor }
+                if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) =>
+            {
                 f64::midpoint(nanos(delays.base), factor * mean)
             }
             Jitter::Decorrelated { .. } => sampled_mean,
@@ -112,9 +124,15 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
             totals: percentiles(&runs, |run| run.total),
         };
         // Rows end once the mean total reaches the limit on time; sampled runs go on.
-        rows.extend(time_limit.is_none_or(|limit| row.total < limit).then_some(row));
+        rows.extend(
+            time_limit
+                .is_none_or(|limit| row.total < limit)
+                .then_some(row),
+        );
         // Without a limit on time, every retry is in time.
-        in_time = time_limit.map_or([row.retry; 2], |_| percentiles(&runs, |run| run.retries_in_time));
+        in_time = time_limit.map_or([row.retry; 2], |_| {
+            percentiles(&runs, |run| run.retries_in_time)
+        });
         // Goes on after the last row until 95% of the sampled runs have reached the limit on time.
         if in_time[1] < row.retry {
             break End::Deadline(in_time);
@@ -125,7 +143,12 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
 
 impl Run {
     /// Draws the next wait. No retry begins at `time_limit` or later.
-    fn draw_next(&mut self, wait: Distribution, time_limit: Option<Duration>, rng: &mut Xoshiro256PlusPlus) {
+    fn draw_next(
+        &mut self,
+        wait: Distribution,
+        time_limit: Option<Duration>,
+        rng: &mut Xoshiro256PlusPlus,
+    ) {
         let drawn = wait.draw(rng);
         self.previous = Some(drawn);
         self.total = self.total.saturating_add(drawn);
@@ -135,7 +158,9 @@ impl Run {
 
 /// Returns the limit, except on time, that forbids retry `retry` (0 is the first) or its row.
 fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
-    let rows_if_unlimited = limits.latest_begin().map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
+    let rows_if_unlimited = limits
+        .latest_begin()
+        .map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
     match limits.attempts {
         Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
         Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
@@ -148,7 +173,8 @@ fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
 /// Returns the 5th and the 95th percentile: of n sorted values, those at the places n / 20 and n - 1 - n / 20.
 fn percentiles<T: Ord + Copy>(runs: &[Run], value: impl Fn(&Run) -> T) -> [T; 2] {
     let mut values: Vec<T> = runs.iter().map(value).collect();
-    [runs.len() / 20, runs.len() - 1 - runs.len() / 20].map(|place| *values.select_nth_unstable(place).1)
+    [runs.len() / 20, runs.len() - 1 - runs.len() / 20]
+        .map(|place| *values.select_nth_unstable(place).1)
 }
 
 #[cfg(test)]

@@ -57,8 +57,12 @@ impl fmt::Display for Outcome {
         let adds_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
         let and = if adds_kill { NEEDED_KILL } else { "" };
         match (&self.end, self.cut.limit.map(exact)) {
-            (End::TimedOut(TimeLimit::Timeout), Some(limit)) => write!(f, "timed out{and} (--timeout {limit})"),
-            (End::TimedOut(TimeLimit::Idle), Some(limit)) => write!(f, "no output for {limit}{and} (--idle-timeout)"),
+            (End::TimedOut(TimeLimit::Timeout), Some(limit)) => {
+                write!(f, "timed out{and} (--timeout {limit})")
+            }
+            (End::TimedOut(TimeLimit::Idle), Some(limit)) => {
+                write!(f, "no output for {limit}{and} (--idle-timeout)")
+            }
             (end, _) => write!(f, "{end}{and}"),
         }
     }
@@ -71,8 +75,15 @@ pub(crate) fn exact(length: Duration) -> String {
     let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
     let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
     let parts = format!("{days}d {hours}h {minutes}m {seconds}");
-    let text: String = parts.split(' ').filter(|part| !part.starts_with('0')).collect();
-    if text.is_empty() { "0".to_owned() } else { text }
+    let text: String = parts
+        .split(' ')
+        .filter(|part| !part.starts_with('0'))
+        .collect();
+    if text.is_empty() {
+        "0".to_owned()
+    } else {
+        text
+    }
 }
 
 /// Findings in the streams of an attempt.

@@ -110,29 +110,41 @@ impl RetryAfter {
     /// follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
         let line = without_escapes(line);
-        for found in REQUEST.iter().flat_map(|request| request.captures_iter(&line)) {
+        for found in REQUEST
+            .iter()
+            .flat_map(|request| request.captures_iter(&line))
+        {
             self.read_request(&found, &line, now);
         }
     }
 
     /// Returns the wait asked for, counted from when the line that asked was read.
     pub fn wait(&self) -> Option<Duration> {
-        self.asked.max(self.reset.filter(|_| self.is_spent != Some(false)))
+        self.asked
+            .max(self.reset.filter(|_| self.is_spent != Some(false)))
     }
 
     /// Reads one match of [`REQUEST`]. Its groups tell the kind and the value.
     fn read_request(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
-        let text = |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
+        let text =
+            |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
         let has = |group: &str| found.get_group_by_name(group).is_some();
         let number_in = |unit: &str| text("number").map(|number| length(&[number, unit].concat()));
         if has("remaining") {
             // Some(true) is the greatest: one exhausted quota is enough.
             self.is_spent = self.is_spent.max(number_in("s").map(|left| left.is_zero()));
         } else if has("reset") {
-            let until_epoch = |epoch: Duration| SystemTime::UNIX_EPOCH.checked_add(epoch)?.duration_since(now).ok();
-            let reset = number_in("s").and_then(|number| match number <= LAST_RESET && !has("proprietary") {
-                true => Some(number),
-                false => until_epoch(number),
+            let until_epoch = |epoch: Duration| {
+                SystemTime::UNIX_EPOCH
+                    .checked_add(epoch)?
+                    .duration_since(now)
+                    .ok()
+            };
+            let reset = number_in("s").and_then(|number| {
+                match number <= LAST_RESET && !has("proprietary") {
+                    true => Some(number),
+                    false => until_epoch(number),
+                }
             });
             self.reset = self.reset.max(reset.filter(|wait| *wait <= LAST_RESET));
         } else if !has("own") {
@@ -170,7 +182,9 @@ fn length(text: &str) -> Duration {
         total = total.saturating_add(nanos(number, unit));
     }
     let seconds = u64::try_from(total / SECOND);
-    seconds.map_or(Duration::MAX, |seconds| Duration::new(seconds, (total % SECOND) as u32))
+    seconds.map_or(Duration::MAX, |seconds| {
+        Duration::new(seconds, (total % SECOND) as u32)
+    })
 }
 
 /// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.

@@ -127,7 +127,13 @@ impl<'p> Session<'p> {
     }
 
     /// Decides the step after an attempt. `elapsed` is the time since the run began.
-    pub fn next(&mut self, outcome: &Outcome, verdict: &Verdict, elapsed: Duration, rng: &mut dyn Rng) -> Decision {
+    pub fn next(
+        &mut self,
+        outcome: &Outcome,
+        verdict: &Verdict,
+        elapsed: Duration,
+        rng: &mut dyn Rng,
+    ) -> Decision {
         let succeeded = *verdict == Verdict::Success;
         self.has_failed |= !succeeded;
         match (self.goal_after(outcome, verdict), verdict) {
@@ -135,7 +141,9 @@ impl<'p> Session<'p> {
             // Never `Ask`: `--retry-if` has replaced it, except with `--until failure`, which the next arm ends.
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
-            (Until::Failure, _) if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) => {
+            (Until::Failure, _)
+                if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) =>
+            {
                 Decision::Stop(Stop::FailureCame)
             }
             // A transient failure, a success that is not the goal, the deadline, or any end with `--until never`.
@@ -149,8 +157,12 @@ impl<'p> Session<'p> {
     /// Returns the goal that applies to this attempt. An attempt that could not start, whose output has no reader, or
     /// whose predicate failed says nothing about the command, so it is treated as with `--until success`.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
-        let says_nothing =
-            |reason: &Reason| matches!(reason.why, Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. });
+        let says_nothing = |reason: &Reason| {
+            matches!(
+                reason.why,
+                Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. }
+            )
+        };
         let is_unknown = verdict.reason().is_some_and(says_nothing);
         if outcome.could_not_start() || outcome.seen.reader_gone || is_unknown {
             Until::Success
@@ -172,7 +184,9 @@ impl<'p> Session<'p> {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {
-            return Decision::Stop(Stop::Succeeded { flaky: self.has_failed });
+            return Decision::Stop(Stop::Succeeded {
+                flaky: self.has_failed,
+            });
         }
         if let Some(why) = self.retry_forbidden_by(outcome, &Verdict::Success) {
             return give_up(why);
@@ -202,7 +216,10 @@ impl<'p> Session<'p> {
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
         }
-        if self.limits.reaches_stop_at_delay(self.delays, self.growth_step) {
+        if self
+            .limits
+            .reaches_stop_at_delay(self.delays, self.growth_step)
+        {
             return Err(GiveUp::Delay);
         }
         let drawn = self.delays.draw(self.growth_step, self.previous_delay, rng);
@@ -210,7 +227,9 @@ impl<'p> Session<'p> {
         let wait = if succeeded {
             // A successful command did not ask.
             drawn
-        } else if self.limits.until != Until::Never && self.limits.max_retry_after.is_some_and(is_too_long) {
+        } else if self.limits.until != Until::Never
+            && self.limits.max_retry_after.is_some_and(is_too_long)
+        {
             // With `--until never` the run goes on, and `at_least_asked` cuts the wait.
             return Err(GiveUp::RetryAfterTooLong);
         } else {
@@ -230,7 +249,10 @@ impl<'p> Session<'p> {
     /// and with `--until never` after any success.
     fn restart_growth_if_due(&mut self, outcome: &Outcome, succeeded: bool) {
         let never_ends = self.limits.until == Until::Never;
-        let is_long = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        let is_long = self
+            .limits
+            .reset_after
+            .is_some_and(|healthy| outcome.ran >= healthy);
         // With `--until failure`, long successes are expected, and the attempt limit applies to them.
         self.restart_is_due = is_long && (!succeeded || never_ends);
         if self.restart_is_due || (succeeded && never_ends) {
@@ -242,7 +264,9 @@ impl<'p> Session<'p> {
     /// are checked later.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         // A success does not count: the user asks to repeat it (`--until`).
-        let failure_may_have_taken_effect = verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+        let failure_may_have_taken_effect = verdict
+            .reason()
+            .is_some_and(|reason| !reason.is_safe_to_repeat);
         // Comes first: the deadline and later limits exit with `--exhausted-exit`, by which a scheduler may run the
         // command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
@@ -265,7 +289,9 @@ impl<'p> Session<'p> {
         let wait = match failed_runs {
             0 => self.delays.draw(self.growth_step, self.previous_delay, rng),
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
-            _ => self.delays.unjittered(self.growth_step.saturating_add(failed_runs)),
+            _ => self
+                .delays
+                .unjittered(self.growth_step.saturating_add(failed_runs)),
         };
         self.at_least_asked(outcome, wait, rng)
     }
@@ -283,7 +309,9 @@ impl<'p> Session<'p> {
     fn is_last_attempt(&self) -> bool {
         // As after `restart_count`.
         let attempt = if self.restart_is_due { 1 } else { self.attempt };
-        self.limits.attempts.is_some_and(|attempts| attempt >= attempts)
+        self.limits
+            .attempts
+            .is_some_and(|attempts| attempt >= attempts)
     }
 
     /// Returns the limit on time that forbids an attempt after this wait, if one does.
@@ -298,7 +326,10 @@ impl Limits {
     pub fn latest_begin(&self) -> Option<(Duration, GiveUp)> {
         let deadline = self.deadline.map(|limit| (limit, GiveUp::Deadline));
         let stop_after = self.stop_after.map(|limit| (limit, GiveUp::StopAfter));
-        deadline.into_iter().chain(stop_after).min_by_key(|(limit, _)| *limit)
+        deadline
+            .into_iter()
+            .chain(stop_after)
+            .min_by_key(|(limit, _)| *limit)
     }
 }
 

@@ -32,7 +32,10 @@ impl CodeSet {
 
     pub fn union(self, other: CodeSet) -> CodeSet {
         CodeSet {
-            codes: [self.codes[0] | other.codes[0], self.codes[1] | other.codes[1]],
+            codes: [
+                self.codes[0] | other.codes[0],
+                self.codes[1] | other.codes[1],
+            ],
             timeout: self.timeout || other.timeout,
         }
     }

@@ -26,7 +26,9 @@ well_known! {
 impl Signal {
     /// Returns a signal by number, 1 to the platform's highest (64 on Linux).
     pub fn from_number(number: i32) -> Option<Signal> {
-        (1..=highest()).contains(&number).then_some(Signal(number as u8))
+        (1..=highest())
+            .contains(&number)
+            .then_some(Signal(number as u8))
     }
 
     pub fn all() -> impl Iterator<Item = Signal> {
@@ -119,7 +121,9 @@ fn real_time_by_name(name: &str) -> Option<Signal> {
         _ => return None,
     };
     let number = start.checked_add(offset)?;
-    (first..=last).contains(&number).then(|| Signal::from_number(number))?
+    (first..=last)
+        .contains(&number)
+        .then(|| Signal::from_number(number))?
 }
 
 #[cfg(test)]
@@ -145,8 +149,14 @@ mod tests {
         assert_eq!("RTMIN+1".parse::<Signal>().map(Signal::number), Ok(35));
         assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
         assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));
-        assert_eq!("RTMIN+3".parse::<Signal>().unwrap().to_string(), "SIGRTMIN+3");
-        assert_eq!("RTMAX".parse::<Signal>().unwrap().to_string(), "SIGRTMIN+30");
+        assert_eq!(
+            "RTMIN+3".parse::<Signal>().unwrap().to_string(),
+            "SIGRTMIN+3"
+        );
+        assert_eq!(
+            "RTMAX".parse::<Signal>().unwrap().to_string(),
+            "SIGRTMIN+30"
+        );
     }
 
     #[test]

@@ -150,7 +150,10 @@ impl TryRng for Always {
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        for (byte, own) in bytes.iter_mut().zip(self.0.to_le_bytes().into_iter().cycle()) {
+        for (byte, own) in bytes
+            .iter_mut()
+            .zip(self.0.to_le_bytes().into_iter().cycle())
+        {
             *byte = own;
         }
         Ok(())

@@ -43,7 +43,11 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     }));
     // SAFETY: the C runtime made the array, and backoff never changes it.
     let words = unsafe { strings(argv) };
-    let exit = main(words.map(|word| OsString::from_vec(word.to_bytes().to_vec())).collect());
+    let exit = main(
+        words
+            .map(|word| OsString::from_vec(word.to_bytes().to_vec()))
+            .collect(),
+    );
     modes::restore();
     match exit {
         Exit::Code(code) => i32::from(code),

@@ -35,24 +35,37 @@ impl Text<'_> {
         let (limit, budget) = (typed_limit(&self.plan.limits, why), self.budget());
         match why {
             GiveUp::Permanent => self.permanent(verdict, outcome.seen.reader_gone),
-            GiveUp::Attempts if *verdict == Verdict::Success && self.plan.limits.until == Until::Success => {
+            GiveUp::Attempts
+                if *verdict == Verdict::Success && self.plan.limits.until == Until::Success =>
+            {
                 "too few successes in a row".to_owned()
             }
             GiveUp::Attempts => "attempt limit reached".to_owned(),
-            GiveUp::Deadline | GiveUp::StopAfter => match verdict.reason().map(|reason| &reason.why) {
-                Some(Why::PredicateFailed { option, how }) => format!("{option} failed: {how}: {limit}"),
-                _ if outcome.end == BY_DEADLINE => limit,
-                _ => format!("the next attempt would begin after {limit}"),
-            },
+            GiveUp::Deadline | GiveUp::StopAfter => {
+                match verdict.reason().map(|reason| &reason.why) {
+                    Some(Why::PredicateFailed { option, how }) => {
+                        format!("{option} failed: {how}: {limit}")
+                    }
+                    _ if outcome.end == BY_DEADLINE => limit,
+                    _ => format!("the next attempt would begin after {limit}"),
+                }
+            }
             GiveUp::Delay => format!("the next wait would reach {limit}"),
             GiveUp::RetryAfterTooLong => {
                 let asked = length(outcome.seen.wait_asked.unwrap_or_default());
                 format!("the output asked to wait {asked}, longer than {limit}")
             }
             GiveUp::Budget(counts) => {
-                let window = self.plan.budget.as_ref().map(|budget| length(budget.limits.window));
-                let (retries, attempts, window) = (counts.retries, counts.attempts, window.unwrap_or_default());
-                format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
+                let window = self
+                    .plan
+                    .budget
+                    .as_ref()
+                    .map(|budget| length(budget.limits.window));
+                let (retries, attempts, window) =
+                    (counts.retries, counts.attempts, window.unwrap_or_default());
+                format!(
+                    "{budget} exhausted: {retries} of {attempts} attempts in {window} were retries"
+                )
             }
             GiveUp::StoreDown => format!("the store of {budget} cannot be used"),
             GiveUp::NotIdempotent => {
@@ -72,11 +85,19 @@ impl Text<'_> {
     fn permanent(&self, verdict: &Verdict, reader_gone: bool) -> String {
         let how = match verdict.reason().map(|reason| &reason.why) {
             Some(Why::Rule(rule)) => rule.clone(),
-            Some(Why::ReaderGone) if reader_gone => return "the reader of its output is gone".to_owned(),
+            Some(Why::ReaderGone) if reader_gone => {
+                return "the reader of its output is gone".to_owned();
+            }
             // SIGPIPE of another pipe or socket, or a failed start.
-            Some(Why::ReaderGone | Why::CannotStart) => return "permanent unless --retry-exit lists it".to_owned(),
-            Some(Why::Unread) => return "its output is cut off, as its reader stopped reading".to_owned(),
-            Some(why) => why.shell_command_failure().unwrap_or_else(|| self.no_match()),
+            Some(Why::ReaderGone | Why::CannotStart) => {
+                return "permanent unless --retry-exit lists it".to_owned();
+            }
+            Some(Why::Unread) => {
+                return "its output is cut off, as its reader stopped reading".to_owned();
+            }
+            Some(why) => why
+                .shell_command_failure()
+                .unwrap_or_else(|| self.no_match()),
             None => return String::new(),
         };
         format!("permanent: {how}")
@@ -88,7 +109,9 @@ impl Text<'_> {
         let mut names = rules.map(|rule| &rule.name);
         let preset = names.next().filter(|name| name.starts_with("--for"));
         match preset {
-            Some(preset) if names.all(|name| name == preset) => format!("no rule of {preset} matches"),
+            Some(preset) if names.all(|name| name == preset) => {
+                format!("no rule of {preset} matches")
+            }
             _ => "no retry rule matches".to_owned(),
         }
     }

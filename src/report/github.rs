@@ -18,7 +18,11 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
 }
 
 /// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so.
-pub(super) fn group(event: &Event<'_>, title: Option<String>, is_open: &mut bool) -> Option<String> {
+pub(super) fn group(
+    event: &Event<'_>,
+    title: Option<String>,
+    is_open: &mut bool,
+) -> Option<String> {
     match event {
         Event::Started => {
             let title = title?;

@@ -26,7 +26,9 @@ impl Serialize for Object {
 pub(super) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     // Maps have strings as keys, and a `Vec` takes every byte.
-    let _ = value.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Harmless));
+    let _ = value.serialize(&mut serde_json::Serializer::with_formatter(
+        &mut text, Harmless,
+    ));
     text.push(b'\n');
     String::from_utf8(text).unwrap_or_default()
 }
@@ -40,7 +42,11 @@ pub(super) fn seconds(length: Duration) -> f64 {
 struct Harmless;
 
 impl Formatter for Harmless {
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         // Number of `#` directly before the character.
         let mut hashes = 0;
         for c in fragment.chars() {

@@ -21,7 +21,12 @@ pub(super) struct JsonLog {
 impl JsonLog {
     /// Returns the lines about an event. A run that succeeds at once or is skipped has no lines, unless verbose; any
     /// other run has a complete log.
-    pub(super) fn lines(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    pub(super) fn lines(
+        &mut self,
+        text: &Text<'_>,
+        moment: &Moment,
+        event: &Event<'_>,
+    ) -> Option<String> {
         let plan = text.plan;
         let (name, details) = record(plan.limits.until, event)?;
         let mut fields = vec![
@@ -35,7 +40,10 @@ impl JsonLog {
         fields.extend(details);
         if result(event).is_some() {
             let elapsed = seconds(moment.elapsed);
-            fields.extend([("attempts", moment.total.into()), ("elapsed_s", elapsed.into())]);
+            fields.extend([
+                ("attempts", moment.total.into()),
+                ("elapsed_s", elapsed.into()),
+            ]);
         }
         let line = json::line(&Object(fields));
         let verbosity = plan.output.verbosity;
@@ -119,7 +127,10 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
     vec![
         ("duration_s", seconds(outcome.ran).into()),
         // A signal has the code 128+N, too.
-        ("exit", outcome.end.code().filter(|_| signal.is_none()).into()),
+        (
+            "exit",
+            outcome.end.code().filter(|_| signal.is_none()).into(),
+        ),
         ("signal", signal.into()),
         ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),
         ("verdict", verdict.into()),

@@ -29,7 +29,11 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
         text += &heading(ink, room);
         let (labels, width) = labels(&rows, room);
         for (row, label) in rows.iter().zip(labels) {
-            text += &format!("{:>5}  {}{label}\n", row.retry, bar(ink, row, longest, width));
+            text += &format!(
+                "{:>5}  {}{label}\n",
+                row.retry,
+                bar(ink, row, longest, width)
+            );
         }
     }
     text + &reason_for_end(plan, end)
@@ -49,7 +53,10 @@ fn labels(rows: &[Row], room: usize) -> (Vec<String>, usize) {
     let longest = labels.iter().map(String::len).max().unwrap_or(0);
     match room.saturating_sub(NUMBER + longest) {
         width @ NARROWEST.. => (labels, width),
-        _ => (vec![String::new(); rows.len()], room.saturating_sub(NUMBER).max(1)),
+        _ => (
+            vec![String::new(); rows.len()],
+            room.saturating_sub(NUMBER).max(1),
+        ),
     }
 }
 

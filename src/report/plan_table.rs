@@ -9,7 +9,8 @@ use super::words::{length, typed_limit};
 use crate::policy::forecast::{End, Row, forecast};
 use crate::run::plan::Plan;
 
-const HEADING: &str = "retry    least     mean     most   mean total       90% of totals   most total\n";
+const HEADING: &str =
+    "retry    least     mean     most   mean total       90% of totals   most total\n";
 
 /// Returns the table that `--plan` prints.
 pub(crate) fn table(plan: &Plan) -> String {
@@ -79,13 +80,18 @@ pub(super) fn first_wait(plan: &Plan) -> String {
     }
     let wait = range(plan.initial_delay, most);
     let part = time_limit(plan).map(|limit| format!(", which is part of {limit}"));
-    format!("before the first attempt: {wait}{}\n", part.unwrap_or_default())
+    format!(
+        "before the first attempt: {wait}{}\n",
+        part.unwrap_or_default()
+    )
 }
 
 /// Returns a line with the reason for the end of the table, or nothing if all attempts are shown.
 pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
     let line = match end {
-        End::Attempts if plan.limits.attempts == Some(1) => "1 attempt: there is no retry to wait for".to_owned(),
+        End::Attempts if plan.limits.attempts == Some(1) => {
+            "1 attempt: there is no retry to wait for".to_owned()
+        }
         End::Attempts => return String::new(),
         End::Unlimited => "and so on: attempts are unlimited".to_owned(),
         End::More(retries) => format!("and {retries} more"),

@@ -57,7 +57,10 @@ impl<'a> Report<'a> {
             Event::Ended { outcome, verdict } => {
                 self.attempts_made += 1;
                 let started = timestamp(self.attempt_started);
-                let mut entry = vec![("attempt", moment.attempt.into()), ("started", started.into())];
+                let mut entry = vec![
+                    ("attempt", moment.attempt.into()),
+                    ("started", started.into()),
+                ];
                 entry.extend(attempt_fields(outcome, *verdict));
                 // Last, so that a retry can set it.
                 entry.push(("delay_s", Value::Null));
@@ -72,14 +75,21 @@ impl<'a> Report<'a> {
                     *last = seconds(*delay).into();
                 }
             }
-            event if result(event).is_some() => (self.result, self.gave_up) = (result(event), gave_up(event)),
+            event if result(event).is_some() => {
+                (self.result, self.gave_up) = (result(event), gave_up(event))
+            }
             _ => {}
         }
     }
 
     /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has,
     /// too.
-    pub(crate) fn end(mut self, result: &Result<Exit, RunError>, exit: Exit, elapsed: Duration) -> String {
+    pub(crate) fn end(
+        mut self,
+        result: &Result<Exit, RunError>,
+        exit: Exit,
+        elapsed: Duration,
+    ) -> String {
         self.result = Some(match (result, self.result) {
             (Err(RunError::Interrupted(_)), _) => "interrupted",
             // `(Ok, None)` is not reached: an event reports every end without a fault.

@@ -39,13 +39,22 @@ impl<'a> Reporter<'a> {
             is_in_group: false,
             takes_color,
             is_read_by_runner,
-            report: plan.output.report.as_ref().map(|_| Report::new(plan, identity)),
+            report: plan
+                .output
+                .report
+                .as_ref()
+                .map(|_| Report::new(plan, identity)),
         }
     }
 
     /// Returns the lines about an event, or the text of a countdown.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        if let Event::Countdown { wait, left, columns } = event {
+        if let Event::Countdown {
+            wait,
+            left,
+            columns,
+        } = event
+        {
             return Some(self.text.countdown(moment, *wait, *left, *columns));
         }
         if let Some(report) = &mut self.report {
@@ -60,7 +69,10 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
-        let title = self.text.title(moment).filter(|_| format == Format::GitHubGroups);
+        let title = self
+            .text
+            .title(moment)
+            .filter(|_| format == Format::GitHubGroups);
         let group = github::group(event, title, &mut self.is_in_group);
         let lines: String = group.into_iter().chain(line).collect();
         (!lines.is_empty()).then_some(lines)
@@ -89,8 +101,14 @@ impl<'a> Reporter<'a> {
             return lines;
         }
         // Several runs may share the log file, so each line names its run.
-        let (time, id) = (timestamp(moment.time_of_day), &self.text.identity.run_id[..8]);
-        lines.lines().map(|line| format!("{time} {id} {line}\n")).collect()
+        let (time, id) = (
+            timestamp(moment.time_of_day),
+            &self.text.identity.run_id[..8],
+        );
+        lines
+            .lines()
+            .map(|line| format!("{time} {id} {line}\n"))
+            .collect()
     }
 
     fn has_color(&self) -> bool {

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail};
+use super::words::{
+    cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail,
+};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
 use crate::policy::session::{Stop, Until};
@@ -29,7 +31,9 @@ pub(super) enum Level {
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
-        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => Level::Warning,
+        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => {
+            Level::Warning
+        }
         Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
         Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
         _ => Level::Plain,
@@ -66,16 +70,23 @@ impl Text<'_> {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
             // Only the JSON log has a line for this event.
             Event::Ended { outcome, .. } if outcome.could_not_start() => i16::MIN,
-            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => i16::MIN,
+            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
+                i16::MIN
+            }
             Event::Stopped { stop, attempt } => {
                 let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
                 let needs_verbose = is_silent || *stop == Stop::Succeeded { flaky: false };
                 i16::from(needs_verbose)
             }
-            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped | Event::Skipped(_) => 1,
+            Event::Started
+            | Event::ReadAhead
+            | Event::Confirming { .. }
+            | Event::WaitSkipped
+            | Event::Skipped(_) => 1,
             Event::Interrupted(signal, outcome) => {
                 // Without an outcome, the signal interrupted no attempt: backoff itself dies by the signal.
-                let needs_verbose = outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
+                let needs_verbose =
+                    outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
                 i16::from(needs_verbose)
             }
             _ => 0,
@@ -95,10 +106,18 @@ impl Text<'_> {
 
     /// Returns the part after the label, if the event has a line.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        let (number, elapsed, budget) = (self.numbered(moment.attempt), length(moment.elapsed), self.budget());
+        let (number, elapsed, budget) = (
+            self.numbered(moment.attempt),
+            length(moment.elapsed),
+            self.budget(),
+        );
         Some(match event {
             Event::Started => format!("{number}: starting {}", self.command()),
-            Event::Retrying { attempt, delay, asked } => self.retrying(&number, attempt, *delay, *asked),
+            Event::Retrying {
+                attempt,
+                delay,
+                asked,
+            } => self.retrying(&number, attempt, *delay, *asked),
             Event::Confirming { outcome, delay } => {
                 let (ran, delay) = (length(outcome.ran), length(*delay));
                 format!("{number} succeeded after {ran}; confirming in {delay}")
@@ -115,30 +134,43 @@ impl Text<'_> {
                     format!("the failure came on {number} after {elapsed}: {failure}")
                 }
                 Stop::GaveUp(why) => {
-                    let attempts = if moment.total == 1 { "attempt" } else { "attempts" };
+                    let attempts = if moment.total == 1 {
+                        "attempt"
+                    } else {
+                        "attempts"
+                    };
                     let how = match (self.plan.limits.until, &attempt.verdict) {
                         (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
                         _ => shown_failure(attempt),
                     };
                     let how = self.explained(how, *why, attempt);
-                    format!("gave up after {} {attempts} in {elapsed}: {how}", moment.total)
+                    format!(
+                        "gave up after {} {attempts} in {elapsed}: {how}",
+                        moment.total
+                    )
                 }
             },
             Event::NoTime { why, cool_off } => {
                 let limit = typed_limit(&self.plan.limits, *why);
                 let why = match cool_off.map(length) {
-                    Some(wait) => format!("the last run of {budget} gave up, and a wait of {wait} would pass {limit}"),
+                    Some(wait) => format!(
+                        "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
+                    ),
                     None => format!("{limit} has passed"),
                 };
                 format!("gave up before the first attempt: {why}")
             }
             Event::CoolingOff(wait) => {
                 let wait = length(*wait);
-                format!("waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)")
+                format!(
+                    "waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)"
+                )
             }
             Event::Skipped(left) => {
                 let left = length(*left);
-                format!("not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)")
+                format!(
+                    "not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)"
+                )
             }
             Event::Interrupted(signal, outcome) => {
                 let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
@@ -149,7 +181,13 @@ impl Text<'_> {
         })
     }
 
-    fn retrying(&self, number: &str, attempt: &JudgedAttempt, delay: Duration, is_asked: bool) -> String {
+    fn retrying(
+        &self,
+        number: &str,
+        attempt: &JudgedAttempt,
+        delay: Duration,
+        is_asked: bool,
+    ) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
         let (ran, delay) = (length(outcome.ran), length(delay));
         if *verdict == Verdict::Success {
@@ -177,17 +215,27 @@ impl Text<'_> {
     }
 
     /// Returns the countdown of a wait, cut to `columns`.
-    pub(super) fn countdown(&self, moment: &Moment, wait: Wait<'_>, left: Duration, columns: usize) -> String {
+    pub(super) fn countdown(
+        &self,
+        moment: &Moment,
+        wait: Wait<'_>,
+        left: Duration,
+        columns: usize,
+    ) -> String {
         let why = match wait {
             Wait::Start => "initial delay".to_owned(),
             Wait::CoolOff => "cool-off".to_owned(),
             Wait::Confirm => "to confirm the success".to_owned(),
             Wait::Retry(attempt) => shown_failure(attempt),
         };
-        let deadline = self.plan.limits.deadline.map_or_else(String::new, |deadline| {
-            let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
-            format!(", deadline in {}", length(left))
-        });
+        let deadline = self
+            .plan
+            .limits
+            .deadline
+            .map_or_else(String::new, |deadline| {
+                let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
+                format!(", deadline in {}", length(left))
+            });
         // The moment is that of the last attempt or, before any attempt, of the first.
         let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
         let (label, left) = (self.label(), length(left));
@@ -203,7 +251,12 @@ impl Text<'_> {
 
     /// Returns `--label`, or the command's own name without its directory.
     fn label(&self) -> String {
-        let command = self.plan.command.first().map(Path::new).unwrap_or(Path::new(""));
+        let command = self
+            .plan
+            .command
+            .first()
+            .map(Path::new)
+            .unwrap_or(Path::new(""));
         let base = command.file_name().map(|base| printable(&name(base)));
         let label = self.plan.output.label.clone();
         label.or(base).unwrap_or_else(|| quoted(command))
@@ -211,7 +264,11 @@ impl Text<'_> {
 
     /// Returns `attempt 2 of 5`, or `attempt 2` without a limit.
     fn numbered(&self, attempt: u64) -> String {
-        let limit = self.plan.limits.attempts.map(|limit| format!(" of {limit}"));
+        let limit = self
+            .plan
+            .limits
+            .attempts
+            .map(|limit| format!(" of {limit}"));
         format!("attempt {attempt}{}", limit.unwrap_or_default())
     }
 
@@ -219,7 +276,9 @@ impl Text<'_> {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
             // `not_found` also covers a missing interpreter, whose message needs no tip.
-            End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => likely_mistake(&self.plan.command),
+            End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => {
+                likely_mistake(&self.plan.command)
+            }
             _ => String::new(),
         };
         format!("cannot run {command}: {}{tip}", outcome.end)
@@ -227,7 +286,11 @@ impl Text<'_> {
 
     /// Returns the name of the budget: `budget "api"`.
     pub(super) fn budget(&self) -> String {
-        let name = self.plan.budget.as_ref().map(|budget| printable(&budget.name));
+        let name = self
+            .plan
+            .budget
+            .as_ref()
+            .map(|budget| printable(&budget.name));
         format!("budget \"{}\"", name.unwrap_or_default())
     }
 

@@ -19,7 +19,11 @@ const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function
 
 /// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
 /// command's output.
-pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str) -> String) -> String {
+pub(super) fn how_it_failed(
+    outcome: &Outcome,
+    verdict: &Verdict,
+    shown: fn(&str) -> String,
+) -> String {
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
@@ -30,7 +34,9 @@ pub(super) fn how_it_failed(outcome: &Outcome, verdict: &Verdict, shown: fn(&str
         (Some(text), None) => format!("matched \"{}\" ({end})", shown(text)),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
         // Programs other than shells may exit with 127, too.
-        (None, None) if outcome.end == End::Exited(127) => format!("{outcome} (\"command not found\", in a shell)"),
+        (None, None) if outcome.end == End::Exited(127) => {
+            format!("{outcome} (\"command not found\", in a shell)")
+        }
         (None, None) => outcome.to_string(),
     }
 }
@@ -55,16 +61,23 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
     // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
     let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
     match &*word {
-        _ if is_in(WORDS_OF_SH) => format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"),
+        _ if is_in(WORDS_OF_SH) => {
+            format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'")
+        }
         "help" => "; tip: try backoff --help".to_owned(),
-        _ if is_in(WORDS_OF_BASH) => format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"),
+        _ if is_in(WORDS_OF_BASH) => {
+            format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'")
+        }
         _ if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
         _ if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
         _ if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
             "; a command line needs a shell; tip: try backoff sh -c '...'".to_owned()
         }
         _ if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
-        _ if word.contains('=') => format!("; tip: to set a variable, try backoff env {} ...", quoted(name)),
+        _ if word.contains('=') => format!(
+            "; tip: to set a variable, try backoff env {} ...",
+            quoted(name)
+        ),
         _ if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
             "; tip: only options of backoff stand before --".to_owned()
         }
@@ -132,7 +145,10 @@ pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
 }
 
 /// Returns the option that set the limit on the run, and its value if that is a time.
-pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<(&'static str, Option<Duration>)> {
+pub(super) fn limiting_option(
+    limits: &Limits,
+    why: GiveUp,
+) -> Option<(&'static str, Option<Duration>)> {
     match why {
         GiveUp::Attempts => Some(("attempts", None)),
         GiveUp::Deadline => Some(("deadline", limits.deadline)),

@@ -46,7 +46,9 @@ impl ExtraEnv {
         // POSIX, Base Definitions, 3.216 "Name".
         let is_name = |name: &&str| {
             let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            !name.is_empty() && name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit())
+            !name.is_empty()
+                && name.chars().all(is_part)
+                && !name.starts_with(|c: char| c.is_ascii_digit())
         };
         let name = std::str::from_utf8(name).ok().filter(is_name);
         let name = name.ok_or("what stands before \"=\" is not a name of a variable")?;

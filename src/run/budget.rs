@@ -58,9 +58,17 @@ impl Run<'_> {
     }
 
     /// Returns the report to the budget, if one is needed.
-    fn final_update(&mut self, stop: Stop, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> Option<Question> {
+    fn final_update(
+        &mut self,
+        stop: Stop,
+        JudgedAttempt { outcome, verdict }: &JudgedAttempt,
+    ) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
-        let budget = self.plan.budget.as_ref().filter(|budget| !budget.is_inherited)?;
+        let budget = self
+            .plan
+            .budget
+            .as_ref()
+            .filter(|budget| !budget.is_inherited)?;
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
@@ -88,7 +96,9 @@ impl Run<'_> {
         };
         // First, so that the answer includes the attempt; the host expects no pending count then.
         self.finish_counting(budget, spare)?;
-        let answered = self.host.ask_budget(budget, question, self.patience(budget, spare))?;
+        let answered = self
+            .host
+            .ask_budget(budget, question, self.patience(budget, spare))?;
         self.note_answer(answered)
     }
 
@@ -115,7 +125,9 @@ impl Run<'_> {
             self.emit(&Event::Warning(&warning))?;
         }
         if let Some(answer) = answered.answer {
-            self.store.failed_runs_before.get_or_insert(answer.failed_runs);
+            self.store
+                .failed_runs_before
+                .get_or_insert(answer.failed_runs);
             self.store.failed_runs_now = Some(answer.failed_runs);
         }
         Ok(answered.answer)

@@ -47,7 +47,10 @@ pub(crate) fn run<'a>(
         previous: None,
         extra_env: ExtraEnv::default(),
     };
-    run.store.is_next_counted = plan.budget.as_ref().is_some_and(|budget| budget.is_inherited);
+    run.store.is_next_counted = plan
+        .budget
+        .as_ref()
+        .is_some_and(|budget| budget.is_inherited);
     let mut result = run.loop_until_end();
     if result.is_err() {
         // Prints nothing if printing has already begun.
@@ -76,7 +79,10 @@ impl Run<'_> {
                 return self.end_too_late(why, last.as_ref());
             }
             self.previous = last;
-            let Attempt { outcome, interrupted } = self.make_attempt()?;
+            let Attempt {
+                outcome,
+                interrupted,
+            } = self.make_attempt()?;
             if let Some(signal) = interrupted {
                 return self.end_interrupted(signal, &outcome);
             }
@@ -121,7 +127,11 @@ impl Run<'_> {
     /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
     fn wait_for_cool_off(&mut self) -> RunResult<Option<Exit>> {
         // An outer run that shares the budget has already waited.
-        let own_budget = self.plan.budget.as_ref().filter(|budget| !budget.is_inherited);
+        let own_budget = self
+            .plan
+            .budget
+            .as_ref()
+            .filter(|budget| !budget.is_inherited);
         let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
@@ -155,9 +165,15 @@ impl Run<'_> {
         if outcome.seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;
         }
-        if outcome.seen.reader_gone && outcome.end == End::Exited(0) && attempt.interrupted.is_none() {
+        if outcome.seen.reader_gone
+            && outcome.end == End::Exited(0)
+            && attempt.interrupted.is_none()
+        {
             // backoff's pipe took all output; without backoff the command would have died of SIGPIPE.
-            self.emit(&Event::Ended { outcome, verdict: None })?;
+            self.emit(&Event::Ended {
+                outcome,
+                verdict: None,
+            })?;
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
@@ -178,8 +194,13 @@ impl Run<'_> {
     }
 
     /// Decides the step after an attempt. The budget comes last, as it counts each retry that it grants.
-    fn decide(&mut self, JudgedAttempt { outcome, verdict }: &JudgedAttempt) -> RunResult<Decision> {
-        let mut decision = self.session.next(outcome, verdict, self.host.elapsed(), self.rng);
+    fn decide(
+        &mut self,
+        JudgedAttempt { outcome, verdict }: &JudgedAttempt,
+    ) -> RunResult<Decision> {
+        let mut decision = self
+            .session
+            .next(outcome, verdict, self.host.elapsed(), self.rng);
         let has_failed = *verdict != Verdict::Success;
         if has_failed || !matches!(decision, Decision::Stop(_)) {
             // A command that ends the run with success may have set the terminal on purpose.
@@ -207,7 +228,11 @@ impl Run<'_> {
         let countdown_text = |left: Duration, columns| {
             // Computed, as the closure cannot ask the waiting host, which is borrowed.
             let elapsed = end.saturating_sub(left);
-            let countdown = Event::Countdown { wait, left, columns };
+            let countdown = Event::Countdown {
+                wait,
+                left,
+                columns,
+            };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
         match self.host.wait(delay, &countdown_text)? {
@@ -217,7 +242,11 @@ impl Run<'_> {
     }
 
     /// Returns the exit status if no further attempt will be made.
-    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
+    fn wait_to_retry(
+        &mut self,
+        delay: Duration,
+        attempt: &JudgedAttempt,
+    ) -> RunResult<Option<Exit>> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Some);
@@ -243,18 +272,27 @@ impl Run<'_> {
             if nesting.warn {
                 self.emit(&Event::Nested(nesting))?;
             }
-            let may_have_taken_effect = attempt.verdict.reason().is_some_and(|reason| !reason.is_safe_to_repeat);
+            let may_have_taken_effect = attempt
+                .verdict
+                .reason()
+                .is_some_and(|reason| !reason.is_safe_to_repeat);
             // An inner run is silent, as the outermost one remarks on the same command.
             if may_have_taken_effect && nesting.depth == 0 {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }
         let asked = self.session.is_wait_asked;
-        self.emit(&Event::Retrying { attempt, delay, asked })
+        self.emit(&Event::Retrying {
+            attempt,
+            delay,
+            asked,
+        })
     }
 
     fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
-        remarks.iter().try_for_each(|remark| self.emit(&Event::Remark(remark)))
+        remarks
+            .iter()
+            .try_for_each(|remark| self.emit(&Event::Remark(remark)))
     }
 
     fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
@@ -274,7 +312,9 @@ impl Run<'_> {
         let printed = self.print_kept(has_good_output);
         match printed {
             Ok(true) if has_succeeded => self.host.drop_later_messages(),
-            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => return Err(RunError::Interrupted(signal)),
+            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
+                return Err(RunError::Interrupted(signal));
+            }
             // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
             _ => {}
         }
@@ -287,7 +327,12 @@ impl Run<'_> {
             return self.stop_cut_off(stop, attempt);
         }
         self.announce_end(stop, attempt)?;
-        Ok(exit::status(until, stop, &attempt.outcome.end, self.plan.overrides))
+        Ok(exit::status(
+            until,
+            stop,
+            &attempt.outcome.end,
+            self.plan.overrides,
+        ))
     }
 
     /// Ends a run whose kept output was cut off by the deadline: like a timeout, as the caller has only a part.
@@ -304,7 +349,12 @@ impl Run<'_> {
         };
         self.announce_end(stop, attempt)?;
         // With `Until::Failure` the status would say that no failure came.
-        Ok(exit::status(Until::Success, stop, &BY_DEADLINE, self.plan.overrides))
+        Ok(exit::status(
+            Until::Success,
+            stop,
+            &BY_DEADLINE,
+            self.plan.overrides,
+        ))
     }
 
     /// Reports the end of the run, and runs `--on-give-up` if the run gave up.
@@ -327,13 +377,20 @@ impl Run<'_> {
     fn end_interrupted(&mut self, signal: Signal, outcome: &Outcome) -> RunResult<Exit> {
         // No predicate runs after a signal, so the exit status alone decides.
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
-        self.emit(&Event::Ended { outcome, verdict: None })?;
+        self.emit(&Event::Ended {
+            outcome,
+            verdict: None,
+        })?;
         let is_complete = self.print_kept(succeeded)?;
         if is_complete && succeeded {
             self.host.drop_later_messages();
         }
         self.emit(&Event::Interrupted(signal, Some(outcome)))?;
-        let end = if is_complete { &outcome.end } else { &BY_DEADLINE };
+        let end = if is_complete {
+            &outcome.end
+        } else {
+            &BY_DEADLINE
+        };
         match exit::as_it_ended(end, self.plan.overrides.zero) {
             // With `--until failure`, 0 says that a failure came.
             Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
@@ -347,7 +404,10 @@ impl Run<'_> {
             return self.give_up(why, attempt);
         }
         self.print_kept(FAILED)?;
-        self.emit(&Event::NoTime { why, cool_off: None })?;
+        self.emit(&Event::NoTime {
+            why,
+            cool_off: None,
+        })?;
         Ok(exit::no_attempt_in_time(self.plan.overrides))
     }
 }

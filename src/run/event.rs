@@ -9,7 +9,8 @@ use crate::policy::session::{GiveUp, Stop};
 use crate::policy::signal::Signal;
 
 /// Warning before the first line after lost lines.
-pub(crate) const LINES_LOST: &str = "lines before this one are missing, as standard error was not read in time";
+pub(crate) const LINES_LOST: &str =
+    "lines before this one are missing, as standard error was not read in time";
 
 /// Returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the run.
 pub(crate) type Reporter<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;

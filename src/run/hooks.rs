@@ -17,7 +17,11 @@ use crate::policy::session::{GiveUp, Stop};
 const MIN_TIME: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    pub(super) fn hook_on_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
+    pub(super) fn hook_on_retry(
+        &mut self,
+        delay: Duration,
+        attempt: &JudgedAttempt,
+    ) -> RunResult<()> {
         let Some(shell) = self.plan.on_retry.as_deref() else {
             return Ok(());
         };
@@ -26,7 +30,11 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    pub(super) fn hook_on_give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<()> {
+    pub(super) fn hook_on_give_up(
+        &mut self,
+        why: GiveUp,
+        attempt: &JudgedAttempt,
+    ) -> RunResult<()> {
         // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
         let Some(shell) = self.plan.on_give_up.as_deref().filter(|_| !is_silent) else {
@@ -42,8 +50,15 @@ impl Run<'_> {
         // No attempt follows.
         spec.set("BACKOFF_DELAY", "");
         // An outer run that shares the budget counts this failure, but later.
-        let is_uncounted = self.plan.budget.as_ref().is_some_and(|budget| budget.is_inherited);
-        let failed_runs = self.store.failed_runs_now.map(|runs| runs + u64::from(is_uncounted));
+        let is_uncounted = self
+            .plan
+            .budget
+            .as_ref()
+            .is_some_and(|budget| budget.is_inherited);
+        let failed_runs = self
+            .store
+            .failed_runs_now
+            .map(|runs| runs + u64::from(is_uncounted));
         spec.set("BACKOFF_FAILED_RUNS", or_empty(failed_runs));
         self.run_hook("--on-give-up", shell, &spec)
     }
@@ -74,17 +89,26 @@ impl Run<'_> {
         match hook.end {
             End::Exited(0) => Ok(None),
             // The loop ends the run, as the deadline has passed.
-            End::TimedOut(TimeLimit::Deadline) => self.warn_failed("--before-retry", &hook.to_string()).map(|()| None),
+            End::TimedOut(TimeLimit::Deadline) => self
+                .warn_failed("--before-retry", &hook.to_string())
+                .map(|()| None),
             _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
         }
     }
 
     /// Ends the run as after a permanent failure of `attempt`.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let mut reason = attempt.verdict.reason().cloned().unwrap_or(Reason::new(Why::ByDefault));
+        let mut reason = attempt
+            .verdict
+            .reason()
+            .cloned()
+            .unwrap_or(Reason::new(Why::ByDefault));
         reason.why = Why::BeforeRetryFailed(why);
         let (outcome, verdict) = (attempt.outcome.clone(), Verdict::Permanent(reason));
-        self.stop(Stop::GaveUp(GiveUp::Permanent), &JudgedAttempt { outcome, verdict })
+        self.stop(
+            Stop::GaveUp(GiveUp::Permanent),
+            &JudgedAttempt { outcome, verdict },
+        )
     }
 
     /// Runs the hook of `option`. Its failure only causes a warning.

@@ -40,8 +40,9 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// Returns the outcome of a hook or predicate, unless a signal ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
-        self.interrupted
-            .map_or(Ok(self.outcome), |signal| Err(RunError::Interrupted(signal)))
+        self.interrupted.map_or(Ok(self.outcome), |signal| {
+            Err(RunError::Interrupted(signal))
+        })
     }
 }
 
@@ -96,10 +97,19 @@ pub(crate) trait Host {
     fn tidy_terminal(&mut self);
     /// Waits, handling signals. `countdown_text` returns the text for the remaining time and a number of columns.
     /// Returns false if USR1 ended the wait early.
-    fn wait(&mut self, delay: Duration, countdown_text: &dyn Fn(Duration, usize) -> String) -> RunResult<bool>;
-    fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt>;
+    fn wait(
+        &mut self,
+        delay: Duration,
+        countdown_text: &dyn Fn(Duration, usize) -> String,
+    ) -> RunResult<bool>;
+    fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
+    -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)>;
+    fn run_before_retry(
+        &mut self,
+        shell: &str,
+        spec: AttemptSpec,
+    ) -> RunResult<(Attempt, EnvLines)>;
     /// Prints or drops kept output at the end of the run. Returns true if all of it was read in time.
     fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
@@ -108,7 +118,12 @@ pub(crate) trait Host {
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits
     /// until the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
-    fn ask_budget(&mut self, budget: &SharedBudget, question: Question, patience: Duration) -> RunResult<BudgetAnswer>;
+    fn ask_budget(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+        patience: Duration,
+    ) -> RunResult<BudgetAnswer>;
     /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error. No lines
     /// only open the log.
     fn write_log(&mut self, lines: &str) -> RunResult<()>;

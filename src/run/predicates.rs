@@ -41,7 +41,12 @@ impl Run<'_> {
     }
 
     /// Runs a predicate about an attempt.
-    fn ask(&mut self, shell: &str, outcome: &Outcome, reason: Option<&Reason>) -> RunResult<Outcome> {
+    fn ask(
+        &mut self,
+        shell: &str,
+        outcome: &Outcome,
+        reason: Option<&Reason>,
+    ) -> RunResult<Outcome> {
         let spec = self.spec_about(outcome, reason);
         self.host
             .run_shell(ShellKind::Predicate, shell, &spec)?

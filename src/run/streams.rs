@@ -94,7 +94,9 @@ impl fmt::Display for StreamOptions {
         for (output, name) in ["stdout", "stderr"].into_iter().enumerate() {
             let reasons = self.reasons(output);
             match self.outputs[output] {
-                _ if !reasons.is_empty() => write!(f, ", {name} observed for {}", reasons.join(" and "))?,
+                _ if !reasons.is_empty() => {
+                    write!(f, ", {name} observed for {}", reasons.join(" and "))?
+                }
                 OutputMode::Null => write!(f, ", {name} null")?,
                 _ => write!(f, ", {name} inherited")?,
             }

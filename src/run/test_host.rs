@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use super::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
+use super::host::{
+    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
+};
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome};
@@ -51,7 +53,11 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
-    fn wait(&mut self, delay: Duration, _shown: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
+    fn wait(
+        &mut self,
+        delay: Duration,
+        _shown: &dyn Fn(Duration, usize) -> String,
+    ) -> RunResult<bool> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
         Ok(true)
@@ -59,11 +65,21 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn begin_counting(&mut self, _: &SharedBudget) {}
 
-    fn ask_budget(&mut self, _: &SharedBudget, _: Question, _: Duration) -> RunResult<BudgetAnswer> {
+    fn ask_budget(
+        &mut self,
+        _: &SharedBudget,
+        _: Question,
+        _: Duration,
+    ) -> RunResult<BudgetAnswer> {
         Ok(BudgetAnswer::default())
     }
 
-    fn run_shell(&mut self, kind: ShellKind, _shell: &str, spec: &AttemptSpec) -> RunResult<Attempt> {
+    fn run_shell(
+        &mut self,
+        kind: ShellKind,
+        _shell: &str,
+        spec: &AttemptSpec,
+    ) -> RunResult<Attempt> {
         if kind == ShellKind::Predicate {
             return self.attempt(spec);
         }
@@ -73,7 +89,11 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
+    fn run_before_retry(
+        &mut self,
+        shell: &str,
+        spec: AttemptSpec,
+    ) -> RunResult<(Attempt, EnvLines)> {
         Ok((
             self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
             EnvLines::Read(Vec::new()),

@@ -9,7 +9,10 @@ pub(crate) fn describe(errno: Errno) -> String {
 /// Returns the system's text of an error, without its number.
 pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one, such as

@@ -30,17 +30,30 @@ impl Run<'_> {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
-            None => self.plan.nesting.counted.as_deref().filter(|_| self.session.total == 1),
+            None => self
+                .plan
+                .nesting
+                .counted
+                .as_deref()
+                .filter(|_| self.session.total == 1),
         };
         let outcome = self.previous.as_ref().map(|previous| &previous.outcome);
-        let reason = self.previous.as_ref().and_then(|previous| previous.verdict.reason());
+        let reason = self
+            .previous
+            .as_ref()
+            .and_then(|previous| previous.verdict.reason());
         let limits = self.plan.limits_of_attempt(self.session.attempt);
         self.spec(limits, outcome, reason, counted_by)
     }
 
     /// Returns the limits and variables of a predicate or hook for an attempt.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let mut spec = self.spec(self.plan.attempt_limits.clone(), Some(outcome), reason, None);
+        let mut spec = self.spec(
+            self.plan.attempt_limits.clone(),
+            Some(outcome),
+            reason,
+            None,
+        );
         // Predicates and hooks may be silent.
         spec.attempt_limits.idle = None;
         let signal = outcome.end.signal().map(Signal::number);
@@ -74,7 +87,10 @@ impl Run<'_> {
         spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
         spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
         spec.set("BACKOFF_ELAPSED", seconds(elapsed));
-        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous.map(End::shell_status)));
+        spec.set(
+            "BACKOFF_PREVIOUS_EXIT",
+            or_empty(previous.map(End::shell_status)),
+        );
         if nesting.depth > 0 {
             spec.set(AROUND, or_empty(nesting.outer_attempts));
         }

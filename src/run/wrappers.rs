@@ -33,7 +33,8 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     if SHELLS.contains(&name) {
         return script_of_shell(words);
     }
-    let (_, letters, long_names, operands) = WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
+    let (_, letters, long_names, operands) =
+        WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
     let rest = skip_options(words, letters, long_names)?;
     let options = &words[..words.len() - rest.len()];
     // `command -v` only prints a path.
@@ -47,7 +48,11 @@ fn is_in(word: &str, words: &str) -> bool {
 }
 
 /// Skips options. Those of `letters` and `long_names` have a value.
-fn skip_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long_names: &str) -> Option<&'w [&'a str]> {
+fn skip_options<'w, 'a>(
+    mut words: &'w [&'a str],
+    letters: &str,
+    long_names: &str,
+) -> Option<&'w [&'a str]> {
     while let Some((word, rest)) = words.split_first() {
         let value_follows = match word.strip_prefix('-') {
             None => return Some(words),
@@ -68,7 +73,9 @@ fn skip_options<'w, 'a>(mut words: &'w [&'a str], letters: &str, long_names: &st
 
 /// Skips leading assignments, as in `A=b curl`.
 fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
     let is_assignment = |word: &&&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
     &words[words.iter().take_while(is_assignment).count()..]
 }

@@ -32,7 +32,11 @@ impl Pattern {
 
     fn new(text: Cow<'static, str>, hir: OnceLock<Hir>) -> Self {
         let for_line = OnceLock::new();
-        Self { text, hir, for_line }
+        Self {
+            text,
+            hir,
+            for_line,
+        }
     }
 
     fn hir(&self) -> &Hir {
@@ -43,7 +47,9 @@ impl Pattern {
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
     pub fn places(&self) -> usize {
         // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
-        self.hir.get().map_or(self.text.len() / 16 + 1, count_places)
+        self.hir
+            .get()
+            .map_or(self.text.len() / 16 + 1, count_places)
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
@@ -59,8 +65,16 @@ impl Pattern {
 
     /// Returns the engine for one line without a line ending. The engine has no lazy automaton, as few lines need one.
     pub(super) fn for_line(&self) -> Option<&Regex> {
-        let config = Regex::config().utf8_empty(false).nfa_size_limit(None).hybrid(false);
-        let build = || Regex::builder().configure(config).build_from_hir(self.hir()).ok();
+        let config = Regex::config()
+            .utf8_empty(false)
+            .nfa_size_limit(None)
+            .hybrid(false);
+        let build = || {
+            Regex::builder()
+                .configure(config)
+                .build_from_hir(self.hir())
+                .ok()
+        };
         self.for_line.get_or_init(build).as_ref()
     }
 }
@@ -107,7 +121,8 @@ fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
     let absent = [(b'\n', b'\n')].into_iter().chain(uppercase);
     match &mut class {
         Class::Unicode(class) => {
-            let ranges = absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));
+            let ranges =
+                absent.map(|(first, last)| ClassUnicodeRange::new(first.into(), last.into()));
             class.difference(&ClassUnicode::new(ranges));
         }
         Class::Bytes(class) => {
@@ -127,12 +142,16 @@ fn count_places(hir: &Hir) -> usize {
         HirKind::Class(Class::Unicode(class)) => 4 + class.ranges().len() / 64,
         HirKind::Repetition(repetition) => {
             // `x{2,}` is two copies and a loop.
-            let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
+            let copies = repetition
+                .max
+                .unwrap_or(repetition.min.saturating_add(1))
+                .max(1);
             count_places(&repetition.sub).saturating_mul(copies as usize)
         }
         HirKind::Capture(capture) => count_places(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(count_places).fold(0, usize::saturating_add)
-        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
+            .iter()
+            .map(count_places)
+            .fold(0, usize::saturating_add),
     }
 }

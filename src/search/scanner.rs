@@ -77,7 +77,10 @@ pub struct Scanner {
 
 impl Patterns {
     pub fn new(list: Vec<Pattern>) -> Self {
-        let places = list.iter().map(Pattern::places).fold(1, usize::saturating_add);
+        let places = list
+            .iter()
+            .map(Pattern::places)
+            .fold(1, usize::saturating_add);
         let block = (STEP / places).clamp(LEAST_CALL, MOST_CALL);
         if !list.is_empty() {
             // Engines need hash maps, which are seeded with random numbers. If the system has none, this panics now,
@@ -107,7 +110,9 @@ impl Patterns {
 impl Engine {
     fn new(patterns: &[&Pattern]) -> Option<Engine> {
         let is_lowercase = patterns.iter().any(|pattern| pattern.user_ignores_case());
-        let forms = patterns.iter().map(|pattern| pattern.for_block(is_lowercase));
+        let forms = patterns
+            .iter()
+            .map(|pattern| pattern.for_block(is_lowercase));
         let form = Hir::alternation(forms.collect());
         // [`MOST_PLACES`] limits the size.
         let config = Regex::config()
@@ -115,14 +120,22 @@ impl Engine {
             .utf8_empty(false)
             .nfa_size_limit(None)
             .hybrid_cache_capacity(LAZY_STATES);
-        let regex = Regex::builder().configure(config).build_from_hir(&form).ok()?;
-        Some(Engine { regex, is_lowercase })
+        let regex = Regex::builder()
+            .configure(config)
+            .build_from_hir(&form)
+            .ok()?;
+        Some(Engine {
+            regex,
+            is_lowercase,
+        })
     }
 
     /// Returns true if a pattern may match in this part of a text.
     fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
         match self.is_lowercase {
-            true => self.regex.is_match(Input::new(&text.to_ascii_lowercase()).range(part)),
+            true => self
+                .regex
+                .is_match(Input::new(&text.to_ascii_lowercase()).range(part)),
             false => self.regex.is_match(Input::new(text).range(part)),
         }
     }

@@ -20,10 +20,17 @@ impl Source {
     pub fn new(path: &str, text: &str) -> Source {
         static IGNORED: LazyLock<Regex> = LazyLock::new(|| {
             let literal = r##"b?r#".*?"#|b?r"[^"]*"|"(?:\\.|[^"\\])*"|'(?:\\.[^']*|[^\\'\n])'"##;
-            Regex::new(&format!(r"(?s)//[^\n]*|/\*.*?\*/|\bpub\s*\([^)]*\)|{literal}")).unwrap()
+            Regex::new(&format!(
+                r"(?s)//[^\n]*|/\*.*?\*/|\bpub\s*\([^)]*\)|{literal}"
+            ))
+            .unwrap()
         });
-        let lines = |found: &Captures<'_>| " ".to_owned() + &"\n".repeat(found[0].matches('\n').count());
-        let (path, code) = (path.to_owned(), IGNORED.replace_all(text, lines).into_owned());
+        let lines =
+            |found: &Captures<'_>| " ".to_owned() + &"\n".repeat(found[0].matches('\n').count());
+        let (path, code) = (
+            path.to_owned(),
+            IGNORED.replace_all(text, lines).into_owned(),
+        );
         Source { path, code }
     }
 
@@ -68,7 +75,8 @@ struct Mention {
 
 /// Replaces `a::{b, c}` by `a::b, a::c`, and keeps the line ends.
 fn expanded(code: &str) -> String {
-    static BRANCHES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"((?:\w+::)+)\{([^{}]*)\}").unwrap());
+    static BRANCHES: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"((?:\w+::)+)\{([^{}]*)\}").unwrap());
     let branch = |prefix: &str, item: &str| match item.trim_start() {
         "" => item.to_owned(),
         path => item.replace(path, "") + prefix + path,
@@ -135,7 +143,10 @@ fn below(module: &Path, name: &str) -> Path {
 
 /// Returns all arrows between the files, in order.
 pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
-    let mut files: HashMap<Path, &String> = sources.iter().map(|source| (source.module(), &source.path)).collect();
+    let mut files: HashMap<Path, &String> = sources
+        .iter()
+        .map(|source| (source.module(), &source.path))
+        .collect();
     let mut mentions = Vec::new();
     for source in sources {
         let (modules, of_file) = read(source);
@@ -153,7 +164,9 @@ pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
                 continue;
             };
             // The innermost module that the path goes through.
-            let to = (0..=path.len()).rev().find_map(|length| files.get(&path[..length]));
+            let to = (0..=path.len())
+                .rev()
+                .find_map(|length| files.get(&path[..length]));
             if let Some(&to) = to.filter(|to| **to != from) {
                 let (from, line, to) = (from.clone(), mention.line, to.clone());
                 all.insert(Arrow { from, line, to });
@@ -167,7 +180,11 @@ pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
 }
 
 /// Returns the full path, in this crate, of a mention.
-fn resolved(mention: &Mention, names: &HashMap<String, Path>, files: &HashMap<Path, &String>) -> Option<Path> {
+fn resolved(
+    mention: &Mention,
+    names: &HashMap<String, Path>,
+    files: &HashMap<Path, &String>,
+) -> Option<Path> {
     let Mention { module, words, .. } = mention;
     let child = below(module, &words[0]);
     let mut path = match words[0].as_str() {
@@ -188,7 +205,11 @@ fn resolved(mention: &Mention, names: &HashMap<String, Path>, files: &HashMap<Pa
 
 /// Returns the arrows to a module earlier in `order`. If two modules import each other, one of the two arrows is such
 /// an arrow.
-pub fn arrows_up(arrows: &[Arrow], order: &[&str], room: impl Fn(&str) -> Option<String>) -> Vec<String> {
+pub fn arrows_up(
+    arrows: &[Arrow],
+    order: &[&str],
+    room: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
     let place = |room: &str| order.iter().position(|other| *other == room).expect(room);
     let mut problems = Vec::new();
     for arrow in arrows {
@@ -209,7 +230,8 @@ pub fn circles(arrows: &[Arrow], room: impl Fn(&str) -> Option<String>) -> Optio
     // An arrow of a circle begins where another arrow ends, and ends where another arrow begins.
     while left.len() < count {
         count = left.len();
-        let (from, to): (HashSet<_>, HashSet<_>) = left.iter().map(|arrow| (&arrow.from, &arrow.to)).unzip();
+        let (from, to): (HashSet<_>, HashSet<_>) =
+            left.iter().map(|arrow| (&arrow.from, &arrow.to)).unzip();
         left.retain(|arrow| to.contains(&arrow.from) && from.contains(&arrow.to));
     }
     let shown: Vec<String> = left.into_iter().map(Arrow::to_string).collect();

@@ -8,8 +8,9 @@ use crate::common::{Ends, shell, within};
 fn expect_one_attempt(options: &str, command: &str, code: i32) {
     let dir = tempfile::tempdir().unwrap();
     let count = within(&dir, "count");
-    let script =
-        format!("exec perl -e 'alarm 5; exec @ARGV' backoff {options} -- sh -c 'echo ran >>{count}; {command}'");
+    let script = format!(
+        "exec perl -e 'alarm 5; exec @ARGV' backoff {options} -- sh -c 'echo ran >>{count}; {command}'"
+    );
     drop(shell(&script).code(code).texts());
     assert_eq!(std::fs::read_to_string(count).unwrap(), "ran\n");
 }

@@ -18,7 +18,10 @@ fn dir() -> TempDir {
 
 /// Returns a command that shares the budget "api" in this directory.
 fn sharing(dir: &TempDir, args: &str) -> Command {
-    backoff(format!("--store {} --budget api {args}", within(dir, "store")))
+    backoff(format!(
+        "--store {} --budget api {args}",
+        within(dir, "store")
+    ))
 }
 
 fn file(dir: &TempDir) -> String {
@@ -62,7 +65,9 @@ fn a_lock_that_is_released_in_time_is_waited_for() {
     let mut waiting = command.live();
     waiting.expect_line("ready");
     let waits_for_the_lock = |pid| children_of(pid).is_empty() && threads(pid) == 2;
-    eventually("it waits for the lock", || waits_for_the_lock(waiting.pid()));
+    eventually("it waits for the lock", || {
+        waits_for_the_lock(waiting.pid())
+    });
     waiting.signal(Signal::SIGTERM);
     waiting.killed_by(Signal::SIGTERM);
 
@@ -81,8 +86,9 @@ fn a_closed_standard_error_is_not_the_server() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", server.local_addr().unwrap());
     // The server never answers, so that backoff prints a warning.
-    let script =
-        format!("exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-");
+    let script = format!(
+        "exec backoff --budget api --store {url} -n 2 -b 300ms -j none -- sh -c 'exit 7' <&- >&- 2>&-"
+    );
     let waiting = shell(&script).live();
     server.set_nonblocking(true).unwrap();
     let mut asked = None;
@@ -94,10 +100,15 @@ fn a_closed_standard_error_is_not_the_server() {
     // backoff has exited, so its side of the connection is closed.
     let (mut asked, mut heard) = (asked.unwrap().0, Vec::new());
     asked.set_nonblocking(false).unwrap();
-    asked.set_read_timeout(Some(crate::common::PATIENCE)).unwrap();
+    asked
+        .set_read_timeout(Some(crate::common::PATIENCE))
+        .unwrap();
     asked.read_to_end(&mut heard).unwrap();
     let heard = String::from_utf8_lossy(&heard);
-    assert!(heard.contains("EVALSHA") && !heard.contains("backoff: "), "{heard}");
+    assert!(
+        heard.contains("EVALSHA") && !heard.contains("backoff: "),
+        "{heard}"
+    );
 }
 
 #[test]
@@ -118,7 +129,10 @@ fn a_waiting_run_holds_nothing_of_the_store() {
 fn runs_at_once_are_counted_exactly() {
     // A run that got an answer too late continued without the budget.
     let is_counted = (0..20).any(|_| runs_at_once());
-    assert!(is_counted, "a machine that takes less than 250 ms for a step");
+    assert!(
+        is_counted,
+        "a machine that takes less than 250 ms for a step"
+    );
 }
 
 /// Returns false if the machine was too slow.
@@ -152,7 +166,12 @@ fn killed_runs_leave_a_whole_file_and_no_lock() {
     let script =
         "run() { exec backoff --store \"$STORE\" --budget api -n unlimited --budget-ratio 100% -q -b 10us -m 10us $*; }
                   for i in $(seq 60); do run true & run false & p=$!; sleep 0.0$((RANDOM % 9)); kill -9 $p; done; wait";
-    drop(shell(script).env("STORE", within(&dir, "store")).code(0).texts());
+    drop(
+        shell(script)
+            .env("STORE", within(&dir, "store"))
+            .code(0)
+            .texts(),
+    );
     sharing(&dir, "-- true").code(0);
     let left: Vec<_> = fs::read_dir(within(&dir, "store")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -197,7 +216,11 @@ fn a_signal_ends_a_cool_off() {
     });
     waiting.signal(Signal::SIGTERM);
     waiting.killed_by(Signal::SIGTERM);
-    assert_eq!(counted(&dir), (1, 0), "an attempt that was not made is not counted");
+    assert_eq!(
+        counted(&dir),
+        (1, 0),
+        "an attempt that was not made is not counted"
+    );
 }
 
 /// Runs backoff with these arguments, and returns the length of the cool-off in seconds; 0 if there is none.
@@ -211,7 +234,12 @@ fn cool_off_after(dir: &TempDir, args: &str) -> u64 {
 #[test]
 fn each_run_that_gives_up_leaves_a_longer_wait() {
     let dir = dir();
-    let after = |more: &str| cool_off_after(&dir, &format!("-g exponential -j none -b 2s -m 10s -n 1 {more}"));
+    let after = |more: &str| {
+        cool_off_after(
+            &dir,
+            &format!("-g exponential -j none -b 2s -m 10s -n 1 {more}"),
+        )
+    };
     for wait in [2, 4, 8, 10, 10] {
         assert_eq!(after("-- false"), wait);
     }

@@ -62,10 +62,17 @@ pub fn console_blocks(document: &Document) -> Vec<Block> {
 }
 
 /// Runs a block with these variables. Returns an error with all differences; with `BLESS`, also corrects the document.
-pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -> String) -> Result<(), String> {
+pub fn check(
+    block: &Block,
+    variables: &[(&str, String)],
+    normalize: fn(&str) -> String,
+) -> Result<(), String> {
     let checked = || check_once(block, variables, normalize);
-    let is_busy =
-        |result: &Result<(), String>| result.as_ref().is_err_and(|why| why.contains("gives no answer within"));
+    let is_busy = |result: &Result<(), String>| {
+        result
+            .as_ref()
+            .is_err_and(|why| why.contains("gives no answer within"))
+    };
     // On a busy machine the store may answer too late.
     (0..3)
         .map(|_| checked())
@@ -73,7 +80,11 @@ pub fn check(block: &Block, variables: &[(&str, String)], normalize: fn(&str) ->
         .unwrap_or_else(checked)
 }
 
-fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -> String) -> Result<(), String> {
+fn check_once(
+    block: &Block,
+    variables: &[(&str, String)],
+    normalize: fn(&str) -> String,
+) -> Result<(), String> {
     let steps = steps(&block.lines);
     let mut script = PRELUDE.to_owned();
     for step in &steps {
@@ -92,7 +103,8 @@ fn check_once(block: &Block, variables: &[(&str, String)], normalize: fn(&str) -
     let mut live = shell.live();
     // A block has many commands, and the machine may be busy.
     live.patience *= 5;
-    let shown = String::from_utf8_lossy(&live.output().stdout).replace(dir.path().to_str().unwrap(), "$PWD");
+    let shown = String::from_utf8_lossy(&live.output().stdout)
+        .replace(dir.path().to_str().unwrap(), "$PWD");
     let place = format!("{}:{}", block.document, block.line);
     let mut parts: Vec<&str> = shown.split(MARK).collect();
     if parts.len() != steps.len() + 1 || parts.pop() != Some("") {
@@ -159,7 +171,11 @@ fn bless(block: &Block, blessed: &str) {
     let path = format!("{ROOT}/{}", block.document);
     let fenced = |text: &str| format!("```console\n{text}```\n");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(path, text.replacen(&fenced(&block.text()), &fenced(blessed), 1)).unwrap();
+    fs::write(
+        path,
+        text.replacen(&fenced(&block.text()), &fenced(blessed), 1),
+    )
+    .unwrap();
 }
 
 /// Checks every block of these documents.
@@ -224,7 +240,10 @@ fn documents_show_what_is_printed() {
 fn everyday_lines_are_recipes() {
     let recipes = document("docs/recipes.md").text;
     for block in console_blocks(&document("tests/cases/everyday.md")) {
-        let lines = block.lines.iter().filter_map(|line| line.strip_prefix("$ "));
+        let lines = block
+            .lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("$ "));
         for line in lines.filter(|line| line.starts_with("backoff ")) {
             assert!(recipes.lines().any(|recipe| recipe == line), "{line}");
         }
@@ -234,12 +253,22 @@ fn everyday_lines_are_recipes() {
 #[test]
 fn no_console_block_is_left_out() {
     for document in documents() {
-        let is_run = ["README.md", "docs/recipes.md", "docs/ci.md", "docs/configuration.md"].contains(&&*document.name);
+        let is_run = [
+            "README.md",
+            "docs/recipes.md",
+            "docs/ci.md",
+            "docs/configuration.md",
+        ]
+        .contains(&&*document.name);
         let name = document.name.strip_prefix("tests/cases/");
-        let is_case = name.is_some_and(|name| CASES.iter().any(|case| format!("{case}.md") == name));
+        let is_case =
+            name.is_some_and(|name| CASES.iter().any(|case| format!("{case}.md") == name));
         assert!(
             // The blocks of `tests/tools/cases/` need programs.
-            is_run || is_case || document.name.starts_with("tests/tools/") || console_blocks(&document).is_empty(),
+            is_run
+                || is_case
+                || document.name.starts_with("tests/tools/")
+                || console_blocks(&document).is_empty(),
             "{}",
             document.name
         );
@@ -252,5 +281,8 @@ fn a_block_is_taken_apart() {
     assert_eq!(steps.len(), 2);
     assert_eq!(steps[0].command, "one\ntwo");
     assert_eq!(steps[0].expected, ["out", "> not a command"]);
-    assert_eq!((steps[1].command.as_str(), steps[1].expected.len()), ("three", 0));
+    assert_eq!(
+        (steps[1].command.as_str(), steps[1].expected.len()),
+        ("three", 0)
+    );
 }

@@ -10,7 +10,9 @@ const FAILS: &str = "sh -c 'echo attempt $BACKOFF_ATTEMPT; exit 7'";
 
 /// Starts a run on a terminal of 80 columns.
 fn on_terminal(variables: &str, options: &str, command: &str) -> Terminal {
-    let line = format!("env -u NO_COLOR TERM=xterm {variables} backoff --color never {options} -- {command}");
+    let line = format!(
+        "env -u NO_COLOR TERM=xterm {variables} backoff --color never {options} -- {command}"
+    );
     Terminal::sized(80, "sh", &["-c", &line])
 }
 
@@ -28,7 +30,9 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
     let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
     let frame = |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
     let frames = [frame(3), frame(2), frame(1)].concat();
-    let after = rest.strip_prefix(&*frames).unwrap_or_else(|| panic!("{rest:?}"));
+    let after = rest
+        .strip_prefix(&*frames)
+        .unwrap_or_else(|| panic!("{rest:?}"));
     let next = "\r\x1b[Kattempt 2\r\nbackoff: job: gave up after 2";
     assert!(after.starts_with(next), "{rest:?}");
 }
@@ -64,7 +68,13 @@ fn it_is_not_there_unless_somebody_wants_it() {
         let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
         scope.spawn(move || is_not_there(&Terminal::sh(&line).rest(), "an unknown width"));
         let options = format!("{WAITS} --progress always");
-        scope.spawn(move || assert!(on_terminal("TERM=dumb", &options, FAILS).rest().contains(ERASED)));
+        scope.spawn(move || {
+            assert!(
+                on_terminal("TERM=dumb", &options, FAILS)
+                    .rest()
+                    .contains(ERASED)
+            )
+        });
         let said = backoff(format!("{WAITS} --progress always -- {FAILS}"))
             .code(7)
             .texts()
@@ -106,9 +116,14 @@ fn a_signal_that_stops_it_erases_it() {
 #[test]
 fn in_the_background_it_does_not_write_over_others() {
     let mut terminal = bash();
-    terminal.command(&format!("TERM=xterm backoff --color never {WAITS} -- {FAILS} &"));
+    terminal.command(&format!(
+        "TERM=xterm backoff --color never {WAITS} -- {FAILS} &"
+    ));
     let before = terminal.expect("gave up after 2 attempts");
-    assert!(before.contains("attempt 2") && !before.contains('\x1b'), "{before:?}");
+    assert!(
+        before.contains("attempt 2") && !before.contains('\x1b'),
+        "{before:?}"
+    );
 }
 
 #[test]
@@ -122,7 +137,10 @@ fn it_follows_the_width_of_the_window() {
     ] {
         terminal.resize(columns);
         let line = terminal.expect("\x1b[K");
-        assert!(line.contains(begin) && line.len() <= usize::from(columns), "{line:?}");
+        assert!(
+            line.contains(begin) && line.len() <= usize::from(columns),
+            "{line:?}"
+        );
     }
 }
 
@@ -158,7 +176,11 @@ fn each_wait_has_one() {
             "2 of 5 in 9s, deadline in 59m5",
             "s: exit 7",
         ),
-        ("--delays 9s -j none -d 70s", "2 in 8s, deadline in 1m", "s: exit 7"),
+        (
+            "--delays 9s -j none -d 70s",
+            "2 in 8s, deadline in 1m",
+            "s: exit 7",
+        ),
         (&format!("{budget} --cool-off"), "1 of 5 in ", "s: cool-off"),
     ] {
         let mut terminal = on_terminal("", options, "sh -c 'exit 7'");

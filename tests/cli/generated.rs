@@ -23,7 +23,10 @@ fn nothing_has_drifted() {
             std::fs::write(&path, &generated).unwrap();
         }
         let committed = std::fs::read_to_string(&path).unwrap();
-        assert!(committed == generated, "{file} has drifted: run BLESS=1 cargo test");
+        assert!(
+            committed == generated,
+            "{file} has drifted: run BLESS=1 cargo test"
+        );
     }
 }
 
@@ -56,7 +59,8 @@ fn the_man_page_has_its_sections() {
     ] {
         let heading = section.trim_matches('"');
         assert!(
-            page.contains(&format!(".SH {section}\n")) || page.contains(&format!(".SH {heading}\n")),
+            page.contains(&format!(".SH {section}\n"))
+                || page.contains(&format!(".SH {heading}\n")),
             "{section}"
         );
     }

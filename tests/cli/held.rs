@@ -27,7 +27,8 @@ fn waiting(options: &str) -> Live {
 
 #[test]
 fn it_is_held_until_the_end_and_no_longer() {
-    let mut command = backoff("--stdout final -- sh -c 'echo early; echo ready >&2; read x; echo late'");
+    let mut command =
+        backoff("--stdout final -- sh -c 'echo early; echo ready >&2; read x; echo late'");
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut live = command
         .stdin(Stdio::piped())
@@ -36,7 +37,10 @@ fn it_is_held_until_the_end_and_no_longer() {
         .unread();
     drop(command);
     assert_eq!(live.line_of_stderr(), "ready");
-    let mut fds = [PollFd::new(std::os::fd::AsFd::as_fd(&reader), PollFlags::POLLIN)];
+    let mut fds = [PollFd::new(
+        std::os::fd::AsFd::as_fd(&reader),
+        PollFlags::POLLIN,
+    )];
     assert_eq!(
         poll(&mut fds, PollTimeout::from(50_u8)),
         Ok(0),
@@ -53,11 +57,18 @@ fn it_is_held_until_the_end_and_no_longer() {
 fn nothing_is_left_in_the_temporary_directory_after_a_signal() {
     let dir = tempfile::tempdir().unwrap();
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
-        let script = format!("head -c 3000000 /dev/zero; echo ready >&2; exec sleep {}", long_sleep());
+        let script = format!(
+            "head -c 3000000 /dev/zero; echo ready >&2; exec sleep {}",
+            long_sleep()
+        );
         let mut command = backoff("--stdout final -- sh -c");
         let live = until_it_says("ready", command.arg(script).env("TMPDIR", dir.path()));
         live.signal(signal);
-        let kept = if signal == Signal::SIGKILL { 0 } else { 3_000_000 };
+        let kept = if signal == Signal::SIGKILL {
+            0
+        } else {
+            3_000_000
+        };
         assert_eq!(live.killed_by(signal).out().len(), kept, "{signal}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
@@ -78,7 +89,10 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
         ("--stdout null", ""),
         ("--success-exit 3 --stdout success", "part\nlast\n"),
     ] {
-        let live = until_it_says("ready", backoff(format!("-q {options} -- bash -c")).arg(script));
+        let live = until_it_says(
+            "ready",
+            backoff(format!("-q {options} -- bash -c")).arg(script),
+        );
         live.signal(Signal::SIGTERM);
         live.code(3).stdout(prints);
     }
@@ -94,7 +108,9 @@ fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
         state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(6)
     });
     live.signal(Signal::SIGCONT);
-    live.code(3).stdout("part\n").says("gave up after 1 attempt");
+    live.code(3)
+        .stdout("part\n")
+        .says("gave up after 1 attempt");
 }
 
 /// Asserts that only the rest follows the part that the reader has taken, and no byte twice.
@@ -105,7 +121,9 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     until_it_is_stuck(live.pid());
     live.signal(Signal::SIGTERM);
     live.status();
-    let all: String = (2..=1_000_000).map(|number| format!("{number}\n")).collect();
+    let all: String = (2..=1_000_000)
+        .map(|number| format!("{number}\n"))
+        .collect();
     let rest = live.output().stdout;
     assert!(
         all.as_bytes().starts_with(&rest),
@@ -137,6 +155,8 @@ fn a_signal_leaves_the_reader_of_held_output_only_some_time() {
         &mut backoff("--stdout final -- sh -c 'seq 1000000; echo ready >&2; exec sleep 60'"),
     );
     live.signal(Signal::SIGTERM);
-    eventually("it ends without a reader", || state(live.pid()) == Some('Z'));
+    eventually("it ends without a reader", || {
+        state(live.pid()) == Some('Z')
+    });
     live.code(124).says("kept output is cut off").out();
 }

@@ -4,10 +4,15 @@ use crate::common::options::OPTIONS;
 use crate::common::pty::Terminal;
 use crate::common::{Ends, backoff};
 
-const SECTIONS: [&str; 7] = ["time", "waits", "rules", "streams", "budgets", "output", "other"];
+const SECTIONS: [&str; 7] = [
+    "time", "waits", "rules", "streams", "budgets", "output", "other",
+];
 
 fn width(text: &str) -> usize {
-    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+    text.lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0)
 }
 
 /// Returns the output of a run that succeeds.
@@ -18,7 +23,9 @@ fn shown(line: &str) -> String {
 
 /// Returns the output on a terminal of this width, with its line ends as written.
 fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
-    let terminal = Terminal::sh(&format!("stty rows 24 cols {columns}; {setting} backoff {args}"));
+    let terminal = Terminal::sh(&format!(
+        "stty rows 24 cols {columns}; {setting} backoff {args}"
+    ));
     terminal.rest().replace("\r\n", "\n")
 }
 
@@ -26,7 +33,10 @@ fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
 fn the_summary_fits_a_screen() {
     let help = shown("-h");
     assert!(help.lines().count() <= 25 && width(&help) <= 80, "{help}");
-    let examples = help.lines().filter(|line| line.starts_with("  backoff ")).count();
+    let examples = help
+        .lines()
+        .filter(|line| line.starts_with("  backoff "))
+        .count();
     let options: Vec<&str> = help
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix('-'))
@@ -51,7 +61,10 @@ fn the_summary_fits_a_screen() {
 #[test]
 fn examples_of_the_summary_are_command_lines_that_backoff_takes() {
     let help = shown("-h");
-    for line in help.lines().filter_map(|line| line.strip_prefix("  backoff ")) {
+    for line in help
+        .lines()
+        .filter_map(|line| line.strip_prefix("  backoff "))
+    {
         let words = line.split(" # ").next().unwrap().trim();
         shown(&format!("--plan {words}"));
     }
@@ -69,7 +82,11 @@ fn help_names_every_option_and_its_heading() {
                     .split([' ', '[', '.'])
                     .any(|word| word == format!("--{}", opt.long))
         });
-        assert!(name && help.contains(&format!("\n{}:\n", opt.heading)), "{}", opt.long);
+        assert!(
+            name && help.contains(&format!("\n{}:\n", opt.heading)),
+            "{}",
+            opt.long
+        );
     }
     assert!(
         help.contains("--stdout <stream|final|success|failure|null>\n"),
@@ -81,14 +98,19 @@ fn help_names_every_option_and_its_heading() {
 #[test]
 fn each_option_has_one_line_of_at_most_60_columns() {
     let help = shown("--help");
-    let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
+    let options = help
+        .lines()
+        .filter(|line| line.trim_start().starts_with('-'));
     let texts: Vec<&str> = help
         .lines()
         .filter_map(|line| line.strip_prefix("          "))
         .collect();
     assert_eq!(texts.len(), options.count(), "{help}");
     for text in texts {
-        assert!(text.len() <= 60 && text.starts_with(char::is_uppercase), "{text}");
+        assert!(
+            text.len() <= 60 && text.starts_with(char::is_uppercase),
+            "{text}"
+        );
     }
 }
 
@@ -98,10 +120,17 @@ fn each_option_is_in_one_section() {
     for section in SECTIONS {
         let text = shown(&format!("--help {section}"));
         let heading = text.lines().next().unwrap().trim_end_matches(':');
-        assert!(heading.to_lowercase().contains(section) && width(&text) <= 80, "{text}");
+        assert!(
+            heading.to_lowercase().contains(section) && width(&text) <= 80,
+            "{text}"
+        );
         for opt in OPTIONS.iter() {
-            let names = text.lines().filter(|line| line.contains(&format!("--{}", opt.long)));
-            let is_here = names.into_iter().any(|line| line.trim_start().starts_with('-'));
+            let names = text
+                .lines()
+                .filter(|line| line.contains(&format!("--{}", opt.long)));
+            let is_here = names
+                .into_iter()
+                .any(|line| line.trim_start().starts_with('-'));
             found += usize::from(is_here && opt.heading == heading);
         }
         assert_eq!(shown(&format!("--help={section}")), text);
@@ -117,7 +146,10 @@ fn a_word_after_help_is_a_section_and_no_command() {
     for (words, says) in [
         ("--help tiem", "; tip: try time"),
         ("--help=stream", "; tip: try streams"),
-        ("--help RETRIES", "; tip: try attempts, which counts the first one, too"),
+        (
+            "--help RETRIES",
+            "; tip: try attempts, which counts the first one, too",
+        ),
         (
             "--help echo started",
             "is neither an option nor one of time, waits, rules, streams, budgets, output, other",
@@ -125,7 +157,9 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ("--help timout", "; tip: try timeout"),
         ("--help nope", "; tip: try --help alone"),
     ] {
-        backoff(words).code(125).stderr(&format!("backoff: ...{says}...\n"));
+        backoff(words)
+            .code(125)
+            .stderr(&format!("backoff: ...{says}...\n"));
     }
     let all = shown("--help");
     for words in ["--help -- echo started", "-n no --help"] {
@@ -141,7 +175,8 @@ fn a_word_after_help_is_a_section_and_no_command() {
         assert_eq!(shown(words), one, "{words}");
     }
     assert!(
-        one.contains("\n  -t, --timeout <DURATION,...>\n") && one.contains("SIGKILL after --kill-after"),
+        one.contains("\n  -t, --timeout <DURATION,...>\n")
+            && one.contains("SIGKILL after --kill-after"),
         "{one}"
     );
     // `--help` is a value in the first line, and an argument of the command in the second.
@@ -156,7 +191,8 @@ fn help_fits_a_narrow_terminal() {
         let columns = usize::from(columns).min(80);
         let explained = shown.lines().filter(|line| line.starts_with("          "));
         assert!(
-            explained.clone().count() > 73 && explained.into_iter().all(|line| line.len() <= columns),
+            explained.clone().count() > 73
+                && explained.into_iter().all(|line| line.len() <= columns),
             "{shown}"
         );
     }
@@ -170,12 +206,21 @@ fn help_is_coloured_on_a_terminal_alone() {
         assert!(!colored("TERM=dumb", word), "{word}");
         assert!(!colored("TERM=xterm NO_COLOR=1", word), "{word}");
         assert!(!colored("TERM=xterm BACKOFF_COLOR=never", word), "{word}");
-        assert!(!colored("TERM=xterm", &format!("--color never {word}")), "{word}");
+        assert!(
+            !colored("TERM=xterm", &format!("--color never {word}")),
+            "{word}"
+        );
         let plain = backoff(word).env("TERM", "xterm").code(0).out();
         assert!(!plain.contains('\x1b'), "{word}");
         let forced = backoff(word).env("CLICOLOR_FORCE", "1").code(0).out();
-        assert!(forced.contains("\x1b[1m") && forced.contains("\x1b[36m"), "{word}");
-        assert!(shown(&format!("--color always {word}")).contains('\x1b'), "{word}");
+        assert!(
+            forced.contains("\x1b[1m") && forced.contains("\x1b[36m"),
+            "{word}"
+        );
+        assert!(
+            shown(&format!("--color always {word}")).contains('\x1b'),
+            "{word}"
+        );
         let uncoloured = forced
             .replace("\x1b[1m", "")
             .replace("\x1b[36m", "")
@@ -192,9 +237,13 @@ fn the_version_comes_first_and_then_what_it_was_built_for() {
         assert_eq!(lines[0], concat!("backoff ", env!("CARGO_PKG_VERSION")));
         let value = |name: &str| {
             let line = lines.iter().find_map(|line| line.strip_prefix(name));
-            line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+            line.unwrap_or_else(|| panic!("no {name} in {text}"))
+                .to_owned()
         };
-        assert!(value("target: ").starts_with(std::env::consts::ARCH), "{text}");
+        assert!(
+            value("target: ").starts_with(std::env::consts::ARCH),
+            "{text}"
+        );
         assert!(
             value("libc: ").ends_with("static") || value("libc: ").ends_with("dynamic"),
             "{text}"
@@ -210,9 +259,13 @@ fn the_manual_enumerates_with_commas() {
     // Names of options in a row, each in a line or in quotes of its own.
     let lines: Vec<&str> = page.lines().collect();
     for pair in lines.windows(2) {
-        let name = |line: &str| line.strip_prefix(".B \\-\\-").is_some_and(|rest| !rest.contains(' '));
+        let name = |line: &str| {
+            line.strip_prefix(".B \\-\\-")
+                .is_some_and(|rest| !rest.contains(' '))
+        };
         assert!(!(name(pair[0]) && name(pair[1])), "{pair:?}");
     }
-    let sentence = ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nthe child";
+    let sentence =
+        ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nthe child";
     assert!(page.contains(sentence));
 }

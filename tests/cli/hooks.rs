@@ -11,7 +11,8 @@ use crate::common::{Ends, backoff, eventually};
 #[test]
 fn a_hook_is_stopped_with_backoff() {
     // A shell that waits for its child to execute a program cannot stop.
-    let mut command = backoff("-q -n 2 -b 1ms --on-retry 'echo $$ >&2; exec sleep 3 2>&-' -- sh -c 'exit 5'");
+    let mut command =
+        backoff("-q -n 2 -b 1ms --on-retry 'echo $$ >&2; exec sleep 3 2>&-' -- sh -c 'exit 5'");
     let mut live = command.live();
     let pid = live.line_of_stderr().parse().unwrap();
     for _ in 0..2 {
@@ -30,7 +31,8 @@ fn a_hook_is_stopped_with_backoff() {
 #[test]
 fn a_signal_ends_a_hook_and_the_run() {
     let dir = tempfile::tempdir().unwrap();
-    let hook = "echo $$ >&2; [ -z \"$BACKOFF_ENV\" ] || echo A=1 >$BACKOFF_ENV; exec sleep 60 >&- 2>&-";
+    let hook =
+        "echo $$ >&2; [ -z \"$BACKOFF_ENV\" ] || echo A=1 >$BACKOFF_ENV; exec sleep 60 >&- 2>&-";
     for (options, signal) in [
         ("-b 1h -m 1h --on-retry", Signal::SIGTERM),
         ("-n 1 --on-give-up", Signal::SIGTERM),
@@ -39,21 +41,32 @@ fn a_signal_ends_a_hook_and_the_run() {
         ("-b 1ms --before-retry", Signal::SIGHUP),
     ] {
         let mut command = backoff(format!("-q {options}"));
-        let mut live = command.args([hook, "--", "false"]).env("TMPDIR", dir.path()).live();
+        let mut live = command
+            .args([hook, "--", "false"])
+            .env("TMPDIR", dir.path())
+            .live();
         let pid = live.line_of_stderr().parse().unwrap();
         live.signal(signal);
         live.killed_by(signal);
         eventually("the hook is gone", || !is_alive(pid));
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{options} {signal}");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            0,
+            "{options} {signal}"
+        );
     }
 }
 
 #[test]
 fn hooks_have_no_terminal() {
-    let hook = "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
+    let hook =
+        "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
     let args = [hook, "--", "sh", "-c", "tty; exit 1"];
     let shown = Terminal::backoff("-q -n 2 -b 1ms --on-retry", &args).rest();
-    assert!(shown.contains("from-?") && shown.contains("no-terminal"), "{shown:?}");
+    assert!(
+        shown.contains("from-?") && shown.contains("no-terminal"),
+        "{shown:?}"
+    );
     assert_eq!(shown.matches("/dev/pts/").count(), 2, "{shown:?}");
 }
 
@@ -61,10 +74,19 @@ fn hooks_have_no_terminal() {
 #[test]
 fn before_retry_shares_the_terminal() {
     let hook = "read -r answer </dev/tty; echo got-$answer";
-    let args = [hook, "--", "sh", "-c", "echo ready-$BACKOFF_ATTEMPT; exit 5"];
+    let args = [
+        hook,
+        "--",
+        "sh",
+        "-c",
+        "echo ready-$BACKOFF_ATTEMPT; exit 5",
+    ];
     let mut terminal = Terminal::backoff("-q -n 2 -b 1ms --before-retry", &args);
     terminal.expect("ready-1");
     terminal.send("word\r");
     let shown = terminal.rest();
-    assert!(shown.contains("got-word") && shown.contains("ready-2"), "{shown:?}");
+    assert!(
+        shown.contains("got-word") && shown.contains("ready-2"),
+        "{shown:?}"
+    );
 }

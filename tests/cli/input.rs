@@ -46,7 +46,8 @@ fn replay_reads_to_the_end_before_the_command_starts() {
     live.write("one\n");
     let wchan = format!("/proc/{}/wchan", live.pid());
     eventually("the first line is taken", || {
-        std::fs::read_to_string(&wchan).unwrap_or_default() != "pipe_read" && is_named(live.pid(), "backoff")
+        std::fs::read_to_string(&wchan).unwrap_or_default() != "pipe_read"
+            && is_named(live.pid(), "backoff")
     });
     assert_eq!(children_of(live.pid()), [0; 0]);
     live.write("two\n");

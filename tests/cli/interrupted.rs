@@ -77,7 +77,9 @@ fn a_signal_ends_a_run_until_anything() {
 fn usr1_during_a_predicate_ends_the_wait_that_follows() {
     let predicate = "--success-if 'echo asked >&2; sleep 0.5; exit 1'";
     let live = on(&format!("-v -n 2 --delays 1h {predicate}"), "echo on");
-    eventually("it is asked", || descendants_named(live.pid(), "sleep") == 1);
+    eventually("it is asked", || {
+        descendants_named(live.pid(), "sleep") == 1
+    });
     live.signal(SIGUSR1);
     live.code(1).stdout("on\n").says("gave up after 2 attempts");
 }
@@ -87,7 +89,10 @@ fn a_signal_or_an_outer_timeout_ends_nested_runs() {
     let live = on(&format!("-- {}", *BIN), "echo on; sleep 60");
     live.signal(SIGTERM);
     live.killed_by(SIGTERM);
-    let inner = format!("-q -n 1 -t 1500ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'", *BIN);
+    let inner = format!(
+        "-q -n 1 -t 1500ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'",
+        *BIN
+    );
     let mut live = backoff(inner).live();
     let sleep = live.number();
     live.code(124);
@@ -100,13 +105,17 @@ fn the_log_and_the_report_tell_of_an_interruption() {
     let path = within(&dir, "report");
     let read = || serde_json::from_str::<Value>(&std::fs::read_to_string(&path).unwrap()).unwrap();
     let options = format!("--log-format json --report {path}");
-    let last = |ended: Ended| serde_json::from_str::<Value>(ended.err().lines().last().unwrap()).unwrap();
+    let last =
+        |ended: Ended| serde_json::from_str::<Value>(ended.err().lines().last().unwrap()).unwrap();
 
     let live = on(&format!("{options} -b 1h -m 1h"), "echo on; exit 3");
     wait_until_waiting(&live);
     live.signal(SIGINT);
     let log = last(live.killed_by(SIGINT));
-    assert_eq!((&log["event"], &log["signal"]), (&"interrupted".into(), &2.into()));
+    assert_eq!(
+        (&log["event"], &log["signal"]),
+        (&"interrupted".into(), &2.into())
+    );
     let report = read();
     assert_eq!(
         (&report["result"], &report["exit_status"]),
@@ -124,5 +133,8 @@ fn the_log_and_the_report_tell_of_an_interruption() {
         (&"interrupted".into(), &4.into())
     );
     let second = &report["attempts"][1];
-    assert_eq!((&second["exit"], &second["verdict"]), (&4.into(), &Value::Null));
+    assert_eq!(
+        (&second["exit"], &second["verdict"]),
+        (&4.into(), &Value::Null)
+    );
 }

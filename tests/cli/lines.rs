@@ -11,14 +11,17 @@ use crate::common::{Ends, backoff};
 static LINE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?: |$)|$)").unwrap());
 /// Matches a list of words in a container's file.
-static LIST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
+static LIST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
 
 fn options_of_line(line: &str) -> Option<Vec<String>> {
     if line.trim_start().starts_with("install ") {
         return None;
     }
     if let Some(list) = LIST.captures(line) {
-        let words = list[1].split(", ").map(|word| word.trim_matches('"').to_owned());
+        let words = list[1]
+            .split(", ")
+            .map(|word| word.trim_matches('"').to_owned());
         return Some(words.take_while(|word| word != "--").collect());
     }
     let options = &LINE.captures(line)?[1];
@@ -26,7 +29,12 @@ fn options_of_line(line: &str) -> Option<Vec<String>> {
 }
 
 fn lines(block: &Block) -> Vec<String> {
-    block.text().replace("\\\n", "").lines().map(str::to_owned).collect()
+    block
+        .text()
+        .replace("\\\n", "")
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -34,7 +42,11 @@ fn the_options_in_blocks_that_are_not_run_are_taken() {
     // A configuration file names the command that reads it.
     let is_run = |block: &Block| ["console", "toml"].contains(&block.language);
     let mut count = 0;
-    for block in documents().iter().flat_map(blocks).filter(|block| !is_run(block)) {
+    for block in documents()
+        .iter()
+        .flat_map(blocks)
+        .filter(|block| !is_run(block))
+    {
         for line in lines(&block) {
             // The file of `?ca=` does not exist here, and backoff would read it.
             let Some(options) = options_of_line(&line.replace("?ca=/etc/ssl/cache.pem", "")) else {
@@ -57,15 +69,26 @@ fn the_options_in_blocks_that_are_not_run_are_taken() {
 #[test]
 fn options_are_found() {
     for (line, options) in [
-        ("exec backoff -n 3 -r 'a b' -- sh -c 'exit 3' -- x", "-n 3 -r a b"),
+        (
+            "exec backoff -n 3 -r 'a b' -- sh -c 'exit 3' -- x",
+            "-n 3 -r a b",
+        ),
         ("X := backoff -n 4 --", "-n 4"),
         ("set -- backoff -q --every 1s", "-q --every 1s"),
-        (r#"ENTRYPOINT ["/backoff", "-n", "2", "--", "/worker"]"#, "-n 2"),
-        ("command: [backoff, --for, psql, -n, \"6\", --]", "--for psql -n 6"),
+        (
+            r#"ENTRYPOINT ["/backoff", "-n", "2", "--", "/worker"]"#,
+            "-n 2",
+        ),
+        (
+            "command: [backoff, --for, psql, -n, \"6\", --]",
+            "--for psql -n 6",
+        ),
         ("    options: -n 4", "-n 4"),
     ] {
         assert_eq!(
-            options_of_line(line).map(|words| words.join(" ")).as_deref(),
+            options_of_line(line)
+                .map(|words| words.join(" "))
+                .as_deref(),
             Some(options),
             "{line}"
         );

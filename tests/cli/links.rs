@@ -10,12 +10,14 @@ use regex::Regex;
 use crate::common::documents::{ROOT, document, documents};
 
 /// Text in code is not a link.
-static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^```[^`]*\n(?s:.*?)^```$|`[^`]+`").unwrap());
+static CODE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^```[^`]*\n(?s:.*?)^```$|`[^`]+`").unwrap());
 static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\]\(([^()\s]*)\)").unwrap());
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^ *\[[^\]]*\]:").unwrap());
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bhttps?:[^\s)>\]|]*").unwrap());
-static FORM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^https://([a-z0-9-]+\.)+[a-z]+(/[A-Za-z0-9._~/%+-]*)?(#[A-Za-z0-9_-]+)?$").unwrap());
+static FORM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^https://([a-z0-9-]+\.)+[a-z]+(/[A-Za-z0-9._~/%+-]*)?(#[A-Za-z0-9_-]+)?$").unwrap()
+});
 
 fn without_code(text: &str) -> String {
     CODE.replace_all(text, "`code`").into_owned()
@@ -29,14 +31,21 @@ fn anchors(text: &str) -> Vec<String> {
     for line in text.lines() {
         in_block ^= line.starts_with("```");
         let heading = line.trim_start_matches('#');
-        let Some(heading) = heading.strip_prefix(' ').filter(|_| line.starts_with('#') && !in_block) else {
+        let Some(heading) = heading
+            .strip_prefix(' ')
+            .filter(|_| line.starts_with('#') && !in_block)
+        else {
             continue;
         };
         let kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
         let slug: String = heading.trim().to_lowercase().chars().filter(kept).collect();
         let slug = slug.replace(' ', "-");
         let count = seen.entry(slug.clone()).or_default();
-        anchors.push(if *count == 0 { slug } else { format!("{slug}-{count}") });
+        anchors.push(if *count == 0 {
+            slug
+        } else {
+            format!("{slug}-{count}")
+        });
         *count += 1;
     }
     anchors
@@ -52,7 +61,9 @@ fn is_there(name: &str, target: &str) -> Result<(), &'static str> {
         path => document_itself.parent().unwrap().join(path),
     };
     let path = path.canonicalize().map_err(|_| "there is no such file")?;
-    let path = path.strip_prefix(root).map_err(|_| "it is outside of the repository")?;
+    let path = path
+        .strip_prefix(root)
+        .map_err(|_| "it is outside of the repository")?;
     if target.contains('#')
         && !anchors(document(path.to_str().unwrap()).text)
             .iter()
@@ -77,7 +88,9 @@ fn mistakes(name: &str, text: &str) -> Vec<String> {
         .map(|found| found.get(1).unwrap().as_str())
         .collect();
     if text.matches("](").count() != targets.len() || REFERENCE.is_match(&text) {
-        wrong.push(format!("{name}: only links of the form [text](target) are followed"));
+        wrong.push(format!(
+            "{name}: only links of the form [text](target) are followed"
+        ));
     }
     for target in targets.iter().filter(|target| !target.starts_with("http")) {
         if let Err(why) = is_there(name, target) {
@@ -131,5 +144,8 @@ fn a_link_that_leads_nowhere_is_found() {
 #[test]
 fn headings_have_the_anchors_that_github_gives_them() {
     let text = "# One, two & `three_4`\n## --a-b C\n```sh\n# no heading\n```\n### Again\n#also none\n### Again\n";
-    assert_eq!(anchors(text), ["one-two--three_4", "--a-b-c", "again", "again-1"]);
+    assert_eq!(
+        anchors(text),
+        ["one-two--three_4", "--a-b-c", "again", "again-1"]
+    );
 }

@@ -15,7 +15,9 @@ fn color_follows_the_terminal_and_the_conventions() {
         ("NO_COLOR=1", "--color always", true),
         ("CLICOLOR_FORCE=1", "--color never", false),
     ] {
-        let line = format!("-u NO_COLOR -u CLICOLOR_FORCE TERM=xterm {variables} backoff {options} -n 1 -- false");
+        let line = format!(
+            "-u NO_COLOR -u CLICOLOR_FORCE TERM=xterm {variables} backoff {options} -n 1 -- false"
+        );
         let shown = Terminal::sh(&format!("env {line}")).rest();
         assert_eq!(shown.contains(RED), is_coloured, "{line}");
     }

@@ -83,7 +83,9 @@ fn lines(script: &str) -> Vec<String> {
 
 fn steady(line: &str) -> String {
     const SPAN: &str = r"(\d[\d.]*(?:us|ms|s))";
-    let measured = format!(r"(attempts? in | after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)");
+    let measured = format!(
+        r"(attempts? in | after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)"
+    );
     let line = Regex::new(&measured).unwrap().replace(line, "${1}1.2s$3");
     let line = Regex::new(r"127\.0\.0\.1:\d\d+")
         .unwrap()
@@ -177,10 +179,18 @@ fn the_document_shows_what_is_said() {
     }
     let committed = std::fs::read_to_string(path).unwrap();
     let differs = |generated: String| {
-        let differs = generated.lines().zip(committed.lines()).find(|(new, old)| new != old)?;
+        let differs = generated
+            .lines()
+            .zip(committed.lines())
+            .find(|(new, old)| new != old)?;
         Some(format!("{differs:#?}"))
     };
     // On a busy machine a server may answer too late.
-    let differs = (0..3).try_fold(None, |_, _| differs(generated()).map(Some)).flatten();
-    assert_eq!(differs, None, "docs/messages.md has drifted: run BLESS=1 cargo test");
+    let differs = (0..3)
+        .try_fold(None, |_, _| differs(generated()).map(Some))
+        .flatten();
+    assert_eq!(
+        differs, None,
+        "docs/messages.md has drifted: run BLESS=1 cargo test"
+    );
 }

@@ -31,7 +31,8 @@ fn script(line: &str) -> (Terminal, Termios) {
 fn a_wait_hears_keys_whatever_the_attempt_has_left() {
     for left in LEFT {
         for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
-            let mut terminal = Terminal::with(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
+            let mut terminal =
+                Terminal::with(&format!("ulimit -c 0; backoff -b 60s -m 60s {left}"));
             terminal.expect("retrying in");
             // The line ends with a carriage return and a newline.
             assert!(terminal.expect("\n").ends_with('\r'), "{left}");
@@ -89,7 +90,8 @@ fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
         // Each attempt begins with the modes that the first attempt found.
         "sh -c 'test $BACKOFF_ATTEMPT = 2 && exec stty -echo -ixon; stty raw; exit 3'",
     ] {
-        let (mut terminal, before) = script(&format!("backoff -n 2 -b 1ms -- {line}; echo status-$?"));
+        let (mut terminal, before) =
+            script(&format!("backoff -n 2 -b 1ms -- {line}; echo status-$?"));
         terminal.expect("status-");
         let left = terminal.modes();
         assert_ne!(left, before, "{line}");
@@ -114,7 +116,9 @@ fn a_wait_beside_programs_that_only_print_hears_keys() {
 
 #[test]
 fn a_run_that_begins_without_echo_hears_keys_too() {
-    let mut terminal = Terminal::with("stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'");
+    let mut terminal = Terminal::with(
+        "stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'",
+    );
     terminal.expect("retrying in");
     assert!(terminal.expect("\n").ends_with('\r'));
     terminal.send(CTRL_C);
@@ -134,7 +138,8 @@ fn what_was_typed_meanwhile_is_for_the_next_attempt() {
 fn another_member_of_the_pipeline_keeps_its_modes() {
     // The reader changes the modes during the first attempt, which then fails. The second attempt waits for these
     // modes, too.
-    let attempt = "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
+    let attempt =
+        "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
     // Like a pager, the reader keeps the terminal open.
     let reader = "{ read go; stty raw -echo <&3; cat >/dev/null; stty -a <&3 | grep -oe -icanon; } 3</dev/tty";
     for shell in ["sh", "bash"] {
@@ -155,7 +160,8 @@ fn in_the_background_the_shell_keeps_its_terminal() {
     terminal.expect("prompt> ");
     terminal.command("bg");
     terminal.expect("prompt> ");
-    let edits_lines = |terminal: &Terminal| !terminal.modes().local_flags.contains(LocalFlags::ICANON);
+    let edits_lines =
+        |terminal: &Terminal| !terminal.modes().local_flags.contains(LocalFlags::ICANON);
     eventually("the shell edits lines", || edits_lines(&terminal));
     terminal.expect("timed out");
     std::thread::sleep(Duration::from_millis(100));

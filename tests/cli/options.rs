@@ -21,7 +21,10 @@ fn every_value_must_be_there_and_be_text() {
         let with = |value: &str| backoff(format!("{flag}{value} -- echo started"));
         match &opt.takes {
             Takes::Value(_) | Takes::Word(_) => {
-                refused(&mut backoff(&flag), &format!("a value is required for '{flag}..."));
+                refused(
+                    &mut backoff(&flag),
+                    &format!("a value is required for '{flag}..."),
+                );
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
                     // The text after `=` may be a password.
                     let name = next.trim_end_matches("=3");
@@ -35,11 +38,16 @@ fn every_value_must_be_there_and_be_text() {
                     continue;
                 }
                 let mut command = backoff(&flag);
-                command.arg(OsStr::from_bytes(b"\xff\xfe")).args(["echo", "started"]);
+                command
+                    .arg(OsStr::from_bytes(b"\xff\xfe"))
+                    .args(["echo", "started"]);
                 refused(&mut command, &format!("{flag}: \""));
             }
             Takes::Optional(_) => refused(&mut with("="), &format!("{flag}: \"\" is ")),
-            Takes::Nothing => refused(&mut with("=3"), &format!("unexpected value '3' for '{flag}")),
+            Takes::Nothing => refused(
+                &mut with("=3"),
+                &format!("unexpected value '3' for '{flag}"),
+            ),
         }
     }
 }
@@ -51,8 +59,8 @@ fn a_bad_variable_is_named() {
         let mut command = backoff("-- echo started");
         // Any text is a shell command or a name, and nearly any is a regular expression.
         let bad = match &*opt.long {
-            "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget" | "log-file"
-            | "report" => continue,
+            "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget"
+            | "log-file" | "report" => continue,
             // Actions have no variable.
             long if ACTIONS.contains(&long) => continue,
             "store" => "-bad-://",
@@ -172,8 +180,13 @@ config | /no/such/file | -- true | No such file or directory
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
-    let scripts = ["bash", "zsh", "fish"].map(|shell| seen(&mut backoff(format!("--generate complete-{shell}"))));
-    let rows: Vec<Vec<&str>> = EFFECTS.trim().lines().map(|row| row.split(" | ").collect()).collect();
+    let scripts = ["bash", "zsh", "fish"]
+        .map(|shell| seen(&mut backoff(format!("--generate complete-{shell}"))));
+    let rows: Vec<Vec<&str>> = EFFECTS
+        .trim()
+        .lines()
+        .map(|row| row.split(" | ").collect())
+        .collect();
     for budget in ["cool", "skip"] {
         let mut gives_up = backoff(format!(
             "-q --budget {budget} --cool-off -j none -b 1h -m 1h -d 1s -- false"
@@ -191,11 +204,15 @@ fn an_option_has_its_effect_from_every_source() {
             continue;
         }
         let row = rows.iter().find(|row| row[0] == opt.long);
-        let [_, value, args, expected] = row.unwrap_or_else(|| panic!("{flag} has no row"))[..] else {
+        let [_, value, args, expected] = row.unwrap_or_else(|| panic!("{flag} has no row"))[..]
+        else {
             panic!("not four columns: {row:?}");
         };
         let (flags, in_file) = match &opt.takes {
-            Takes::Nothing => (vec![flag; value.parse().unwrap()], value.replace('1', "true")),
+            Takes::Nothing => (
+                vec![flag; value.parse().unwrap()],
+                value.replace('1', "true"),
+            ),
             Takes::Optional(_) => (vec![flag], "true".to_owned()),
             _ => (vec![flag, value.to_owned()], format!("{value:?}")),
         };
@@ -225,7 +242,11 @@ fn an_option_has_its_effect_from_every_source() {
             };
             let shown = seen(command.args(words(args)).env("XDG_STATE_HOME", dir.path()));
             let has_effect = shown.contains(expected);
-            assert_eq!(has_effect, source < without, "{expected:?} in {shown:?}: {command:?}");
+            assert_eq!(
+                has_effect,
+                source < without,
+                "{expected:?} in {shown:?}: {command:?}"
+            );
         }
     }
 }
@@ -262,7 +283,8 @@ fn plausible(opt: &Opt) -> Vec<&str> {
 fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let files = ["config", "log-file", "report"];
-    let others = ["HELP", "VERSION", "N", "H", "V", "DRY_RUN", "SKIP"].map(|name| format!("BACKOFF_{name}"));
+    let others =
+        ["HELP", "VERSION", "N", "H", "V", "DRY_RUN", "SKIP"].map(|name| format!("BACKOFF_{name}"));
     let known = OPTIONS.iter().flat_map(|opt| {
         let values = plausible(opt).into_iter().map(str::to_owned);
         values.map(|value| {
@@ -283,17 +305,25 @@ fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
         let ran = within(&dir, "ran");
         let mut command = backoff(format!("-- sh -c 'echo >{ran}'"));
         // With the deadline, backoff refuses waits that would take longer.
-        command.env("BACKOFF_DEADLINE", "1s").env("XDG_STATE_HOME", dir.path());
+        command
+            .env("BACKOFF_DEADLINE", "1s")
+            .env("XDG_STATE_HOME", dir.path());
         let output = command.env(&name, &value).ends();
         let has_run = std::fs::remove_file(&ran).is_ok();
-        assert!(has_run || !output.status.success(), "{name}={value}: {output:?}");
+        assert!(
+            has_run || !output.status.success(),
+            "{name}={value}: {output:?}"
+        );
     }
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };
-        let warning = format!("unknown variable \"{name}\"; tip: give --{action} on the command line");
+        let warning =
+            format!("unknown variable \"{name}\"; tip: give --{action} on the command line");
         let ended = backoff("-- echo ran").env(&name, value).code(0);
-        ended.stdout("ran\n").stderr(&format!("backoff: warning: {warning}\n"));
+        ended
+            .stdout("ran\n")
+            .stderr(&format!("backoff: warning: {warning}\n"));
     }
 }
 
@@ -302,7 +332,9 @@ fn every_word_of_a_list_is_accepted() {
     for opt in OPTIONS.iter() {
         if let Takes::Word(words) = &opt.takes {
             for word in words {
-                backoff(format!("--plan --{}={word}", opt.long)).code(0).stdout("...");
+                backoff(format!("--plan --{}={word}", opt.long))
+                    .code(0)
+                    .stdout("...");
             }
         }
     }
@@ -312,7 +344,10 @@ fn every_word_of_a_list_is_accepted() {
 #[test]
 fn the_build_sets_no_variable_that_is_taken_for_an_option() {
     let version = backoff("--version").code(0).out();
-    let target = version.lines().find_map(|line| line.strip_prefix("target: ")).unwrap();
+    let target = version
+        .lines()
+        .find_map(|line| line.strip_prefix("target: "))
+        .unwrap();
     let mut exported = std::env::vars().filter(|(_, value)| value == target);
     let is_ours = |name: &str| name.starts_with("BACKOFF_");
     assert_eq!(exported.find(|(name, _)| is_ours(name)), None);

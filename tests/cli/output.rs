@@ -27,7 +27,9 @@ fn numbers(from: u32, to: u32) -> String {
 fn in_time<T>(limit: Duration, run: impl Fn() -> (Duration, T)) -> T {
     let mut runs = (0..20).map(|_| run());
     let in_time = runs.find(|(took, _)| *took < limit);
-    in_time.unwrap_or_else(|| panic!("no run took less than {limit:?}")).1
+    in_time
+        .unwrap_or_else(|| panic!("no run took less than {limit:?}"))
+        .1
 }
 
 #[test]
@@ -77,7 +79,10 @@ fn a_signal_ends_a_predicate_and_the_run() {
 fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
     for rules in ["-r x", "--stdout final", "-i 9s"] {
         let began = Instant::now();
-        let mut live = backoff(format!("{rules} -- sh -c 'sleep 20 2>/dev/null & echo $!; exit 0'")).live();
+        let mut live = backoff(format!(
+            "{rules} -- sh -c 'sleep 20 2>/dev/null & echo $!; exit 0'"
+        ))
+        .live();
         let daemon = live.number();
         live.code(0);
         assert!(began.elapsed() < Duration::from_secs(3), "{rules:?}");
@@ -90,13 +95,19 @@ fn a_pipelines_last_words_are_heard() {
     let timed = |options: &str, script: &str| {
         in_time(Duration::from_millis(300), || {
             let began = Instant::now();
-            let output = backoff(format!("-q -n 1 {options} -- bash -c")).arg(script).ends();
+            let output = backoff(format!("-q -n 1 {options} -- bash -c"))
+                .arg(script)
+                .ends();
             (began.elapsed(), (output.status.code(), output.stdout))
         })
     };
     let script = "exec > >(sleep 0.02; echo last; sleep 0.02; echo words); exit 3";
     for rules in ["-r x", "--stdout final", "--retry-if 'exit 1'"] {
-        assert_eq!(timed(rules, script), (Some(3), b"last\nwords\n".to_vec()), "{rules:?}");
+        assert_eq!(
+            timed(rules, script),
+            (Some(3), b"last\nwords\n".to_vec()),
+            "{rules:?}"
+        );
     }
     let script = "exec > >(sleep 0.02; printf 'bad end'); exit 0";
     assert_eq!(timed("--fail-match 'bad end$'", script).0, Some(1));
@@ -120,7 +131,8 @@ fn signals_pass_while_output_is_observed() {
 #[test]
 fn a_slow_reader_gets_all_though_a_signal_came() {
     // seq gets the signal, too, perhaps while it writes.
-    let trap = "trap 'exit 0' TERM; (trap '' TERM; exec seq 20000); while :; do sleep 0.01; done 2>&-";
+    let trap =
+        "trap 'exit 0' TERM; (trap '' TERM; exec seq 20000); while :; do sleep 0.01; done 2>&-";
     for command in [["seq", "20000", ""], ["bash", "-c", trap]] {
         let code = in_time(Duration::from_secs(1), || {
             let words = command.iter().filter(|word| !word.is_empty());
@@ -145,7 +157,9 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     let all = numbers(1, 20000) + "ok\n";
     let code = in_time(Duration::from_secs(2), || {
         let began = Instant::now();
-        let live = backoff("-q -n 2 -b 0 -t 1s -r x -- sh -c").arg(script).live();
+        let live = backoff("-q -n 2 -b 0 -t 1s -r x -- sh -c")
+            .arg(script)
+            .live();
         until_it_is_stuck(live.pid());
         std::thread::sleep(Duration::from_millis(1500));
         let output = live.output();
@@ -153,7 +167,11 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
         let is_whole = !output.stderr.is_empty();
         assert!(!is_whole || !output.status.success() || output.stdout == all.as_bytes());
         (
-            if is_whole { began.elapsed() } else { Duration::MAX },
+            if is_whole {
+                began.elapsed()
+            } else {
+                Duration::MAX
+            },
             output.status.code(),
         )
     });
@@ -162,9 +180,15 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     let mut stuck = backoff("-n 2 -b 0 -t 1s -r x -- sh -c").arg(script).live();
     assert_eq!(stuck.status().code(), Some(124));
     let (stdout, stderr) = stuck.code(124).texts();
-    assert!(all.starts_with(&stdout) && !stdout.contains("ok"), "{stdout}");
+    assert!(
+        all.starts_with(&stdout) && !stdout.contains("ok"),
+        "{stdout}"
+    );
     assert!(stderr.contains("gave up after 1 attempt"), "{stderr}");
-    assert!(stderr.contains("cut off, as its reader stopped reading"), "{stderr}");
+    assert!(
+        stderr.contains("cut off, as its reader stopped reading"),
+        "{stderr}"
+    );
 }
 
 /// Asserts that backoff does not open the master of a pseudo-terminal by its number, which would create another
@@ -177,7 +201,9 @@ fn a_number_that_names_another_device_is_written_as_it_is() {
         options.read(true).custom_flags(OFlag::O_NOCTTY.bits());
         let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();
         let stdout = ours.as_fd().try_clone_to_owned().unwrap();
-        let mut child = backoff(format!("-q {rules} -- echo hi")).stdout(stdout).unread();
+        let mut child = backoff(format!("-q {rules} -- echo hi"))
+            .stdout(stdout)
+            .unread();
         assert!(child.status().success(), "{rules}");
         let mut fds = [PollFd::new(theirs.as_fd(), PollFlags::POLLIN)];
         assert_eq!(

@@ -9,7 +9,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 
 use crate::common::process::{is_alive, parent_of, state};
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::pty::{
+    CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
+};
 use crate::common::{Ends, backoff, clean, eventually, probe, send};
 
 #[test]
@@ -25,8 +27,9 @@ fn on_a_terminal_all_three_are_one_of_its_size() {
 
 #[test]
 fn a_standard_input_that_is_no_terminal_stays() {
-    let mut terminal =
-        Terminal::with("echo piped | backoff -b 1ms --pty -- sh -c 'test ! -t 0 && cat && test $BACKOFF_ATTEMPT = 2'");
+    let mut terminal = Terminal::with(
+        "echo piped | backoff -b 1ms --pty -- sh -c 'test ! -t 0 && cat && test $BACKOFF_ATTEMPT = 2'",
+    );
     terminal.expect("piped\r");
     terminal.expect("retrying");
     terminal.expect("piped\r");
@@ -66,8 +69,14 @@ fn a_window_that_changes_is_one_winch() {
     let pid = terminal.pid_of_probe();
     let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
     let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
-    let stty =
-        |tty: &std::path::Path, words: &str| clean("stty").arg("-F").arg(tty).args(words.split(' ')).code(0).out();
+    let stty = |tty: &std::path::Path, words: &str| {
+        clean("stty")
+            .arg("-F")
+            .arg(tty)
+            .args(words.split(' '))
+            .code(0)
+            .out()
+    };
     stty(&ours, "rows 40 cols 50");
     // stty sets rows and columns one after the other, so the command may get two SIGWINCH.
     eventually("the size follows", || stty(&theirs, "size") == "40 50\n");
@@ -87,7 +96,10 @@ fn control_c_ends_command_and_backoff() {
     let mut terminal = Terminal::bash();
     let before = terminal.settings();
     for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
-        terminal.command(&format!("ulimit -c 0; backoff -b 1ms --pty -- {} sleep", probe()));
+        terminal.command(&format!(
+            "ulimit -c 0; backoff -b 1ms --pty -- {} sleep",
+            probe()
+        ));
         terminal.expect("ready ");
         terminal.until_raw();
         terminal.send(key);
@@ -187,15 +199,16 @@ fn control_z_and_fg_twice_over() {
         assert_eq!(terminal.settings(), before);
         terminal.command("fg");
         terminal.expect("\r\n");
-        eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+        eventually("both go on", || {
+            state(pid) == Some('S') && state(backoff) == Some('S')
+        });
     }
     terminal.until_raw();
     terminal.send(CTRL_C);
     terminal.expect_status(130);
 }
 
-const SCRIPT_THAT_ASKS: &str =
-    "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
+const SCRIPT_THAT_ASKS: &str = "bash -c 'backoff --pty -- sh -c \"echo ready \\$\\$; read answer; echo got-\\$answer\"; echo after'";
 
 /// Runs a script that asks a question, stops it five times, and continues it by `fg`. `stop` gets the command's process
 /// number.
@@ -350,10 +363,15 @@ fn the_terminal_is_as_it_was_however_the_run_ends() {
 
 #[test]
 fn messages_are_not_stairs() {
-    let mut terminal = Terminal::with("backoff -v -n 2 -b 1ms --pty -- sh -c 'stty raw; exit 3'; echo over");
+    let mut terminal =
+        Terminal::with("backoff -v -n 2 -b 1ms --pty -- sh -c 'stty raw; exit 3'; echo over");
     let shown = terminal.expect("over\r\n");
     assert!(shown.matches('\n').count() >= 3);
-    assert_eq!(shown.matches('\n').count(), shown.matches("\r\n").count(), "{shown:?}");
+    assert_eq!(
+        shown.matches('\n').count(),
+        shown.matches("\r\n").count(),
+        "{shown:?}"
+    );
 }
 
 #[test]
@@ -432,8 +450,9 @@ fn begun_in_the_background_its_terminal_is_a_usual_one() {
 
 #[test]
 fn in_a_pipeline_the_keyboard_is_not_taken_from_the_reader() {
-    let mut terminal =
-        Terminal::with("backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)");
+    let mut terminal = Terminal::with(
+        "backoff --pty -- echo shown | (read line; read answer </dev/tty; echo $line-$answer)",
+    );
     terminal.send("yes\n");
     terminal.expect("shown\r-yes");
 }

@@ -50,8 +50,12 @@ fn the_configuration_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
     let blocks = blocks(&document("docs/configuration.md"));
-    let block = blocks.iter().find(|block| block.language == "toml").unwrap();
-    let script = format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
+    let block = blocks
+        .iter()
+        .find(|block| block.language == "toml")
+        .unwrap();
+    let script =
+        format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
     let run = shell(&script).env("TEXT", block.lines.join("\n")).code(0);
     run.says("retry-exit = 7, 100-110 (policy deploy at ");
 }
@@ -65,9 +69,15 @@ fn the_makefile_works_and_its_sub_make_shares_the_jobs() {
         panic!("one Makefile: {makefiles:#?}")
     };
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("Makefile"), makefile.lines.join("\n") + "\n").unwrap();
+    std::fs::write(
+        dir.path().join("Makefile"),
+        makefile.lines.join("\n") + "\n",
+    )
+    .unwrap();
     let mut make = clean("make");
-    make.arg("-j2").current_dir(dir.path()).env("PATH", path_with_backoff());
+    make.arg("-j2")
+        .current_dir(dir.path())
+        .env("PATH", path_with_backoff());
     for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
         make.env_remove(name);
     }

@@ -26,8 +26,10 @@ fn each_attempt_says_when_it_started() {
     .code(1);
     let latest = SystemTime::now();
     let report = read(&path);
-    let started = |value: &Value| humantime::parse_rfc3339(value["started"].as_str().unwrap()).unwrap();
-    let length = |value: &Value, key: &str| Duration::from_secs_f64(value[key].as_f64().unwrap_or(0.0));
+    let started =
+        |value: &Value| humantime::parse_rfc3339(value["started"].as_str().unwrap()).unwrap();
+    let length =
+        |value: &Value, key: &str| Duration::from_secs_f64(value[key].as_f64().unwrap_or(0.0));
     assert_eq!(report["attempts"].as_array().unwrap().len(), 3);
     let mut earliest = started(&report);
     assert!(earliest >= before, "{report}");
@@ -61,7 +63,11 @@ fn no_link_is_followed_where_others_could_have_put_it() {
                 fs::write(&victim, "precious").unwrap();
                 let run = backoff(format!("{option} {path} -v -- true")).code(0);
                 run.says("a symbolic link where others could have put it");
-                assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{option} {path}");
+                assert_eq!(
+                    fs::read_to_string(&victim).unwrap(),
+                    "precious",
+                    "{option} {path}"
+                );
             }
         }
         fs::remove_file(&link).unwrap();
@@ -75,5 +81,9 @@ fn no_link_is_followed_where_others_could_have_put_it() {
             (&"succeeded".into(), 0o600, 0o600)
         );
     }
-    assert_eq!(fs::read_dir(&shared).unwrap().count(), 2, "nothing is left beside them");
+    assert_eq!(
+        fs::read_dir(&shared).unwrap().count(),
+        2,
+        "nothing is left beside them"
+    );
 }

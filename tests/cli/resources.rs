@@ -12,7 +12,8 @@ use crate::common::{Ends, eventually, shell};
 #[track_caller]
 fn holds_little(words: &str, most_descriptors: usize, children: usize) {
     // Closes all descriptors except the standard streams.
-    let close = "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
+    let close =
+        "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
     let mut live = shell(&format!("{close}; exec backoff -q {words}")).live();
     live.expect_line("ran");
     let pid = live.pid();

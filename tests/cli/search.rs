@@ -20,6 +20,10 @@ fn a_signal_is_forwarded_during_a_search() {
     let began = Instant::now();
     live.signal(Signal::SIGTERM);
     eventually("it is forwarded", || std::path::Path::new(&told).exists());
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
     live.code(7);
 }

@@ -4,8 +4,12 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal::{self, *};
 
-use crate::common::process::{children_of, hears_signals, is_alive, is_named, sleeping_child, state};
-use crate::common::{Ends, IS_PORTABLE, Live, backoff, clean, eventually, probe, send, shell, within};
+use crate::common::process::{
+    children_of, hears_signals, is_alive, is_named, sleeping_child, state,
+};
+use crate::common::{
+    Ends, IS_PORTABLE, Live, backoff, clean, eventually, probe, send, shell, within,
+};
 
 const ENDING: [Signal; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 
@@ -48,7 +52,8 @@ fn is_asleep(live: &Live) -> bool {
 fn each_signal_is_forwarded_once() {
     let (mut live, pid) = probe_under_backoff("", "signals");
     // All signals except KILL, CHLD, faults, the signals of job control, and 32 and 33, which libc reserves.
-    let forwarded = (1..=64).filter(|s| ![4, 5, 7, 8, 9, 11, 17, 18, 19, 20, 21, 22, 31, 32, 33].contains(s));
+    let forwarded =
+        (1..=64).filter(|s| ![4, 5, 7, 8, 9, 11, 17, 18, 19, 20, 21, 22, 31, 32, 33].contains(s));
     for signal in forwarded {
         clean("kill")
             .arg(format!("-{signal}"))
@@ -222,8 +227,7 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
 
 #[test]
 fn usr1_ends_a_wait_and_only_that() {
-    let script =
-        "trap 'echo told' USR1; echo $BACKOFF_ATTEMPT; [ $BACKOFF_ATTEMPT = 1 ] || { sleep 0.5 & wait; wait; }; exit 1";
+    let script = "trap 'echo told' USR1; echo $BACKOFF_ATTEMPT; [ $BACKOFF_ATTEMPT = 1 ] || { sleep 0.5 & wait; wait; }; exit 1";
     let mut live = backoff("-v --every 5m -n 3 -- sh -c").arg(script).live();
     live.expect_line("1");
     wait_until_waiting(&live);
@@ -239,7 +243,9 @@ fn usr1_ends_a_wait_and_only_that() {
     let (stdout, stderr) = live.code(1).texts();
     assert_eq!(stdout, "3\n");
     assert_eq!(
-        stderr.matches("backoff: sh: SIGUSR1 ended the wait\n").count(),
+        stderr
+            .matches("backoff: sh: SIGUSR1 ended the wait\n")
+            .count(),
         2,
         "{stderr}"
     );
@@ -266,13 +272,17 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
 #[test]
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     for (signal, name) in [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGTERM, "TERM")] {
-        let script = format!("trap '' {name}; exec setsid backoff -b 1ms -n 2 -- sh -c 'echo $$; sleep 0.4; exit 3'");
+        let script = format!(
+            "trap '' {name}; exec setsid backoff -b 1ms -n 2 -- sh -c 'echo $$; sleep 0.4; exit 3'"
+        );
         let mut live = shell(&script).live();
         let command = live.number();
         live.signal(signal);
         send(command, signal);
         // backoff and the command ignore the signal: the attempt fails by itself and is retried.
-        live.code(3).stdout("...\n").says("attempt 1 of 2 failed: exit 3");
+        live.code(3)
+            .stdout("...\n")
+            .says("attempt 1 of 2 failed: exit 3");
     }
 }
 
@@ -293,7 +303,10 @@ fn a_killed_backoff_leaves_no_command_behind_not_even_a_stopped_one() {
         // In a portable build, the kernel does not end the command.
         return;
     }
-    for words in ["-- sh -c 'exec sleep 60'", "--on-give-up 'exec sleep 60' -n 1 -- false"] {
+    for words in [
+        "-- sh -c 'exec sleep 60'",
+        "--on-give-up 'exec sleep 60' -n 1 -- false",
+    ] {
         for is_stopped in [false, true] {
             let live = backoff(format!("-q {words}")).live();
             let pid = sleeping_child(live.pid());
@@ -314,13 +327,20 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
     let read = || std::fs::read_to_string(&log).unwrap_or_default();
     for round in 0..60 {
         let script = format!("echo $$ >>{log}; exit 1");
-        let mut live = backoff("-q -n unlimited -b 0 -m 0 -- sh -c").arg(script).live();
+        let mut live = backoff("-q -n unlimited -b 0 -m 0 -- sh -c")
+            .arg(script)
+            .live();
         std::thread::sleep(Duration::from_micros(300 * round));
         live.signal(SIGTERM);
         assert!(!live.status().success());
         let after = read();
         std::thread::sleep(Duration::from_millis(5));
-        assert_eq!(read(), after, "an attempt ran after {} had gone", live.pid());
+        assert_eq!(
+            read(),
+            after,
+            "an attempt ran after {} had gone",
+            live.pid()
+        );
     }
 }
 
@@ -369,8 +389,7 @@ fn a_stop_that_the_command_ignored_is_not_made_up_for_later() {
 
 #[test]
 fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
-    let script =
-        "trap '' TERM; (trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20) & echo $!; wait; exit 5";
+    let script = "trap '' TERM; (trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20) & echo $!; wait; exit 5";
     let mut live = backoff("-q -n 1 -- bash -c").arg(script).live();
     let member = live.number();
     eventually("it stops", || state(member) == Some('T'));
@@ -382,7 +401,10 @@ fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
 /// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.
 #[test]
 fn the_ci_way_of_cancelling_ends_everything() {
-    let live = ready("-q", "trap '' INT; echo ready; while :; do sleep 0.01; done 2>&-");
+    let live = ready(
+        "-q",
+        "trap '' INT; echo ready; while :; do sleep 0.01; done 2>&-",
+    );
     live.signal(SIGINT);
     std::thread::sleep(Duration::from_millis(100));
     assert!(is_alive(live.pid()));

@@ -2,7 +2,9 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::common::process::{children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below};
+use crate::common::process::{
+    children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below,
+};
 use nix::sys::signal::Signal;
 
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
@@ -10,7 +12,9 @@ use crate::common::{Ends, clean, eventually, probe, send};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
-    let mut terminal = Terminal::with("backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'");
+    let mut terminal = Terminal::with(
+        "backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'",
+    );
     terminal.expect("is-a-tty");
 }
 
@@ -21,7 +25,8 @@ fn the_command_reads_a_line() {
     terminal.send("yes\n");
     terminal.expect("got-yes");
     // A script has no job control.
-    terminal.command("bash -c 'backoff -- sh -c \"echo ask; read answer; echo got-\\$answer\"; true'");
+    terminal
+        .command("bash -c 'backoff -- sh -c \"echo ask; read answer; echo got-\\$answer\"; true'");
     terminal.expect("ask");
     terminal.send("again\n");
     terminal.expect("got-again");
@@ -96,7 +101,9 @@ fn control_z_and_fg_twice_over() {
         terminal.expect("1");
         terminal.expect("prompt> ");
         terminal.send("fg\n");
-        eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+        eventually("both go on", || {
+            state(pid) == Some('S') && state(backoff) == Some('S')
+        });
     }
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
@@ -255,8 +262,9 @@ fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
 
 #[test]
 fn pipelines_behave_as_without_backoff() {
-    let mut terminal =
-        Terminal::with("backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat");
+    let mut terminal = Terminal::with(
+        "backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat",
+    );
     terminal.expect("question");
     terminal.send("answer\n");
     terminal.expect("got-answer");
@@ -314,8 +322,9 @@ fn term_to_backoff_alone_reaches_the_command() {
 
 #[test]
 fn a_time_out_ends_the_tree_in_a_shared_group() {
-    let mut terminal =
-        Terminal::with("backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?");
+    let mut terminal = Terminal::with(
+        "backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?",
+    );
     let shell = terminal.pid();
     eventually("both run", || descendants_named(shell, "sleep") == 2);
     terminal.expect("status-124");
@@ -347,7 +356,9 @@ fn an_interactive_shell_runs_under_it() {
 fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
     let mut terminal = Terminal::bash();
     // The inner shell gives the terminal to its job. backoff then kills both.
-    terminal.command("backoff -n 2 -b 30s -m 30s -t 500ms -k 200ms -- bash --norc --noprofile -ic 'sleep 100'");
+    terminal.command(
+        "backoff -n 2 -b 30s -m 30s -t 500ms -k 200ms -- bash --norc --noprofile -ic 'sleep 100'",
+    );
     terminal.expect("retrying in");
     terminal.expect("\n");
     terminal.send(CTRL_C);
@@ -359,7 +370,10 @@ fn an_explicit_kill_after_follows_keys_too() {
     let mut terminal = Terminal::bash();
     for options in ["-k 200ms", "-k 200ms --pty"] {
         for key in [CTRL_C, CTRL_BACKSLASH] {
-            terminal.command(&format!("backoff {options} -- {} signals 7; echo status-$?", probe()));
+            terminal.command(&format!(
+                "backoff {options} -- {} signals 7; echo status-$?",
+                probe()
+            ));
             let pid = terminal.pid_of_probe();
             eventually("the terminal is backoff's", || {
                 !options.contains("--pty") || terminal.is_raw()
@@ -375,7 +389,10 @@ fn an_explicit_kill_after_follows_keys_too() {
 
 #[test]
 fn without_kill_after_no_kill_follows_keys() {
-    let mut terminal = Terminal::with(&format!("backoff -t 30s -- {} signals 7; echo status-$?", probe()));
+    let mut terminal = Terminal::with(&format!(
+        "backoff -t 30s -- {} signals 7; echo status-$?",
+        probe()
+    ));
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
@@ -394,7 +411,9 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
         std::thread::sleep(std::time::Duration::from_micros(round % 8 * 100));
         send(-backoff, Signal::SIGCONT);
     }
-    eventually("both go on", || state(pid) == Some('S') && state(backoff) == Some('S'));
+    eventually("both go on", || {
+        state(pid) == Some('S') && state(backoff) == Some('S')
+    });
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert_eq!((state(pid), state(backoff)), (Some('S'), Some('S')));
     terminal.send(CTRL_C);

@@ -26,7 +26,9 @@ fn a_timeout_ends_the_whole_tree() {
 fn a_process_that_ignores_term_gets_kill_even_when_its_parent_is_gone() {
     let stubborn = "bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done' & wait";
     let began = Instant::now();
-    let mut live = backoff("-q -n 1 -t 1s -k 200ms -- bash -c").arg(stubborn).live();
+    let mut live = backoff("-q -n 1 -t 1s -k 200ms -- bash -c")
+        .arg(stubborn)
+        .live();
     let pid = live.number();
     live.code(124);
     assert!(!is_alive(pid));
@@ -36,7 +38,9 @@ fn a_process_that_ignores_term_gets_kill_even_when_its_parent_is_gone() {
 #[test]
 fn a_signal_while_a_tree_is_being_ended_is_heard() {
     let stubborn = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut live = backoff("-q -n 5 -b 1ms -t 1s -k 4s -- bash -c").arg(stubborn).live();
+    let mut live = backoff("-q -n 5 -b 1ms -t 1s -k 4s -- bash -c")
+        .arg(stubborn)
+        .live();
     live.expect_line("ready");
     std::thread::sleep(Duration::from_millis(1500));
     live.signal(Signal::SIGTERM);

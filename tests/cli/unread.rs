@@ -41,7 +41,10 @@ fn all_end(cases: &[(i32, &str)]) {
             scope.spawn(move || {
                 let (_reader, full) = full_pipe();
                 let mut command = backoff(format!("-d 1s {args}"));
-                ends(command.stdout(full.try_clone().unwrap()).stderr(full), *code);
+                ends(
+                    command.stdout(full.try_clone().unwrap()).stderr(full),
+                    *code,
+                );
             });
         }
     });
@@ -81,14 +84,26 @@ fn output_that_is_passed_on_or_kept() {
         (124, "-r x -- echo hello"),
         (124, "-r x --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
         (75, "-r x --exhausted-exit 75 -- echo hello"),
-        (124, "-r x --exhausted-exit 75 --idempotent no -- echo hello"),
+        (
+            124,
+            "-r x --exhausted-exit 75 --idempotent no -- echo hello",
+        ),
         (124, "-i 9s -- sh -c 'echo hello >&2'"),
         (124, "-r x -- yes"),
         (124, "--stdout final -- echo hello"),
-        (124, "--stdout final --stop-exit 9 -- sh -c 'echo hello; exit 9'"),
+        (
+            124,
+            "--stdout final --stop-exit 9 -- sh -c 'echo hello; exit 9'",
+        ),
         (75, "--stdout final --exhausted-exit 75 -- echo hello"),
-        (124, "--stdout final --exhausted-exit 75 --idempotent no -- echo hello"),
-        (124, "--stderr failure -n 1 -- sh -c 'echo hello >&2; exit 3'"),
+        (
+            124,
+            "--stdout final --exhausted-exit 75 --idempotent no -- echo hello",
+        ),
+        (
+            124,
+            "--stderr failure -n 1 -- sh -c 'echo hello >&2; exit 3'",
+        ),
         // Nothing is lost, as backoff prints nothing.
         (0, "--stderr failure -- sh -c 'echo hello >&2'"),
     ]);
@@ -100,15 +115,24 @@ fn a_log_and_a_report_in_a_named_pipe() {
     let path = within(&dir, "fifo");
     nix::unistd::mkfifo(&*path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     // The test opens both ends, as opening one end would wait for the other.
-    let mut fifo = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let mut fifo = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
     fifo.write_all(&vec![b'\n'; capacity(&fifo)]).unwrap();
     for (option, why) in [
         ("--log-file", "going on without it\n"),
         ("--report", "not read in time\n"),
     ] {
-        let mut command = backoff(format!("-d 2s -n 2 -b 1ms {option} {path} -- sh -c 'exit 3'"));
+        let mut command = backoff(format!(
+            "-d 2s -n 2 -b 1ms {option} {path} -- sh -c 'exit 3'"
+        ));
         let said = ends(command.stderr(Stdio::piped()), 3);
-        assert!(said.contains(&format!("{option} {path:?}: not read in time")), "{said}");
+        assert!(
+            said.contains(&format!("{option} {path:?}: not read in time")),
+            "{said}"
+        );
         assert!(said.ends_with(why), "{said}");
     }
 }
@@ -118,15 +142,23 @@ fn kept_output_that_is_cut_off_is_told() {
     let (_reader, full) = full_pipe();
     let dir = tempfile::tempdir().unwrap();
     let report = within(&dir, "report");
-    let mut command = backoff(format!("-d 1s --stdout final --report {report} -- echo hello"));
+    let mut command = backoff(format!(
+        "-d 1s --stdout final --report {report} -- echo hello"
+    ));
     let said = ends(command.stdout(full).stderr(Stdio::piped()), 124);
     let (first, second) = said.split_once('\n').unwrap();
-    assert!(first.starts_with("backoff: warning: kept output is cut off"), "{said}");
+    assert!(
+        first.starts_with("backoff: warning: kept output is cut off"),
+        "{said}"
+    );
     assert!(
         second.starts_with("backoff: echo: gave up after 1 attempt in "),
         "{said}"
     );
-    assert!(second.ends_with(": ended by the deadline (--deadline 1s)\n"), "{said}");
+    assert!(
+        second.ends_with(": ended by the deadline (--deadline 1s)\n"),
+        "{said}"
+    );
     let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
     assert_eq!(
         (&report["gave_up"], &report["exit_status"]),
@@ -166,8 +198,14 @@ fn missing_lines_are_told_first() {
     let text = format!("backoff: warning: {missing}\nbackoff: warning: {failed}\n");
     assert_eq!(after_room(""), text);
     let said = after_room("--log-format json");
-    let messages: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!([&messages[0]["message"], &messages[1]["message"]], [missing, failed]);
+    let messages: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        [&messages[0]["message"], &messages[1]["message"]],
+        [missing, failed]
+    );
     // With `-q`, no message before the hook is lost.
     let said = after_room("-q --report /nonexistent/report");
     assert_eq!(said.lines().count(), 2, "nothing was lost: {said}");

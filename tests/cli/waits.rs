@@ -55,7 +55,10 @@ fn stamp(options: &str, code: i32) -> Stamped {
 fn expect_gaps(stamped: &Stamped, waits: &[u64]) {
     assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
     for (gap, wait) in stamped.gaps.iter().zip(waits) {
-        assert!(ms(*wait) <= *gap && *gap < ms(wait + 1000), "{wait}ms: {stamped:#?}");
+        assert!(
+            ms(*wait) <= *gap && *gap < ms(wait + 1000),
+            "{wait}ms: {stamped:#?}"
+        );
     }
 }
 
@@ -74,8 +77,14 @@ fn the_waits_are_kept() {
         ("-j decorrelated -b 20ms -m 60ms -n 6", &[20; 5]),
         ("-j full -b 20ms -n 4", &[0; 3]),
         ("-p ethernet", &[0; 15]),
-        ("-b 10ms -j none -n 99 --stop-at-delay 100ms", &[10, 20, 40, 80]),
-        ("-p clojure -b 10ms -n 99 --stop-at-delay 100ms", &[10, 20, 40, 80]),
+        (
+            "-b 10ms -j none -n 99 --stop-at-delay 100ms",
+            &[10, 20, 40, 80],
+        ),
+        (
+            "-p clojure -b 10ms -n 99 --stop-at-delay 100ms",
+            &[10, 20, 40, 80],
+        ),
     ] {
         expect_gaps(&stamp(options, 7), waits);
     }
@@ -97,7 +106,10 @@ fn a_wait_past_the_deadline_is_not_started() {
 #[test]
 fn an_initial_delay_comes_before_the_first_attempt() {
     let stamped = stamp("--initial-delay 150ms -n 2 -j none -b 1ms", 7);
-    assert!(ms(150) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+    assert!(
+        ms(150) <= stamped.first && stamped.first < ms(1150),
+        "{stamped:#?}"
+    );
     expect_gaps(&stamped, &[1]);
     assert!(stamp("-n 1", 7).first < s(1));
 }
@@ -111,7 +123,10 @@ fn a_splay_is_bounded_and_random() {
     // By chance, all six are below a sixth of the width once in 46,656 tries, and the seeds are fixed.
     assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
     let stamped = stamp("--splay 50ms --initial-delay 100ms", 0);
-    assert!(ms(100) <= stamped.first && stamped.first < ms(1150), "{stamped:#?}");
+    assert!(
+        ms(100) <= stamped.first && stamped.first < ms(1150),
+        "{stamped:#?}"
+    );
 }
 
 #[test]
@@ -123,8 +138,16 @@ fn a_plan_is_drawn_as_wide_as_the_terminal() {
     let drawn = drawn_on(200, "LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2");
     assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
     for (columns, headed, row) in [
-        (60, "retry  wait: # at least, . by chance, | mean", " 500ms to 30s"),
-        (40, "retry  wait: # at least, . by chance...", " 500ms to 30s"),
+        (
+            60,
+            "retry  wait: # at least, . by chance, | mean",
+            " 500ms to 30s",
+        ),
+        (
+            40,
+            "retry  wait: # at least, . by chance...",
+            " 500ms to 30s",
+        ),
         (26, "retry  wait: # at leas...", "."),
         (18, "retry  wait: #...", "."),
     ] {

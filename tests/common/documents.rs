@@ -59,7 +59,12 @@ pub fn document(name: &str) -> Document {
 
 fn read(path: &Path) -> Document {
     Document {
-        name: path.strip_prefix(ROOT).unwrap().to_str().unwrap().to_owned(),
+        name: path
+            .strip_prefix(ROOT)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned(),
         text: std::fs::read_to_string(path).unwrap().leak(),
     }
 }
@@ -86,11 +91,19 @@ pub fn blocks(document: &Document) -> Vec<Block> {
             (None, None) => {
                 let text = line.trim_start();
                 let is_fence = text.starts_with("```") || text.starts_with("~~~");
-                assert!(!is_fence, "{}: a fence is ``` at the beginning of a line", place());
+                assert!(
+                    !is_fence,
+                    "{}: a fence is ``` at the beginning of a line",
+                    place()
+                );
             }
         }
     }
-    assert!(open.is_none(), "{}: a block is not closed: {open:?}", document.name);
+    assert!(
+        open.is_none(),
+        "{}: a block is not closed: {open:?}",
+        document.name
+    );
     blocks
 }
 

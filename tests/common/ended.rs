@@ -82,7 +82,11 @@ impl Ended {
     #[track_caller]
     pub fn by_signal(command: &str, output: Output, signal: Signal) -> Ended {
         use std::os::unix::process::ExitStatusExt;
-        assert_eq!(output.status.signal(), Some(signal as i32), "{command}: {output:?}");
+        assert_eq!(
+            output.status.signal(),
+            Some(signal as i32),
+            "{command}: {output:?}"
+        );
         Ended::checked(command, output.assert())
     }
 
@@ -107,7 +111,8 @@ impl Ended {
             Stream::Out => assert.stdout(predicate),
             Stream::Err => assert.stderr(predicate),
         });
-        self.unmentioned.retain(|unmentioned| *unmentioned != stream);
+        self.unmentioned
+            .retain(|unmentioned| *unmentioned != stream);
         self
     }
 
@@ -128,7 +133,8 @@ impl Ended {
     }
 
     fn text(&mut self, stream: Stream) -> String {
-        self.unmentioned.retain(|unmentioned| *unmentioned != stream);
+        self.unmentioned
+            .retain(|unmentioned| *unmentioned != stream);
         let output = self.assert.as_ref().unwrap().get_output();
         let bytes = if stream == Stream::Out {
             &output.stdout
@@ -176,7 +182,9 @@ fn text_matches(expected: &str, text: &str) -> bool {
 pub fn lines_match(expected: &[String], lines: &[&str]) -> bool {
     match expected {
         [] => lines.is_empty(),
-        [any, rest @ ..] if any == "..." => (0..=lines.len()).any(|i| lines_match(rest, &lines[i..])),
+        [any, rest @ ..] if any == "..." => {
+            (0..=lines.len()).any(|i| lines_match(rest, &lines[i..]))
+        }
         [first, rest @ ..] => lines
             .split_first()
             .is_some_and(|(line, lines)| line_matches(first, line) && lines_match(rest, lines)),
@@ -185,7 +193,8 @@ pub fn lines_match(expected: &[String], lines: &[&str]) -> bool {
 
 /// After "in" and "after", the wildcard stands only for a time.
 fn line_matches(expected: &str, line: &str) -> bool {
-    static ONLY_A_TIME: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!("^{TIME}$")).unwrap());
+    static ONLY_A_TIME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(&format!("^{TIME}$")).unwrap());
     let Some((start, rest)) = expected.split_once("...") else {
         return expected == line;
     };
@@ -194,14 +203,24 @@ fn line_matches(expected: &str, line: &str) -> bool {
         return false;
     };
     let matched = |end: usize| !is_time || ONLY_A_TIME.is_match(&line[..end]);
-    (0..=line.len()).any(|end| line.is_char_boundary(end) && matched(end) && line_matches(rest, &line[end..]))
+    (0..=line.len())
+        .any(|end| line.is_char_boundary(end) && matched(end) && line_matches(rest, &line[end..]))
 }
 
 #[test]
 fn wildcards_match_as_described() {
-    assert!(line_matches("a...z", "abcz") && line_matches("...", "") && line_matches("a... b...", "a1 b2"));
-    assert!(!line_matches("a...z", "abc") && !line_matches("ab", "abc") && !line_matches("...b", "abc"));
-    assert!(line_matches("ran after ...", "ran after 913us") && !line_matches("ran after ...", "ran after 1s (late)"));
+    assert!(
+        line_matches("a...z", "abcz")
+            && line_matches("...", "")
+            && line_matches("a... b...", "a1 b2")
+    );
+    assert!(
+        !line_matches("a...z", "abc") && !line_matches("ab", "abc") && !line_matches("...b", "abc")
+    );
+    assert!(
+        line_matches("ran after ...", "ran after 913us")
+            && !line_matches("ran after ...", "ran after 1s (late)")
+    );
     assert!(text_matches("a\n...\nz", "a\nz") && text_matches("a\n...\nz", "a\nb\nc\nz"));
     assert!(!text_matches("a\n...\nz", "a\nb") && !text_matches("a\n...\nz", "a\nz\nb"));
 }
@@ -212,6 +231,9 @@ fn unmentioned_output_fails_a_test() {
     script("true");
     script("echo a b c").stdout("a ... c\n");
     for text in ["echo out", "echo err >&2"] {
-        assert!(std::panic::catch_unwind(|| drop(script(text))).is_err(), "{text}");
+        assert!(
+            std::panic::catch_unwind(|| drop(script(text))).is_err(),
+            "{text}"
+        );
     }
 }

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-pub use backoff_cli::policy::budget::{BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot};
+pub use backoff_cli::policy::budget::{
+    BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot,
+};
 
 /// The size of a budget file.
 pub const PAGE: usize = 4096;
@@ -14,7 +16,11 @@ const MAGIC: &[u8; 16] = b"backoff state 5\n";
 pub fn ledger(path: impl AsRef<Path>) -> Ledger {
     let file = std::fs::read(path).unwrap();
     assert_eq!((file.len(), &file[..16]), (PAGE, &MAGIC[..]));
-    let numbers = file[16..].as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    let numbers = file[16..]
+        .as_chunks()
+        .0
+        .iter()
+        .map(|bytes| u64::from_le_bytes(*bytes));
     let numbers: Vec<u64> = numbers.collect();
     assert_eq!(numbers[0], checksum(&file[24..]));
     let [span, until, length, failed_runs] = numbers[1..5].try_into().unwrap();
@@ -56,5 +62,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 /// Returns the attempts and retries of a ledger.
 pub fn counted(ledger: &Ledger) -> (u64, u64) {
     let counts = ledger.slots.iter().map(|slot| slot.counts);
-    counts.fold((0, 0), |sum, counts| (sum.0 + counts.attempts, sum.1 + counts.retries))
+    counts.fold((0, 0), |sum, counts| {
+        (sum.0 + counts.attempts, sum.1 + counts.retries)
+    })
 }

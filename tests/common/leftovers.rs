@@ -38,7 +38,11 @@ pub fn kill_all(mark: &(&str, String)) {
     // A process shows no environment during exec.
     while looks_in_vain < 3 && began.elapsed() < Duration::from_secs(5) {
         let left = with_variable(mark.0, &mark.1);
-        looks_in_vain = if left.is_empty() { looks_in_vain + 1 } else { 0 };
+        looks_in_vain = if left.is_empty() {
+            looks_in_vain + 1
+        } else {
+            0
+        };
         for pid in left {
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
@@ -60,7 +64,9 @@ fn processes_that_a_failing_test_started_are_gone() {
         terminal.expect("ready");
         let (name, value) = mark();
         // setsid executes the program in its own process.
-        eventually("all of them are there", || with_variable(name, &value).len() >= 9);
+        eventually("all of them are there", || {
+            with_variable(name, &value).len() >= 9
+        });
         std::panic::panic_any(value);
     };
     let mark = std::thread::spawn(fails).join().unwrap_err();

@@ -21,7 +21,10 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(
+            began.elapsed() < PATIENCE,
+            "{what}: not within {PATIENCE:?}"
+        );
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -69,7 +72,10 @@ impl Live {
     pub fn unread(command: &mut Command) -> Live {
         let mut child = command.spawn().unwrap();
         Live {
-            streams: [Stream::of(child.stdout.take()), Stream::of(child.stderr.take())],
+            streams: [
+                Stream::of(child.stdout.take()),
+                Stream::of(child.stderr.take()),
+            ],
             child,
             patience: PATIENCE,
             command: format!("{command:?}"),
@@ -99,7 +105,9 @@ impl Live {
     /// Reads some bytes of any of these streams. Returns false at the end of all.
     #[track_caller]
     fn read(&mut self, streams: &[usize], what: &str, began: Instant) -> bool {
-        let open = streams.iter().filter(|stream| self.streams[**stream].pipe.is_some());
+        let open = streams
+            .iter()
+            .filter(|stream| self.streams[**stream].pipe.is_some());
         let open: Vec<usize> = open.copied().collect();
         let pipe = |stream: &usize| self.streams[*stream].pipe.as_ref().unwrap().as_fd();
         let mut fds: Vec<PollFd<'_>> = open
@@ -165,7 +173,8 @@ impl Live {
     #[track_caller]
     pub fn number(&mut self) -> i32 {
         let line = self.line();
-        line.parse().unwrap_or_else(|_| panic!("no number: {line:?}"))
+        line.parse()
+            .unwrap_or_else(|_| panic!("no number: {line:?}"))
     }
 
     #[track_caller]
@@ -177,7 +186,10 @@ impl Live {
     #[track_caller]
     pub fn pid_of_probe(&mut self) -> i32 {
         let line = self.line();
-        let pid = line.trim().strip_prefix("ready ").and_then(|pid| pid.parse().ok());
+        let pid = line
+            .trim()
+            .strip_prefix("ready ")
+            .and_then(|pid| pid.parse().ok());
         pid.unwrap_or_else(|| panic!("no probe in {line:?}"))
     }
 
@@ -199,8 +211,13 @@ impl Live {
         let began = Instant::now();
         while self.read(&[OUT, ERR], "the end of the output", began) {}
         let status = self.status();
-        let [stdout, stderr] = [OUT, ERR].map(|stream| std::mem::take(&mut self.streams[stream].read));
-        Output { status, stdout, stderr }
+        let [stdout, stderr] =
+            [OUT, ERR].map(|stream| std::mem::take(&mut self.streams[stream].read));
+        Output {
+            status,
+            stdout,
+            stderr,
+        }
     }
 
     /// Waits for the end of the run, and asserts this exit code.

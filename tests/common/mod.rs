@@ -1,6 +1,15 @@
 //! Shared code of the black-box tests: the binary, the probe, and processes whose output tests wait for.
-#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "these are tests")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test binary uses a part of it"
+)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "these are tests"
+)]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and environments from outside"
@@ -52,7 +61,8 @@ pub fn probe() -> String {
     path.pop();
     path.push("examples/probe");
     let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
-    if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref()) {
+    if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref())
+    {
         // A plain `cargo test` builds the probe; `cargo test --test NAME` does not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
@@ -118,12 +128,20 @@ pub fn backoff(line: impl AsRef<str>) -> Command {
 /// Returns a shell script with `backoff` on its PATH.
 pub fn shell(script: &str) -> Command {
     let mut command = clean("bash");
-    command.arg("-c").arg(script).env("PATH", path_with_backoff());
+    command
+        .arg("-c")
+        .arg(script)
+        .env("PATH", path_with_backoff());
     command
 }
 
 pub fn path_with_backoff() -> String {
-    let dir = PathBuf::from(*BIN).parent().unwrap().to_str().unwrap().to_owned();
+    let dir = PathBuf::from(*BIN)
+        .parent()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
     format!("{dir}:{}", std::env::var("PATH").unwrap())
 }
 
@@ -139,7 +157,10 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Syn
     };
     let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..6).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap())
+            .collect()
     });
     results.sort_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()

@@ -50,7 +50,10 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
 });
 
 fn takes(value: &str) -> Takes {
-    let value = value.replace("\\fI", "").replace("\\fR", "").replace(['<', '>'], "");
+    let value = value
+        .replace("\\fI", "")
+        .replace("\\fR", "")
+        .replace(['<', '>'], "");
     let value = value.trim();
     if value.is_empty() {
         return Takes::Nothing;
@@ -60,7 +63,11 @@ fn takes(value: &str) -> Takes {
     }
     match value.split_once('|') {
         // One of a fixed list of words.
-        Some(_) if value.chars().all(|c| c.is_lowercase() || c == '|' || c == '-') => {
+        Some(_)
+            if value
+                .chars()
+                .all(|c| c.is_lowercase() || c == '|' || c == '-') =>
+        {
             Takes::Word(value.split('|').map(str::to_owned).collect())
         }
         _ => Takes::Value(value.to_owned()),

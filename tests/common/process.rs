@@ -10,7 +10,10 @@ fn read(pid: i32, name: &str) -> String {
 /// Returns a field of `/proc/PID/stat`, counted from the state, which follows the name.
 fn stat(pid: i32, field: usize) -> Option<String> {
     let stat = read(pid, "stat");
-    stat[stat.rfind(')')? + 2..].split(' ').nth(field).map(str::to_owned)
+    stat[stat.rfind(')')? + 2..]
+        .split(' ')
+        .nth(field)
+        .map(str::to_owned)
 }
 
 /// Returns the state letter, if the process exists.
@@ -35,7 +38,10 @@ pub fn is_named(pid: i32, name: &str) -> bool {
 
 pub fn children_of(pid: i32) -> Vec<i32> {
     let children = read(pid, &format!("task/{pid}/children"));
-    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    children
+        .split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
 }
 
 /// Returns the processes that were started with this variable in their environment.
@@ -59,7 +65,9 @@ pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
 pub fn sleeping_child(parent: i32) -> i32 {
     let mut child = None;
     eventually("a child", || {
-        child = children_of(parent).into_iter().find(|pid| is_named(*pid, "sleep"));
+        child = children_of(parent)
+            .into_iter()
+            .find(|pid| is_named(*pid, "sleep"));
         child.is_some()
     });
     child.unwrap()
@@ -73,7 +81,10 @@ fn descendants_of(pid: i32) -> Vec<i32> {
 /// Returns the number of stopped descendants.
 pub fn stopped_below(root: i32) -> usize {
     let is_stopped = |pid: &i32| state(*pid) == Some('T');
-    descendants_of(root).iter().filter(|pid| is_stopped(pid)).count()
+    descendants_of(root)
+        .iter()
+        .filter(|pid| is_stopped(pid))
+        .count()
 }
 
 /// Returns the number of live descendants with this name.

@@ -46,7 +46,10 @@ impl Terminal {
     pub fn sized(columns: u16, program: &str, args: &[&str]) -> Terminal {
         let master = new_master();
         let mut options = File::options();
-        options.read(true).write(true).custom_flags(OFlag::O_NOCTTY.bits());
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits());
         let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
         // NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which
         // may include a program's reaction to the signal.
@@ -81,7 +84,11 @@ impl Terminal {
     /// Runs backoff as the session leader.
     pub fn backoff(line: &str, args: &[&str]) -> Terminal {
         let words = words(line);
-        let words: Vec<&str> = words.iter().map(String::as_str).chain(args.iter().copied()).collect();
+        let words: Vec<&str> = words
+            .iter()
+            .map(String::as_str)
+            .chain(args.iter().copied())
+            .collect();
         Terminal::start(*BIN, &words)
     }
 
@@ -167,7 +174,11 @@ impl Terminal {
                 self.shown.drain(..at + text.len());
                 return before;
             }
-            assert!(self.read_some(began), "closed without {text:?}: {:?}", self.shown);
+            assert!(
+                self.read_some(began),
+                "closed without {text:?}: {:?}",
+                self.shown
+            );
             assert!(
                 began.elapsed() < PATIENCE,
                 "no {text:?} on the terminal, but {:?}",
@@ -198,7 +209,8 @@ impl Terminal {
         let mut bytes = [0; 4096];
         match self.master.read(&mut bytes) {
             Ok(count) if count > 0 => {
-                self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+                self.shown
+                    .push_str(&String::from_utf8_lossy(&bytes[..count]));
                 true
             }
             _ => false,
@@ -243,7 +255,12 @@ impl Drop for Terminal {
 fn set_columns(master: &File, columns: u16) {
     let mut stty = clean("stty");
     let stty = stty.args(["rows", "12", "cols", &columns.to_string()]);
-    assert!(stty.stdin(master.try_clone().unwrap()).status().unwrap().success());
+    assert!(
+        stty.stdin(master.try_clone().unwrap())
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Asserts that closing the terminal ends the command and backoff: a running command, a stopped command whose shell
@@ -266,7 +283,9 @@ pub fn closing_leaves_nothing_behind(options: &str) {
         if is_stopped {
             terminal.send(CTRL_Z);
             terminal.expect("Stopped");
-            eventually("both stop", || state(pid) == Some('T') && state(backoff) == Some('T'));
+            eventually("both stop", || {
+                state(pid) == Some('T') && state(backoff) == Some('T')
+            });
         }
         if shell_dies {
             terminal.child.kill().unwrap();

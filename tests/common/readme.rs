@@ -9,7 +9,8 @@ use super::ended::TIME;
 pub const README: &str = include_str!("../../README.md");
 
 /// A time in a message, but not in an option.
-static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(&format!(r"\b(after|in) {TIME}\b")).unwrap());
+static TIMES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&format!(r"\b(after|in) {TIME}\b")).unwrap());
 
 /// Returns the content of the README's first console block.
 pub fn first_block() -> &'static str {
@@ -27,7 +28,12 @@ pub fn without_times(text: &str) -> String {
 /// Replaces the times by the times of another text, as long as that text has more.
 pub fn with_times_of(other: &str, text: &str) -> String {
     let mut times = TIMES.find_iter(other);
-    let time = |found: &Captures<'_>| times.next().map_or(&found[0], |time| time.as_str()).to_owned();
+    let time = |found: &Captures<'_>| {
+        times
+            .next()
+            .map_or(&found[0], |time| time.as_str())
+            .to_owned()
+    };
     TIMES.replace_all(text, time).into_owned()
 }
 
@@ -39,5 +45,7 @@ pub fn text_of(svg: &str) -> String {
         text.extend(parts.map(|(_, shown)| shown));
         text.push(' ');
     }
-    text.replace("&lt;", "<").replace("&quot;", "\"").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
 }

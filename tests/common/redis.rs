@@ -60,7 +60,8 @@ impl Server {
 
     /// Like [`Server::admin`], with a query such as `?pass=...`.
     pub fn admin_as(&self, query: &str) -> Connection {
-        let client = ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
+        let client =
+            ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
         // No timeout is set: otherwise each end of a child would interrupt a call (EINTR).
         client.get_connection().unwrap()
     }
@@ -135,11 +136,19 @@ pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
 /// Returns all numbers stored for a name.
 pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
     let kept: Option<String> = connection.get(format!("backoff:budget:{name}")).unwrap();
-    kept.map(|kept| kept.split(' ').map(|number| number.parse().unwrap()).collect())
+    kept.map(|kept| {
+        kept.split(' ')
+            .map(|number| number.parse().unwrap())
+            .collect()
+    })
 }
 
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 /// Starts a server. Returns None if it exits at once.

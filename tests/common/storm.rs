@@ -75,7 +75,10 @@ impl Storm {
 
     /// Returns the file of the local budget with this name.
     pub fn local_budget(&self, name: &str) -> PathBuf {
-        self.state.path().join("backoff").join(format!("{name}.budget"))
+        self.state
+            .path()
+            .join("backoff")
+            .join(format!("{name}.budget"))
     }
 
     /// Waits for all runs, and returns their exit statuses and messages.
@@ -87,7 +90,10 @@ impl Storm {
                 if let Some(end) = run.try_wait().unwrap() {
                     break end;
                 }
-                assert!(began.elapsed() < Duration::from_secs(180), "the storm does not end");
+                assert!(
+                    began.elapsed() < Duration::from_secs(180),
+                    "the storm does not end"
+                );
                 std::thread::sleep(Duration::from_millis(2));
             });
         }

@@ -23,12 +23,20 @@ pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
     let mut wanted = BTreeSet::new();
     let mut trials = Vec::new();
     let of_module = |(module, tests): &(&str, &'static [Test])| -> Vec<Case> {
-        let case =
-            |(name, programs, test): &Test| (format!("{module}::{name}"), programs.to_vec(), Box::new(*test) as _);
+        let case = |(name, programs, test): &Test| {
+            (
+                format!("{module}::{name}"),
+                programs.to_vec(),
+                Box::new(*test) as _,
+            )
+        };
         tests.iter().map(case).collect()
     };
     for (name, programs, test) in cases.into_iter().chain(modules.iter().flat_map(of_module)) {
-        let missing: Vec<&str> = programs.into_iter().filter(|program| !is_there(program)).collect();
+        let missing: Vec<&str> = programs
+            .into_iter()
+            .filter(|program| !is_there(program))
+            .collect();
         let shown = if missing.is_empty() {
             name
         } else {

@@ -2,7 +2,11 @@
 //! programs. `tests/cli/cases.rs` describes the blocks; `tests/tools/cases/before.sh` runs before each block.
 
 #[path = "../cli/cases.rs"]
-#[allow(dead_code, unused_imports, reason = "the tests of it are run where it stands")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tests of it are run where it stands"
+)]
 mod runner;
 
 use runner::{check, console_blocks};
@@ -25,11 +29,17 @@ pub fn tests() -> Vec<Case> {
         let starts = (0..lines.len()).filter(|i| lines[*i].starts_with("## "));
         for start in starts.rev().collect::<Vec<_>>() {
             let title = format!("{}::{}", name.trim_end_matches(".md"), &lines[start][3..]);
-            let needs = lines[start + 1].strip_prefix("needs:").expect("what a section needs");
+            let needs = lines[start + 1]
+                .strip_prefix("needs:")
+                .expect("what a section needs");
             let of_section = blocks.partition_point(|block| block.line <= start);
             let blocks = blocks.split_off(of_section);
             let test = Box::new(move || run(&blocks));
-            tests.push((title.replace(' ', "_"), needs.split_whitespace().collect(), test as _));
+            tests.push((
+                title.replace(' ', "_"),
+                needs.split_whitespace().collect(),
+                test as _,
+            ));
         }
     }
     tests

@@ -97,7 +97,11 @@ fn completions(file: &str) -> String {
 fn place() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(within(&dir, "backoff")).unwrap();
-    std::fs::write(within(&dir, "backoff/config.toml"), "[policy.mine]\nattempts = 3\n").unwrap();
+    std::fs::write(
+        within(&dir, "backoff/config.toml"),
+        "[policy.mine]\nattempts = 3\n",
+    )
+    .unwrap();
     std::fs::write(within(&dir, "full-disk"), "").unwrap();
     dir
 }
@@ -140,7 +144,10 @@ fn bash_completes_with(library: &str, breaks: &str) {
     let mut type_line = |line: &str, expected: &str| {
         bash.send(&format!("\x15backoff {line}\t@"));
         let shown = bash.expect("@");
-        assert!(ends(&shown, expected), "{library}, {breaks}: {line:?} became {shown:?}");
+        assert!(
+            ends(&shown, expected),
+            "{library}, {breaks}: {line:?} became {shown:?}"
+        );
     };
     for (line, word) in COMPLETED {
         type_line(line, word);
@@ -177,7 +184,9 @@ fn zsh_completes() {
     let mut command = clean("zsh");
     command.args(["-f", "-c", &script]).current_dir(dir.path());
     command.env("TERM", "dumb").env("PATH", path_with_backoff());
-    command.env("XDG_CONFIG_HOME", dir.path()).env_remove("BACKOFF_CONFIG");
+    command
+        .env("XDG_CONFIG_HOME", dir.path())
+        .env_remove("BACKOFF_CONFIG");
     let shown = command.code(0).out();
     let shown: Vec<&str> = shown.split_terminator('@').collect();
     assert_eq!(shown.len(), lines.len(), "{shown:?}");
@@ -194,9 +203,15 @@ fn fish_completes() {
             completions("backoff.fish")
         );
         let mut command = clean("fish");
-        command.args(["--no-config", "-c", &script]).current_dir(dir.path());
-        command.env("HOME", dir.path()).env("XDG_CONFIG_HOME", dir.path());
-        command.env("PATH", path_with_backoff()).env_remove("BACKOFF_CONFIG");
+        command
+            .args(["--no-config", "-c", &script])
+            .current_dir(dir.path());
+        command
+            .env("HOME", dir.path())
+            .env("XDG_CONFIG_HOME", dir.path());
+        command
+            .env("PATH", path_with_backoff())
+            .env_remove("BACKOFF_CONFIG");
         command.code(0).out()
     };
     for (line, word) in COMPLETED.iter().chain(COMPLETED_BY_TOOL) {
@@ -216,7 +231,11 @@ fn fish_completes() {
         "{:?}",
         complete("--sig")
     );
-    for (line, values) in [("-s TER", "TERM"), ("--until nev", "never"), ("--help st", "streams")] {
+    for (line, values) in [
+        ("-s TER", "TERM"),
+        ("--until nev", "never"),
+        ("--help st", "streams"),
+    ] {
         assert_eq!(complete(line), format!("{values}\n"), "{line}");
     }
 }

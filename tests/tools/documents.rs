@@ -32,7 +32,8 @@ const NOT_CHECKED_HERE: &[&str] = &["text", "console"];
 fn every_block_has_a_checker() {
     for block in documents().iter().flat_map(blocks) {
         let checker = format!("blocks_of_{}", block.language);
-        let is_known = NOT_CHECKED_HERE.contains(&block.language) || TESTS.iter().any(|(name, ..)| *name == checker);
+        let is_known = NOT_CHECKED_HERE.contains(&block.language)
+            || TESTS.iter().any(|(name, ..)| *name == checker);
         assert!(is_known, "{}: no {checker}", block.file_name());
     }
 }
@@ -75,7 +76,11 @@ fn project() -> TempDir {
     for path in [".git", ".github/workflows"] {
         create_dir_all(dir.path().join(path)).unwrap();
     }
-    copy(Path::new(ROOT).join("action.yml"), dir.path().join("action.yml")).unwrap();
+    copy(
+        Path::new(ROOT).join("action.yml"),
+        dir.path().join("action.yml"),
+    )
+    .unwrap();
     dir
 }
 
@@ -83,12 +88,23 @@ fn project() -> TempDir {
 fn workflow(block: &Block) -> String {
     let mut text = block.text();
     if text.starts_with("- ") {
-        let steps: Vec<String> = block.lines.iter().map(|line| format!("      {line}\n")).collect();
+        let steps: Vec<String> = block
+            .lines
+            .iter()
+            .map(|line| format!("      {line}\n"))
+            .collect();
         text = BEFORE_STEPS.to_owned() + &steps.concat();
     }
     let repository = env!("CARGO_PKG_REPOSITORY").trim_start_matches("https://github.com/");
-    let text = text.replace(&format!("{repository}@v{}", env!("CARGO_PKG_VERSION")), "./");
-    assert!(!text.contains(repository), "{}: another version", block.file_name());
+    let text = text.replace(
+        &format!("{repository}@v{}", env!("CARGO_PKG_VERSION")),
+        "./",
+    );
+    assert!(
+        !text.contains(repository),
+        "{}: another version",
+        block.file_name()
+    );
     text
 }
 
@@ -100,12 +116,18 @@ fn blocks_of_yaml() {
         let kind = match block.lines[0] {
             "# .gitlab-ci.yml" => "gitlab-ci",
             "# .circleci/config.yml" => "circle-ci",
-            first if first.starts_with("# .github/workflows/") || first.starts_with("- ") => "github-workflows",
+            first if first.starts_with("# .github/workflows/") || first.starts_with("- ") => {
+                "github-workflows"
+            }
             first if first.starts_with("apiVersion: ") => "kubernetes",
             _ => panic!("{name}: its first line tells which file it is, as `# .gitlab-ci.yml`"),
         };
         let is_workflow = kind == "github-workflows";
-        let text = if is_workflow { workflow(&block) } else { block.text() };
+        let text = if is_workflow {
+            workflow(&block)
+        } else {
+            block.text()
+        };
         let file = within(&dir, &format!(".github/workflows/{name}.yml"));
         write(&file, text).unwrap();
         files.entry(kind).or_default().push(file);
@@ -136,7 +158,13 @@ fn expect_schema(name: &str, files: &[String]) {
 #[track_caller]
 fn expect_good_workflows(repository: &Path, profile: &str, files: &[String]) {
     let mut linter = clean("jactionlint");
-    linter.args(["--no-hints", "--no-online", "--strict-exit", "--profile", profile]);
+    linter.args([
+        "--no-hints",
+        "--no-online",
+        "--strict-exit",
+        "--profile",
+        profile,
+    ]);
     linter.current_dir(repository).args(files).code(0);
 }
 
@@ -162,7 +190,9 @@ fn blocks_of_dockerfile() {
         let file = within(&dir, &block.file_name());
         write(&file, base.to_owned() + &block.text()).unwrap();
         // The author of an image chooses the versions of its packages.
-        clean("hadolint").args(["--no-color", "--ignore=DL3008", &file]).code(0);
+        clean("hadolint")
+            .args(["--no-color", "--ignore=DL3008", &file])
+            .code(0);
     }
 }
 
@@ -179,11 +209,16 @@ fn blocks_of_ini() {
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(*BIN, dir.path().join("backoff")).unwrap();
     for block in blocks_of("ini") {
-        let file = within(&dir, &format!("{}.service", block.file_name().replace(':', "-")));
+        let file = within(
+            &dir,
+            &format!("{}.service", block.file_name().replace(':', "-")),
+        );
         // The program that the document starts must exist.
         let text = block.text().replace("/usr/local/bin/", &within(&dir, ""));
         write(&file, text).unwrap();
-        clean("systemd-analyze").args(["verify", "--man=no", &file]).code(0);
+        clean("systemd-analyze")
+            .args(["verify", "--man=no", &file])
+            .code(0);
     }
 }
 
@@ -192,7 +227,8 @@ fn blocks_of_makefile() {
         let dir = tempfile::tempdir().unwrap();
         write(within(&dir, "Makefile"), block.text()).unwrap();
         let mut make = clean("make");
-        make.args(["--dry-run", "--warn-undefined-variables"]).current_dir(&dir);
+        make.args(["--dry-run", "--warn-undefined-variables"])
+            .current_dir(&dir);
         for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
             make.env_remove(name);
         }
@@ -204,7 +240,9 @@ fn blocks_of_makefile() {
 fn blocks_of_toml() {
     let dir = tempfile::tempdir().unwrap();
     for file in as_files(&dir, &blocks_of("toml")) {
-        backoff(format!("--config {file} --list-policies")).code(0).out();
+        backoff(format!("--config {file} --list-policies"))
+            .code(0)
+            .out();
     }
 }
 
@@ -216,6 +254,8 @@ tree = parser.parse(open(sys.argv[1], 'rb').read())
 sys.exit(tree.root_node.has_error and sys.argv[1] + ': is not Groovy')";
     let dir = tempfile::tempdir().unwrap();
     for file in as_files(&dir, &blocks_of("groovy")) {
-        clean("python-of-checkers").args(["-c", HAS_ERROR, &file]).code(0);
+        clean("python-of-checkers")
+            .args(["-c", HAS_ERROR, &file])
+            .code(0);
     }
 }

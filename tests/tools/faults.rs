@@ -5,7 +5,10 @@
 //! of the 60 rounds, and failures of the first and last call of each name.
 //! `BACKOFF_TEST_ROUNDS=500 cargo test --test tools faults::` runs 500 rounds, a soak of 20,000 attempts, and a failure
 //! of every single call.
-#![allow(clippy::print_stdout, reason = "what the long runs have found is wanted as figures")]
+#![allow(
+    clippy::print_stdout,
+    reason = "what the long runs have found is wanted as figures"
+)]
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -57,7 +60,11 @@ struct Mode {
 fn rows<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     let cells = |row: &'static str| row.split('|').map(str::trim).collect::<Vec<_>>();
     let rows = table.lines().filter(|row| row.contains('|'));
-    rows.map(move |row| cells(row).try_into().expect("as many cells as the table has"))
+    rows.map(move |row| {
+        cells(row)
+            .try_into()
+            .expect("as many cells as the table has")
+    })
 }
 
 fn modes() -> impl Iterator<Item = Mode> {
@@ -82,7 +89,10 @@ impl Mode {
             input => ("", format!("printf '{input}' |")),
         };
         let limit = PATIENCE.as_secs() / 2;
-        let line = around.replace("LINE", &format!("{} -n 2 -b 1ms {} -- {command}", *BIN, self.options));
+        let line = around.replace(
+            "LINE",
+            &format!("{} -n 2 -b 1ms {} -- {command}", *BIN, self.options),
+        );
         format!("{input} timeout --signal=KILL {limit} {line} {from}")
     }
 
@@ -97,7 +107,9 @@ impl Mode {
         match shown.status.code() {
             _ if has_panicked(&said) => return Err("a panic".into()),
             Some(0) if !dir.path().join("done").exists() => return Err("a false success".into()),
-            Some(0) if shown.stdout.trim_start_matches('\0') != self.output => return Err("another output".into()),
+            Some(0) if shown.stdout.trim_start_matches('\0') != self.output => {
+                return Err("another output".into());
+            }
             Some(0) => {}
             Some(125) => {
                 let says = |line: &str| !line.contains("warning") && !line.contains("attempt");
@@ -133,7 +145,9 @@ fn has_panicked(said: &str) -> bool {
 fn nothing_is_left(dir: &TempDir, told: &str) -> Result<(), String> {
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if !["log", "report", "store", "done", "trace"].contains(&name.as_str()) && !told.contains(&name) {
+        if !["log", "report", "store", "done", "trace"].contains(&name.as_str())
+            && !told.contains(&name)
+        {
             return Err(format!("{name} is left"));
         }
     }
@@ -162,7 +176,9 @@ fn ran(script: &str) -> (Shown, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let mut command = clean("bash");
-    command.args(["-c", &script.replace("DIR", path)]).env("TMPDIR", path);
+    command
+        .args(["-c", &script.replace("DIR", path)])
+        .env("TMPDIR", path);
     let output = command.env("LC_ALL", "C").ends();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let shown = Shown {
@@ -182,7 +198,10 @@ fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<Stri
             .collect::<String>()
     });
     let why = result.err()?;
-    Some(format!("{what}: {why} ({})\n  {output:?}\n  {errors:?}", shown.status))
+    Some(format!(
+        "{what}: {why} ({})\n  {output:?}\n  {errors:?}",
+        shown.status
+    ))
 }
 
 /// Fails with all findings at once.
@@ -193,7 +212,8 @@ fn expect_none(findings: &[String]) {
 
 /// Makes two attempts in a mode while `strace` lets calls fail.
 fn injected(mode: &Mode, filter: &str, [calls, error, when]: [&str; 3]) -> Option<String> {
-    let before = format!("strace -o /dev/null {filter} -e inject={calls}:error={error}:when={when}");
+    let before =
+        format!("strace -o /dev/null {filter} -e inject={calls}:error={error}:when={when}");
     let (shown, dir) = ran(&mode.two_attempts(&format!("{before} LINE")));
     let judge = if error == "EINTR" {
         Mode::judge_same
@@ -250,10 +270,15 @@ fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
     let (shown, dir) = ran(&mode.two_attempts("strace -o DIR/trace LINE"));
     mode.judge_same(&shown, &dir).unwrap();
     let text = std::fs::read_to_string(within(&dir, "trace")).unwrap();
-    let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('(')?.0)).collect();
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| Some(line.split_once('(')?.0))
+        .collect();
     let signals = names.iter().position(|name| *name == "pipe2").unwrap();
     // The loader's last call protects the relocated memory.
-    let own = names[..signals].iter().rposition(|name| *name == "mprotect");
+    let own = names[..signals]
+        .iter()
+        .rposition(|name| *name == "mprotect");
     let mut counts = BTreeMap::<&str, usize>::new();
     let mut calls = BTreeMap::<String, Vec<usize>>::new();
     for (i, name) in names.into_iter().enumerate() {
@@ -271,8 +296,7 @@ fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
 
 /// Calls that cannot fail or do not return. The kernel's `brk` fails by returning the old end, which `strace` cannot
 /// do.
-const INFALLIBLE: &str =
-    "brk getpid getppid gettid getuid geteuid getgid getegid exit_group rt_sigreturn restart_syscall";
+const INFALLIBLE: &str = "brk getpid getppid gettid getuid geteuid getgid getegid exit_group rt_sigreturn restart_syscall";
 
 /// Calls that signals may interrupt, by signal(7).
 const INTERRUPTIBLE: &str = "read write pread64 pwrite64 openat ppoll poll waitid wait4 flock tee sendto ftruncate dup3 \
@@ -319,7 +343,9 @@ fn any_call_may_fail() {
 fn every_disk_is_full() {
     let mut findings = Vec::new();
     for mode in modes() {
-        let inner = mode.two_attempts("LINE").replace(r#"echo >"$0/done""#, "true");
+        let inner = mode
+            .two_attempts("LINE")
+            .replace(r#"echo >"$0/done""#, "true");
         let (shown, dir) = ran(&format!(
             "unshare --mount --map-root-user bash <<'END'
 mount -t tmpfs -o size=64k none DIR && {{ cat /dev/zero >DIR/filler 2>/dev/null; {inner}; }}
@@ -329,7 +355,11 @@ END"
         // The command could not mark its success: the full file system is gone.
         std::fs::write(dir.path().join("done"), "").unwrap();
         let result = mode.judge(&shown, &dir);
-        findings.extend(finding(&format!("{} with a full disk", mode.name), &shown, result));
+        findings.extend(finding(
+            &format!("{} with a full disk", mode.name),
+            &shown,
+            result,
+        ));
     }
     expect_none(&findings);
 }
@@ -340,16 +370,26 @@ END"
 fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
     let reads = !mode.input.is_empty();
     let command = if reads { "head -n 1" } else { "echo in" };
-    let script = mode.script(&format!("bash -c \"ulimit -c 0; {limit}; exec LINE\""), command);
+    let script = mode.script(
+        &format!("bash -c \"ulimit -c 0; {limit}; exec LINE\""),
+        command,
+    );
     let (shown, dir) = ran(&script.replace(" -n 2 ", " -n 2 --consecutive 2 "));
-    let output = if mode.name == "held" { "in\n" } else { "in\nin\n" };
-    let redirects = |sign| limit.starts_with("exec") && limit.split(' ').any(|word| word.starts_with(sign));
+    let output = if mode.name == "held" {
+        "in\n"
+    } else {
+        "in\nin\n"
+    };
+    let redirects =
+        |sign| limit.starts_with("exec") && limit.split(' ').any(|word| word.starts_with(sign));
     let by_loader = shown.stderr.contains("shared librar") || shown.stderr.contains("timeout: ");
     let is_told = by_loader || shown.stderr.contains("backoff: ") || limit.starts_with("exec");
     let result = match shown.status.code() {
         _ if has_panicked(&shown.stderr) => Err("a panic".into()),
         Some(0) if redirects('>') => Err("output was lost without a message".into()),
-        Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => Err("a false success".into()),
+        Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => {
+            Err("a false success".into())
+        }
         Some(0) => Ok(()),
         Some(125) if is_told => Ok(()),
         // The loader of backoff or of the command failed; `echo` and `head` fail with 1.
@@ -373,13 +413,17 @@ fn few_descriptors() {
             works_from = works_from.or(Some(number)).filter(|_| works);
         }
         let name = mode.name;
-        assert!(works_from.is_some_and(|from| from < 30), "{name}: {works_from:?}");
+        assert!(
+            works_from.is_some_and(|from| from < 30),
+            "{name}: {works_from:?}"
+        );
     }
     expect_none(&findings);
 }
 
 fn standard_streams_are_closed_or_full() {
-    let redirects = ">/dev/full,2>/dev/full,>&-,2>&-,<&-,<&- >&-,>&- 2>&-,<&- >&- 2>&-,>/dev/full 2>/dev/full";
+    let redirects =
+        ">/dev/full,2>/dev/full,>&-,2>&-,<&-,<&- >&-,>&- 2>&-,<&- >&- 2>&-,>/dev/full 2>/dev/full";
     let mut findings = Vec::new();
     for mode in modes() {
         for redirect in redirects.split(',') {
@@ -402,7 +446,12 @@ const FAILING: [&str; 5] = [
 
 /// Sends a signal to a run at a moment that differs from round to round. Returns the time of the signal, the exit
 /// status and the directory.
-fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> (Duration, Option<i32>, TempDir) {
+fn end_with(
+    signal: Signal,
+    round: usize,
+    attempts: &str,
+    at_most: Duration,
+) -> (Duration, Option<i32>, TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
     let options = FAILING[round % FAILING.len()].replace("DIR", path);
@@ -414,13 +463,22 @@ fn end_with(signal: Signal, round: usize, attempts: &str, at_most: Duration) -> 
     let mut command = clean("sh");
     command.args(["-c", &script]);
     command.envs([("TMPDIR", path), ("FAULTS_MARK", path)]);
-    let mut live = command.stdout(Stdio::null()).stderr(Stdio::piped()).unread();
+    let mut live = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .unread();
     // The golden ratio spreads the moments evenly for any number of rounds.
     std::thread::sleep(at_most.mul_f64((round as f64 * 0.618_033_988_749_895).fract()));
     live.signal(signal);
-    let sent = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let sent = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     let status = live.status();
-    (sent, status.code().or(status.signal().map(|signal| 128 + signal)), dir)
+    (
+        sent,
+        status.code().or(status.signal().map(|signal| 128 + signal)),
+        dir,
+    )
 }
 
 /// Returns the processes that a run has left.
@@ -431,8 +489,13 @@ fn left_by(dir: &TempDir) -> Vec<i32> {
 /// Returns the lines of the log. Panics if a line is incomplete.
 fn lines_of_log(dir: &TempDir) -> Vec<Value> {
     let text = log_of(dir);
-    assert!(text.is_empty() || text.ends_with('\n'), "half a line: {text:?}");
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    assert!(
+        text.is_empty() || text.ends_with('\n'),
+        "half a line: {text:?}"
+    );
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn killed_at_a_random_moment() {
@@ -445,29 +508,48 @@ fn killed_at_a_random_moment() {
         report_of(&dir);
         // The lock is free, and the file is whole.
         if dir.path().join("store").exists() {
-            backoff(format!("--budget b --store {} -- true", within(&dir, "store"))).code(0);
+            backoff(format!(
+                "--budget b --store {} -- true",
+                within(&dir, "store")
+            ))
+            .code(0);
         }
     }
 }
 
 fn ended_at_a_random_moment() {
     for round in 0..rounds() {
-        let (sent, status, dir) = end_with(Signal::SIGTERM, round, "unlimited", Duration::from_millis(100));
+        let (sent, status, dir) = end_with(
+            Signal::SIGTERM,
+            round,
+            "unlimited",
+            Duration::from_millis(100),
+        );
         let log = lines_of_log(&dir);
         // If the attempt ends by itself at that moment, the run exits with the attempt's code, 0, which is a failure
         // here.
-        assert!(matches!(status, Some(0 | 143)), "round {round}: {status:?} {log:#?}");
+        assert!(
+            matches!(status, Some(0 | 143)),
+            "round {round}: {status:?} {log:#?}"
+        );
         assert_eq!(left_by(&dir), [0; 0], "round {round}");
         let is_after = |line: &&Value| {
             let time = humantime::parse_rfc3339(line["ts"].as_str().unwrap()).unwrap();
             time > SystemTime::UNIX_EPOCH + sent && line["event"] == "attempt_started"
         };
         // An attempt may have been starting when the signal was sent.
-        assert!(log.iter().filter(is_after).count() <= 1, "round {round}: {log:#?}");
+        assert!(
+            log.iter().filter(is_after).count() <= 1,
+            "round {round}: {log:#?}"
+        );
         let report = report_of(&dir);
         if let Some(last) = log.last() {
             assert_eq!(last["event"], "interrupted", "round {round}: {log:#?}");
-            assert_eq!(report.as_ref().unwrap()["result"], "interrupted", "round {round}");
+            assert_eq!(
+                report.as_ref().unwrap()["result"],
+                "interrupted",
+                "round {round}"
+            );
         }
         if let Some(report) = report {
             assert_eq!(report["exit_status"], status.unwrap());
@@ -481,7 +563,9 @@ fn ended_at_a_random_moment() {
 /// Memory in KiB, open descriptors and children of a process.
 fn held(pid: u32) -> Option<[usize; 3]> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
     let kilobytes = resident.trim().split(' ').next()?.parse().ok()?;
@@ -515,12 +599,19 @@ fn soak(options: &str) {
     samples.truncate(samples.len() * 98 / 100);
     // The report keeps the last 10,000 attempts; from then on nothing grows.
     let (early, late) = samples.split_at(samples.len() * 6 / 10);
-    let most = |samples: &[[usize; 3]]| [0, 1, 2].map(|i| samples.iter().map(|held| held[i]).max().unwrap());
+    let most = |samples: &[[usize; 3]]| {
+        [0, 1, 2].map(|i| samples.iter().map(|held| held[i]).max().unwrap())
+    };
     let [[memory, descriptors, children], late] = [&early[early.len() / 6..], late].map(most);
-    println!("soak of {attempts}: memory {memory} KiB, descriptors {descriptors}, children {children}; then {late:?}");
+    println!(
+        "soak of {attempts}: memory {memory} KiB, descriptors {descriptors}, children {children}; then {late:?}"
+    );
     let growth = if attempts < 20_000 { 2048 } else { 512 };
     assert!(children.max(late[2]) <= 1);
     assert!(late[0] <= memory + growth, "{memory} KiB, then {}", late[0]);
     let late = late[1];
-    assert!(late <= descriptors && descriptors <= 16, "{descriptors}, then {late}");
+    assert!(
+        late <= descriptors && descriptors <= 16,
+        "{descriptors}, then {late}"
+    );
 }

@@ -11,13 +11,19 @@ tests! {
     the_readme_shows_a_real_run ["curl"]
 }
 
-const OF_A_MISSING_PAGE: &str = "backoff --for curl -t 30s -d 5m -- curl -fsSO http://example.com/missing.tar.gz";
+const OF_A_MISSING_PAGE: &str =
+    "backoff --for curl -t 30s -d 5m -- curl -fsSO http://example.com/missing.tar.gz";
 
 /// A seed of short waits that grow each time, as most waits do.
 const SEED: &str = "3";
 
 fn the_readme_shows_a_real_run() {
-    let command = first_block().lines().next().unwrap().strip_prefix("$ ").unwrap();
+    let command = first_block()
+        .lines()
+        .next()
+        .unwrap()
+        .strip_prefix("$ ")
+        .unwrap();
     let scenes = play(&[command, OF_A_MISSING_PAGE]);
     let block = plain(&scenes[0]);
     let path = |file: &str| format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -39,7 +45,10 @@ fn the_readme_shows_a_real_run() {
 /// Runs the commands. Returns each command after a prompt, with its output in color.
 fn play(commands: &[&str]) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
-    let to_us = format!("connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n", server::start());
+    let to_us = format!(
+        "connect-to = \"example.com:80:{}\"\nnoproxy = \"*\"\n",
+        server::start()
+    );
     fs::write(dir.path().join(".curlrc"), to_us).unwrap();
     let play = |command: &&str| {
         let mut shell = shell(&format!("exec 2>&1; {command}"));
@@ -48,7 +57,10 @@ fn play(commands: &[&str]) -> Vec<String> {
             .env("CURL_HOME", dir.path())
             .env("BACKOFF_COLOR", "always")
             .env("BACKOFF_SEED", SEED);
-        format!("$ {command}\n{}", String::from_utf8(shell.ends().stdout).unwrap())
+        format!(
+            "$ {command}\n{}",
+            String::from_utf8(shell.ends().stdout).unwrap()
+        )
     };
     commands.iter().map(play).collect()
 }
@@ -125,12 +137,18 @@ fn draw(scene: &str) -> String {
 fn rows(line: &str) -> Vec<String> {
     let mut characters = characters(line.trim_end());
     if line.starts_with("$ ") {
-        characters.iter_mut().skip(2).for_each(|(_, class)| *class = "command");
+        characters
+            .iter_mut()
+            .skip(2)
+            .for_each(|(_, class)| *class = "command");
     }
     let mut rows = Vec::new();
     let mut rest = &characters[..];
     while rest.len() > COLUMNS {
-        let space = rest[..=COLUMNS].iter().rposition(|(c, _)| *c == ' ').expect("a space");
+        let space = rest[..=COLUMNS]
+            .iter()
+            .rposition(|(c, _)| *c == ' ')
+            .expect("a space");
         rows.push(marked_up(&rest[..space]));
         rest = &rest[space + 1..];
     }
@@ -142,7 +160,10 @@ fn marked_up(characters: &[(char, &str)]) -> String {
     let mut row = String::new();
     for part in characters.chunk_by(|one, other| one.1 == other.1) {
         let text: String = part.iter().map(|(c, _)| c).collect();
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('"', "&quot;");
         match part[0].1 {
             "" | "0" => row.push_str(&text),
             "command" => row.push_str(&format!("<tspan class=\"command\">{text}</tspan>")),

@@ -17,7 +17,8 @@ use crate::common::ledger::{BudgetLimits, CoolOff, Ledger, MOST_SLOTS, Question,
 use crate::common::process::{descriptors, state, threads};
 use crate::common::redis::{Server, counts, free_port, numbers};
 use crate::common::{
-    BIN, Ends, PATIENCE, backoff, clean, eventually, executable, path_with_backoff, shell, within, words,
+    BIN, Ends, PATIENCE, backoff, clean, eventually, executable, path_with_backoff, shell, within,
+    words,
 };
 
 const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
@@ -55,7 +56,9 @@ fn patient(store: &str) -> String {
 
 fn asking(store: &str, line: &str) -> Command {
     let store = patient(store);
-    backoff(format!("-b 1ms -j none --store {store} --budget api {line}"))
+    backoff(format!(
+        "-b 1ms -j none --store {store} --budget api {line}"
+    ))
 }
 
 /// Asserts that `-n 3 -- false` continues without its budget, with one warning.
@@ -81,7 +84,10 @@ fn questions_alone_leave_no_key() {
     let mut twins = Twins::on(&server);
     let terms = limits(100_000, 0, 60_000);
     for question in [Question::CoolOff, Question::Succeeded, Question::Retry] {
-        assert_eq!(twins.answers(&terms, question, 1_700_000_000_000), [[0; 5]; 2]);
+        assert_eq!(
+            twins.answers(&terms, question, 1_700_000_000_000),
+            [[0; 5]; 2]
+        );
         assert_eq!(server.keys(), 0, "{question:?}");
     }
 }
@@ -114,8 +120,14 @@ fn this_machines_own_budget_takes_its_place() {
     let mut command = backoff(format!("--budget api --store {url} -- true"));
     let began = Instant::now();
     let ended = command.env("XDG_STATE_HOME", home.path()).code(0);
-    ended.stderr("backoff: warning: ...gives no answer within 250ms; going on without the budget \"api\"\n");
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    ended.stderr(
+        "backoff: warning: ...gives no answer within 250ms; going on without the budget \"api\"\n",
+    );
+    assert!(
+        began.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        began.elapsed()
+    );
     drop(locked);
 
     // The server is back, and empty, when the second attempt ends.
@@ -123,7 +135,10 @@ fn this_machines_own_budget_takes_its_place() {
     let go = within(&home, "go");
     let script = "echo $BACKOFF_ATTEMPT; read -r answer <$GO; exit 1";
     let mut command = asking(&url, &format!("{options} -- sh -c"));
-    command.arg(script).env("XDG_STATE_HOME", home.path()).env("GO", &go);
+    command
+        .arg(script)
+        .env("XDG_STATE_HOME", home.path())
+        .env("GO", &go);
     nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut live = command.live();
     for attempt in 1..=5 {
@@ -171,7 +186,9 @@ fn talker(first: &'static str, then: &'static str, pause: Duration) -> String {
 }
 
 fn ports_that_do_not_speak_redis() {
-    let http = serve(|mut stream| drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")));
+    let http = serve(|mut stream| {
+        drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
+    });
     fails_open(&http, "does not speak the protocol of Redis");
     fails_open(
         &http.replace("redis:", "rediss:"),
@@ -189,13 +206,21 @@ fn ports_that_do_not_speak_redis() {
     let wait = "*5\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n:0\r\n";
     let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
     let store = talker(wait, "", pause);
-    goes_on(&mut asking(&store, options), "does not speak the protocol of Redis");
+    goes_on(
+        &mut asking(&store, options),
+        "does not speak the protocol of Redis",
+    );
 }
 
 fn a_port_that_says_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    for scheme in ["redis://", "rediss://", "redis://jane:word@", "rediss://jane:word@"] {
+    for scheme in [
+        "redis://",
+        "rediss://",
+        "redis://jane:word@",
+        "rediss://jane:word@",
+    ] {
         fails_open(
             &format!("{scheme}{address}?timeout=200ms"),
             "gives no answer within 200ms",
@@ -216,10 +241,18 @@ fn a_server_that_never_stops_talking() {
         let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store \"$STORE?timeout=500ms\" -- \
                       sh -c 'sleep 1.5; grep -E \"VmHWM|Threads\" /proc/$PPID/status; exit 7'";
         let (facts, said) = shell(script).env("STORE", &store).code(7).texts();
-        assert!(said.contains("going on without the budget \"api\""), "{said}");
+        assert!(
+            said.contains("going on without the budget \"api\""),
+            "{said}"
+        );
         let number = |key: &str| -> u64 {
             let line = facts.lines().find_map(|line| line.strip_prefix(key));
-            line.unwrap().split_whitespace().next().unwrap().parse().unwrap()
+            line.unwrap()
+                .split_whitespace()
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap()
         };
         assert_eq!(number("Threads:"), 1, "{first:?}, {then:?}");
         assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {facts}");
@@ -229,8 +262,7 @@ fn a_server_that_never_stops_talking() {
 /// Each byte arrives in time, but the whole reply never does.
 fn a_server_that_talks_slowly() {
     let store = with_timeout(&talker("*5\r\n:", "1", Duration::from_millis(50)), "50ms");
-    let script =
-        "for i in $(seq 300); do sleep 0.1; grep -q 'Threads:.1$' /proc/$PPID/status && echo over && exit 7; done";
+    let script = "for i in $(seq 300); do sleep 0.1; grep -q 'Threads:.1$' /proc/$PPID/status && echo over && exit 7; done";
     let mut command = backoff(format!("-n 1 --budget api --store {store} -- sh -c"));
     let ended = command.arg(script).code(7).stdout("over\n");
     ended.says("gives no answer within");
@@ -238,11 +270,16 @@ fn a_server_that_talks_slowly() {
 
 // --- Keys ---
 
-const ODD_NAMES: [&str; 9] = ["a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'\"\\", "*:?[a]", "-n"];
+const ODD_NAMES: [&str; 9] = [
+    "a b", "{", "{}", "a{b}c", "{}{x}", "é\n\r\n", "'\"\\", "*:?[a]", "-n",
+];
 
 /// Makes two attempts; the variable allows a name that looks like an option.
 fn asked_by_variable(store: &str, name: &str) {
-    let mut command = backoff(format!("-b 1ms -q -n 2 --store {} -- false", patient(store)));
+    let mut command = backoff(format!(
+        "-b 1ms -q -n 2 --store {} -- false",
+        patient(store)
+    ));
     command.env("BACKOFF_BUDGET", name).code(1);
 }
 
@@ -289,7 +326,10 @@ const WITH_TLS: &str = "--port 0 --tls-port '{port}' --tls-cert-file '{dir}/serv
 
 /// Starts a server that speaks only TLS on its port.
 pub fn tls_server(names: &str) -> Server {
-    Server::start_in(certificates(names), &format!("{WITH_TLS} --tls-auth-clients no"))
+    Server::start_in(
+        certificates(names),
+        &format!("{WITH_TLS} --tls-auth-clients no"),
+    )
 }
 
 fn tls_with_a_certificate_that_is_trusted() {
@@ -325,14 +365,23 @@ fn tls_with_files_of_the_address() {
     let stranger = certificates("IP:127.0.0.1");
     let (ours, theirs) = (server.dir.path().display(), stranger.path().display());
     let store = |query: String| format!("rediss://127.0.0.1:{}?{query}", server.port);
-    let whole = store(format!("ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"));
+    let whole = store(format!(
+        "ca={ours}/ca.pem&cert={ours}/server.pem&key={ours}/server.key"
+    ));
     // The system's authorities do not count, and the command inherits nothing.
     let script = "[ -z \"$SSL_CERT_FILE\" ] || echo inherited; exit 1";
     let mut command = asking(&whole, "-n 2 -- sh -c");
-    let said = command.arg(script).env_remove("SSL_CERT_FILE").code(1).err();
+    let said = command
+        .arg(script)
+        .env_remove("SSL_CERT_FILE")
+        .code(1)
+        .err();
     assert!(!said.contains("warning"), "{said}");
     for (query, why) in [
-        (format!("ca={ours}/ca.pem"), "wants a certificate (?cert=FILE&key=FILE)"),
+        (
+            format!("ca={ours}/ca.pem"),
+            "wants a certificate (?cert=FILE&key=FILE)",
+        ),
         (
             format!("ca={theirs}/ca.pem"),
             "has a certificate of an unknown authority (?ca=FILE names another)",
@@ -355,18 +404,25 @@ fn no_write_waits_for_the_one_before() {
     let trace = within(&server.dir, "trace");
     let mut command = clean("strace");
     command.args(["-f", "-e", "trace=setsockopt,connect", "-o", &trace, *BIN]);
-    command.args(words(&format!("-q -n 1 --budget api --store {store} -- true")));
-    command.env("SSL_CERT_FILE", within(&server.dir, "ca.pem")).code(0);
+    command.args(words(&format!(
+        "-q -n 1 --budget api --store {store} -- true"
+    )));
+    command
+        .env("SSL_CERT_FILE", within(&server.dir, "ca.pem"))
+        .code(0);
     let trace = std::fs::read_to_string(trace).unwrap();
     let connections = trace.matches("connect(").count();
     assert!(connections > 0, "{trace}");
-    assert_eq!(trace.matches("TCP_NODELAY, [1]").count(), connections, "{trace}");
+    assert_eq!(
+        trace.matches("TCP_NODELAY, [1]").count(),
+        connections,
+        "{trace}"
+    );
 }
 
 /// Runs the line of docs/recipes.md, with another host and file.
 fn the_recipe_for_containers() {
-    const LINE: &str =
-        "backoff --budget api --store 'rediss://cache:6379?ca=/etc/ssl/cache.pem' --store-down deny -- call";
+    const LINE: &str = "backoff --budget api --store 'rediss://cache:6379?ca=/etc/ssl/cache.pem' --store-down deny -- call";
     assert!(include_str!("../../docs/recipes.md").contains(LINE));
     let mut server = tls_server("DNS:localhost");
     let line = LINE
@@ -383,7 +439,9 @@ fn the_recipe_for_containers() {
             .env("PATH", &path)
             .env("HOME", home.path())
             .env_remove("XDG_STATE_HOME");
-        command.env("BACKOFF_BASE", "1ms").env("BACKOFF_BUDGET_MIN", "6");
+        command
+            .env("BACKOFF_BASE", "1ms")
+            .env("BACKOFF_BUDGET_MIN", "6");
         let (calls, _) = command.code(1).texts();
         calls.lines().count()
     };
@@ -395,11 +453,17 @@ fn the_recipe_for_containers() {
 // --- Clusters ---
 
 fn cluster() -> [Server; 3] {
-    let start = |()| Server::start(&format!("--cluster-enabled yes --cluster-port {}", free_port()));
+    let start = |()| {
+        Server::start(&format!(
+            "--cluster-enabled yes --cluster-port {}",
+            free_port()
+        ))
+    };
     let nodes = [(); 3].map(start);
-    for (node, (slots, epoch)) in nodes
-        .iter()
-        .zip([("0 5460", "1"), ("5461 10922", "2"), ("10923 16383", "3")])
+    for (node, (slots, epoch)) in
+        nodes
+            .iter()
+            .zip([("0 5460", "1"), ("5461 10922", "2"), ("10923 16383", "3")])
     {
         node.run::<()>(&format!("CLUSTER ADDSLOTSRANGE {slots}"));
         node.run::<()>(&format!("CLUSTER SET-CONFIG-EPOCH {epoch}"));
@@ -453,7 +517,9 @@ fn the_first_server_that_answers() {
     // The paused node listens, and does not answer.
     nodes[other].pause();
     let env = asking(&with_timeout(&store, "3s"), "-q -n 1 -- env").code(0);
-    env.stdout(&format!("...\nBACKOFF_COUNTED=\"api\" in redis://{hosts}/0\n..."));
+    env.stdout(&format!(
+        "...\nBACKOFF_COUNTED=\"api\" in redis://{hosts}/0\n..."
+    ));
     assert_eq!(nodes[owner].counts("api"), (2, 0));
     nodes[other].resume();
     nodes[other].kill();
@@ -462,7 +528,10 @@ fn the_first_server_that_answers() {
     // With a password, and a replica before its master in the list.
     let replica = Server::start("--replicaof 127.0.0.1 1 --requirepass word");
     let master = Server::start("--requirepass word");
-    let store = format!("redis://:word@127.0.0.1:{},127.0.0.1:{}/0", replica.port, master.port);
+    let store = format!(
+        "redis://:word@127.0.0.1:{},127.0.0.1:{}/0",
+        replica.port, master.port
+    );
     asking(&store, "-q -n 2 -- false").code(1);
     assert_eq!(counts(&mut master.admin_as("?pass=word"), "api"), (2, 1));
     // If no server answers, the message names each of them.
@@ -485,7 +554,11 @@ fn a_node_of_a_cluster_is_gone() {
     );
     // The message also does not name a text that cannot be a host.
     for host in ["\x1b[2J", &"a".repeat(50_000)] {
-        let store = talker(format!("-MOVED 1 {host}:6379\r\n").leak(), "", Duration::from_secs(1));
+        let store = talker(
+            format!("-MOVED 1 {host}:6379\r\n").leak(),
+            "",
+            Duration::from_secs(1),
+        );
         fails_open(&store, &format!("warning: {store}: refuses (MOVED);"));
     }
 }
@@ -562,11 +635,15 @@ fn stopped_while_the_store_is_asked() {
         state(number) == Some('S')
     };
     let tasks = format!("/proc/{}/task", live.pid());
-    eventually("all threads wait", || std::fs::read_dir(&tasks).unwrap().all(is_asleep));
+    eventually("all threads wait", || {
+        std::fs::read_dir(&tasks).unwrap().all(is_asleep)
+    });
     live.signal(Signal::SIGTSTP);
     eventually("it stops", || state(live.pid()) == Some('T'));
     let stopped = Instant::now();
-    eventually("the timeout passes", || stopped.elapsed() > Duration::from_secs(2));
+    eventually("the timeout passes", || {
+        stopped.elapsed() > Duration::from_secs(2)
+    });
     may_answer.store(usize::MAX, Ordering::SeqCst);
     live.signal(Signal::SIGCONT);
     let said = live.code(1).err();
@@ -578,7 +655,8 @@ fn term_while_the_store_is_told_of_the_end() {
         let (store, questions, may_answer) = slow_server();
         // The server answers the step of the attempt, and not the step at the end.
         may_answer.store(1, Ordering::SeqCst);
-        let options = format!("--budget api --store {store}?timeout=1h --stdout {keep} --stop-exit 3");
+        let options =
+            format!("--budget api --store {store}?timeout=1h --stdout {keep} --stop-exit 3");
         let live = backoff(format!("{options} -- sh -c '{script}'")).live();
         for _ in 0..2 {
             questions.recv_timeout(PATIENCE).unwrap();
@@ -598,7 +676,9 @@ fn no_store_is_asked_without_a_budget() {
     let store = format!("redis://{}", listener.local_addr().unwrap());
     let mut command = backoff(format!("-q -n 2 -b 1ms --store {store} -- false"));
     command.env("BACKOFF_COOL_OFF", "1").code(1);
-    backoff(format!("--plan --budget api --store {store}")).code(0).out();
+    backoff(format!("--plan --budget api --store {store}"))
+        .code(0)
+        .out();
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
     // A run that asks has connected before its end.
     backoff(format!("--budget api --store {store}?timeout=1ms -- true")).ends();
@@ -625,7 +705,9 @@ fn nothing_is_held_during_a_wait() {
         assert!(live.line().contains("retrying in "));
         let pid = live.pid();
         let has_socket = || descriptors(pid).iter().any(|open| open.contains("socket:"));
-        eventually("one thread and no socket", || threads(pid) == 1 && !has_socket());
+        eventually("one thread and no socket", || {
+            threads(pid) == 1 && !has_socket()
+        });
         live.signal(Signal::SIGTERM);
         live.killed_by(Signal::SIGTERM).stdout("...");
     }
@@ -658,7 +740,9 @@ fn cool_off() {
     with("true").code(0);
     // A cool-off past the deadline allows no attempt.
     asking(&url, "-b 1h -m 1h -n 1 -- false").code(1).err();
-    asking(&url, "--cool-off -d 1m -- echo started").code(124).err();
+    asking(&url, "--cool-off -d 1m -- echo started")
+        .code(124)
+        .err();
 }
 
 // --- The script and the ledger ---
@@ -669,7 +753,10 @@ fn timeless_script() -> String {
     let time = "local time = redis.call('TIME')\n\
                 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)\n";
     let life = "math.min(ttl, LONGEST_TTL)";
-    assert_eq!((SCRIPT.matches(time).count(), SCRIPT.matches(life).count()), (1, 1));
+    assert_eq!(
+        (SCRIPT.matches(time).count(), SCRIPT.matches(life).count()),
+        (1, 1)
+    );
     SCRIPT
         .replace(time, "local now = tonumber(ARGV[7])\n")
         .replace(life, "3600000")
@@ -694,19 +781,28 @@ impl Twins {
 
     /// Returns the answers of the ledger and of the script.
     fn answers(&mut self, terms: &BudgetLimits, question: Question, now: u64) -> [[u64; 5]; 2] {
-        let answer = self.ledger.answer(terms, question, Duration::from_millis(now));
+        let answer = self
+            .ledger
+            .answer(terms, question, Duration::from_millis(now));
         let (word, length, earlier) = match question {
             Question::Attempt => ("attempt", 0, None),
             Question::Retry => ("retry", 0, None),
             Question::CoolOff => ("cool-off", 0, None),
-            Question::GaveUp { cool_off, earlier } => ("gave-up", cool_off.as_millis() as u64, earlier),
+            Question::GaveUp { cool_off, earlier } => {
+                ("gave-up", cool_off.as_millis() as u64, earlier)
+            }
             Question::Succeeded => ("succeeded", 0, None),
         };
         let earlier = earlier.map_or(-1, |earlier| earlier as i64);
         let limits = (terms.window.as_millis() as u64, terms.min, terms.ratio);
         let mut call = redis::cmd("EVAL");
-        call.arg(&self.script).arg(1).arg("backoff:budget:twin").arg(limits);
-        let script = call.arg((word, length, earlier, now)).query(&mut self.connection);
+        call.arg(&self.script)
+            .arg(1)
+            .arg("backoff:budget:twin")
+            .arg(limits);
+        let script = call
+            .arg((word, length, earlier, now))
+            .query(&mut self.connection);
         let ledger = [
             answer.allowed.into(),
             answer.counts.attempts,
@@ -725,7 +821,8 @@ impl Twins {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
         // Without a key, the longest window does not matter.
-        let mut script = numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span, 0, 0, 0]);
+        let mut script =
+            numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span, 0, 0, 0]);
         for numbers in [&mut ledger, &mut script] {
             if numbers[2] == 0 {
                 numbers[1] = 0;
@@ -735,7 +832,12 @@ impl Twins {
     }
 
     /// Asks the ledger and the script, asserts that they agree, and returns the numbers.
-    fn step(&mut self, terms: &BudgetLimits, question: Question, now: u64) -> Result<Vec<u64>, TestCaseError> {
+    fn step(
+        &mut self,
+        terms: &BudgetLimits,
+        question: Question,
+        now: u64,
+    ) -> Result<Vec<u64>, TestCaseError> {
         let [ledger, script] = self.answers(terms, question, now);
         prop_assert_eq!(ledger, script, "{:?} at {}", question, now);
         let [ledger, script] = self.numbers();
@@ -751,10 +853,11 @@ fn limits(ratio: u32, min: u64, window: u64) -> BudgetLimits {
 
 /// A question, the index of its limits, and the advance of the clock.
 fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
-    let gave_up = (0..5_000_u64, prop::option::of(0..4_u64)).prop_map(|(length, earlier)| Question::GaveUp {
-        cool_off: Duration::from_millis(length),
-        earlier,
-    });
+    let gave_up =
+        (0..5_000_u64, prop::option::of(0..4_u64)).prop_map(|(length, earlier)| Question::GaveUp {
+            cool_off: Duration::from_millis(length),
+            earlier,
+        });
     let question = prop_oneof![
         4 => Just(Question::Attempt),
         6 => Just(Question::Retry),
@@ -792,7 +895,11 @@ fn the_script_is_the_ledger() {
         ..Config::default()
     };
     let steps = prop::collection::vec(a_step(), 1..120);
-    let strategy = ([some_terms(), some_terms()], 0..3_000_000_000_000_u64, steps);
+    let strategy = (
+        [some_terms(), some_terms()],
+        0..3_000_000_000_000_u64,
+        steps,
+    );
     let result = TestRunner::new(config).run(&strategy, |(terms, mut now, steps)| {
         let mut twins = Twins::on(&server);
         for (question, which, advance) in steps {
@@ -814,8 +921,14 @@ fn the_script_has_as_many_slots() {
         for i in 0..59 {
             // The longer window begins before the slots of the shorter window are past.
             now += if i == 0 { 1 } else { window / 60 };
-            let question = if i % 2 == 0 { Question::Attempt } else { Question::Retry };
-            let numbers = twins.step(&limits(500_000, 1, window), question, now).unwrap();
+            let question = if i % 2 == 0 {
+                Question::Attempt
+            } else {
+                Question::Retry
+            };
+            let numbers = twins
+                .step(&limits(500_000, 1, window), question, now)
+                .unwrap();
             most = most.max((numbers.len() - 4) / 3);
         }
     }

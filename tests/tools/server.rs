@@ -13,7 +13,8 @@ use nix::sys::socket::{Backlog, setsockopt};
 /// Listens on a port without the digits of a status that a tool may look for in a message.
 fn listen() -> (TcpListener, String) {
     let listeners = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
-    let with_address = listeners.map(|listener| (listener.local_addr().unwrap().to_string(), listener));
+    let with_address =
+        listeners.map(|listener| (listener.local_addr().unwrap().to_string(), listener));
     let (address, listener) = with_address
         .take(100)
         .find(|(address, _)| !["40", "50"].iter().any(|digits| address.contains(digits)))
@@ -46,7 +47,9 @@ pub fn start() -> String {
     std::thread::spawn(move || {
         let (mut requests, mut counts) = (String::new(), HashMap::<String, usize>::new());
         for connection in listener.incoming().flatten() {
-            let Some(request) = read(&connection) else { continue };
+            let Some(request) = read(&connection) else {
+                continue;
+            };
             let path = request.split(['/', ' ']).nth(2).unwrap_or_default();
             if path == "requests" {
                 answer(&connection, "200", &std::mem::take(&mut requests));
@@ -94,9 +97,9 @@ fn answer(mut connection: &TcpStream, how: &str, body: &str) {
         // Waits until the client closes the connection.
         "silent" => connection.read(&mut [0]).map(drop),
         "half" => connection.write_all((head("200") + &body[..length / 2]).as_bytes()),
-        "moved" => {
-            connection.write_all(format!("HTTP/1.1 303 Said\r\nLocation: http://127.0.0.1:1/\r\n{end}").as_bytes())
-        }
+        "moved" => connection.write_all(
+            format!("HTTP/1.1 303 Said\r\nLocation: http://127.0.0.1:1/\r\n{end}").as_bytes(),
+        ),
         status => connection.write_all((head(status) + body).as_bytes()),
     };
 }
@@ -113,7 +116,9 @@ fn read(connection: &TcpStream) -> Option<String> {
     }
     let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
     let header = |name: &str| {
-        let found = headers.iter().find(|line| line.to_ascii_lowercase().starts_with(name));
+        let found = headers
+            .iter()
+            .find(|line| line.to_ascii_lowercase().starts_with(name));
         found.map(|line| line[name.len()..].trim())
     };
     let length = header("content-length:").map_or(0, |length| length.parse().unwrap());

@@ -95,18 +95,37 @@ fn bound(attempts: u64) -> u64 {
 fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
     let began = Instant::now();
     let (ends, said) = storm.finish();
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
-    assert!(ends.iter().all(|end| end.code() == Some(DOWN.into())), "{ends:?}");
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(
+        ends.iter().all(|end| end.code() == Some(DOWN.into())),
+        "{ends:?}"
+    );
     let local = storm.local_budget("storm");
-    let (attempts, local) = if local.exists() { counts_in(&local) } else { (0, 0) };
+    let (attempts, local) = if local.exists() {
+        counts_in(&local)
+    } else {
+        (0, 0)
+    };
     assert!(local <= bound(attempts), "{local} retries of {attempts}");
     let retries = service.calls() - 1000;
     let allowed = 1..=shares + local + 4 * 50;
-    assert!(allowed.contains(&retries), "{retries} retries, {local} of them local");
+    assert!(
+        allowed.contains(&retries),
+        "{retries} retries, {local} of them local"
+    );
     // On an overloaded machine, even this machine's own directory may be too slow for a few runs.
-    let is_replaced = |line: &&str| line.ends_with("; going on with this machine's own budget \"storm\"");
+    let is_replaced =
+        |line: &&str| line.ends_with("; going on with this machine's own budget \"storm\"");
     let without = said.lines().filter(|line| !is_replaced(line)).count();
-    assert!(without <= 50, "{without} of {} lines: {said}", said.lines().count());
+    assert!(
+        without <= 50,
+        "{without} of {} lines: {said}",
+        said.lines().count()
+    );
 }
 
 fn a_storm_as_it_comes_and_a_directory() {
@@ -151,12 +170,22 @@ pub mod servers {
         let mut server = Server::start("");
         server.kill();
         let service = Service::start();
-        let options = format!("-q --budget storm --store-down deny --store {}", server.url());
+        let options = format!(
+            "-q --budget storm --store-down deny --store {}",
+            server.url()
+        );
         let mut storm = Storm::start(1000, &service, &options);
         let (ends, said) = storm.finish();
-        assert!(ends.iter().all(|end| end.code() == Some(DOWN.into())), "{ends:?}");
+        assert!(
+            ends.iter().all(|end| end.code() == Some(DOWN.into())),
+            "{ends:?}"
+        );
         assert_eq!(service.calls(), 1000);
-        assert!(said.lines().all(|line| line.ends_with("(--store-down deny)")), "{said}");
+        assert!(
+            said.lines()
+                .all(|line| line.ends_with("(--store-down deny)")),
+            "{said}"
+        );
         assert!(!storm.local_budget("storm").exists());
     }
 
@@ -197,7 +226,10 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     }
     assert_eq!(said, "");
     let died = ends.iter().filter(|end| end.signal() == Some(9)).count() as u64;
-    let gave_up = ends.iter().filter(|end| end.code() == Some(DOWN.into())).count() as u64;
+    let gave_up = ends
+        .iter()
+        .filter(|end| end.code() == Some(DOWN.into()))
+        .count() as u64;
     // Some runs may have ended before their turn, but most have not.
     assert_eq!(died + gave_up, RUNS as u64, "{ends:?}");
     assert!(died > killed / 2, "{died} of {killed} died");
@@ -207,7 +239,10 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     let file = only_file(Path::new(store));
     let ((attempts, _), calls) = (counts_in(&file), service.calls());
     assert!(calls >= gave_up * ATTEMPTS, "{calls} calls");
-    assert!(attempts.abs_diff(calls) <= died, "{attempts} attempts, {calls} calls");
+    assert!(
+        attempts.abs_diff(calls) <= died,
+        "{attempts} attempts, {calls} calls"
+    );
     backoff(format!("{budget} -- true")).code(0);
     assert_eq!(counts_in(&file).0, attempts + 1);
     Some(())

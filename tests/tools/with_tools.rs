@@ -40,7 +40,9 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     terminal.command("stty -g | sed s/^/settings-/");
     terminal.expect("settings-");
     let before = terminal.expect("\r\n");
-    terminal.command(&format!("backoff -n 1 -r never-there --pty -- less -- {file}"));
+    terminal.command(&format!(
+        "backoff -n 1 -r never-there --pty -- less -- {file}"
+    ));
     // One screen, in the alternate buffer, as high as the terminal.
     terminal.expect("\x1b[?1049h");
     terminal.expect("line-019");
@@ -48,7 +50,9 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     terminal.send(" ");
     terminal.expect("line-038");
     // less misses a WINCH just before it reads the next key.
-    eventually("it waits for a key", || sleeps_below(terminal.pid(), "less"));
+    eventually("it waits for a key", || {
+        sleeps_below(terminal.pid(), "less")
+    });
     terminal.send("\x1a");
     terminal.expect("Stopped");
     terminal.send("fg\n");
@@ -93,7 +97,13 @@ fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
 /// page has the text in blocks.
 fn the_options_page_is_of_the_man_page() {
     let mut mandoc = clean("mandoc");
-    mandoc.args(["-T", "ascii", "-O", "width=100", &format!("{ROOT}/man/backoff.1")]);
+    mandoc.args([
+        "-T",
+        "ascii",
+        "-O",
+        "width=100",
+        &format!("{ROOT}/man/backoff.1"),
+    ]);
     let shown = mandoc.code(0).out();
     // mandoc prints a bold letter twice.
     let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(&shown, "");
@@ -105,9 +115,15 @@ fn the_options_page_is_of_the_man_page() {
             .to_owned();
     let mut section = Vec::new();
     for line in options.chain(["   "]) {
-        match line.strip_prefix("   ").filter(|line| !line.starts_with(' ')) {
+        match line
+            .strip_prefix("   ")
+            .filter(|line| !line.starts_with(' '))
+        {
             Some(heading) => {
-                page += &format!("\n```text\n{}\n```\n", section.join("\n").trim_matches('\n'));
+                page += &format!(
+                    "\n```text\n{}\n```\n",
+                    section.join("\n").trim_matches('\n')
+                );
                 if !heading.is_empty() {
                     page += &format!("\n## {heading}\n");
                 }

@@ -14,8 +14,16 @@ use crate::Result;
 type Scene = (&'static str, bool, u64);
 
 const SCENES: &[Scene] = &[
-    ("--report DIR/report --log-file DIR/log --log-format json -v", false, 3),
-    ("-r nothing --retry-if true --on-retry true --retry-after", true, 3),
+    (
+        "--report DIR/report --log-file DIR/log --log-format json -v",
+        false,
+        3,
+    ),
+    (
+        "-r nothing --retry-if true --on-retry true --retry-after",
+        true,
+        3,
+    ),
     (
         "--stdout final --stderr failure --stdin replay --log-format json",
         true,
@@ -32,7 +40,9 @@ const MEMORY: &[&str] = &["ENOMEM"];
 const PROCESSES: &[&str] = &["EAGAIN", "ENOMEM"];
 const WAITS: &[&str] = &["EINTR", "ENOMEM"];
 const WRITES: &[&str] = &["EIO", "ENOSPC", "EINTR", "EFBIG", "EDQUOT"];
-const ANY: &[&str] = &["EIO", "ENOMEM", "EINTR", "ENOSPC", "EPERM", "EACCES", "EMFILE"];
+const ANY: &[&str] = &[
+    "EIO", "ENOMEM", "EINTR", "ENOSPC", "EPERM", "EACCES", "EMFILE",
+];
 
 /// Calls, and the errors that a kernel returns for them.
 const CALLS: &[(&str, &[&str])] = &[
@@ -78,13 +88,16 @@ pub fn play(round: &mut Round) -> Result<()> {
     // No kernel interrupts or refuses a read forever.
     let may_last = error != "EINTR" && call != "read";
     let all = if may_last && round.is(0.2) { "+" } else { "" };
-    let strace = format!("strace -o /dev/null -e trace={call} -e inject={call}:error={error}:when={number}{all}");
+    let strace = format!(
+        "strace -o /dev/null -e trace={call} -e inject={call}:error={error}:when={number}{all}"
+    );
     let options = format!("-n 2 -b 1ms {options}");
     let run = round.start(&strace, &options, command.words(round), input.clone())?;
     let shown = run.end(round)?;
     let is_mute = call == "write" && all == "+";
     let is_final = options.contains("--stdout final");
-    judge(command, is_final, input, round, &shown, is_mute).map_err(|what| format!("{what}\n{shown}"))?;
+    judge(command, is_final, input, round, &shown, is_mute)
+        .map_err(|what| format!("{what}\n{shown}"))?;
     super::signals::expect_whole_files(round, None)
 }
 
@@ -101,7 +114,10 @@ fn judge(
     let is_explained = ["gave up", "gave_up", "cannot run"]
         .iter()
         .any(|words| shown.stderr.contains(words) || log.contains(words));
-    ensure!(!log.contains("internal error"), "a panic, by the log: {log}");
+    ensure!(
+        !log.contains("internal error"),
+        "a panic, by the log: {log}"
+    );
     match (shown.code(), shown.signal()) {
         (Some(0), _) => {
             ensure!(written(round).contains(&2), "a false success");
@@ -113,7 +129,10 @@ fn judge(
             input.map_or(Ok(()), |input| expect_input(round, &input))?;
         }
         (Some(125), _) => {
-            let lines = shown.stderr.lines().filter(|line| line.starts_with("backoff: "));
+            let lines = shown
+                .stderr
+                .lines()
+                .filter(|line| line.starts_with("backoff: "));
             let errors = lines
                 .filter(|line| !line.contains("warning") && !line.contains("attempt"))
                 .count();
@@ -129,7 +148,10 @@ fn judge(
             command.lines_of_attempts(&shown.stdout)?;
         }
         // A call of the loader may fail, too, and running out of memory has no remedy.
-        (Some(127), _) if shown.stderr.contains("error while loading shared libraries") => {}
+        (Some(127), _)
+            if shown
+                .stderr
+                .contains("error while loading shared libraries") => {}
         (None, Some(libc::SIGABRT)) if shown.stderr.contains("memory allocation of") => {}
         _ => return Err("an unexplained status".into()),
     }

@@ -23,7 +23,9 @@ const SCENES: &[&str] = &[
 ];
 
 /// The files that may exist afterwards.
-const KNOWN: &[&str] = &["report", "log", "store", "written", "errors", "in.1", "in.2", "in.3"];
+const KNOWN: &[&str] = &[
+    "report", "log", "store", "written", "errors", "in.1", "in.2", "in.3",
+];
 
 pub fn play(round: &mut Round) -> Result<()> {
     let options = round.pick(SCENES);
@@ -35,7 +37,9 @@ pub fn play(round: &mut Round) -> Result<()> {
         good: round.pick(&[2, 9]),
         ..Numbered::default()
     };
-    let input = command.reads.then(|| vec![b'i'; round.pick(&[10, 5_000, 2_000_000])]);
+    let input = command
+        .reads
+        .then(|| vec![b'i'; round.pick(&[10, 5_000, 2_000_000])]);
     if round.is(0.5) {
         fs::write(round.dir().join("report"), r#"{"exit_status": "old"}"#)?;
     }
@@ -69,6 +73,9 @@ pub fn play(round: &mut Round) -> Result<()> {
     let next = round
         .start("", STORE, ["--", "true"].map(str::to_owned).into(), None)?
         .end(round)?;
-    ensure!(next.code() == Some(0) && next.stderr.is_empty(), "the next run\n{next}");
+    ensure!(
+        next.code() == Some(0) && next.stderr.is_empty(),
+        "the next run\n{next}"
+    );
     Ok(())
 }

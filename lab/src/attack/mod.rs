@@ -26,7 +26,12 @@ use round::Round;
 #[derive(Args)]
 pub struct Options {
     /// Duration of the attack
-    #[arg(long, value_name = "N", default_value_t = 1.0, conflicts_with = "rounds")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1.0,
+        conflicts_with = "rounds"
+    )]
     minutes: f64,
     /// Number of rounds of each kind
     #[arg(long, value_name = "N")]
@@ -82,10 +87,14 @@ pub fn run(options: &Options) -> Result<()> {
                 loop {
                     let turn = turn.fetch_add(1, Ordering::Relaxed) as usize;
                     let (kind, number) = (turn % kinds.len(), (turn / kinds.len()) as u64);
-                    if options.rounds.map_or(Instant::now() > end, |rounds| number >= rounds) {
+                    if options
+                        .rounds
+                        .map_or(Instant::now() > end, |rounds| number >= rounds)
+                    {
                         return;
                     }
-                    let is_incomplete = play(kinds[kind], options.seed.wrapping_add(number), &binary);
+                    let is_incomplete =
+                        play(kinds[kind], options.seed.wrapping_add(number), &binary);
                     if let Ok(mut tallies) = tallies.lock() {
                         tallies[kind].0 += 1;
                         tallies[kind].1 += u64::from(is_incomplete);
@@ -120,7 +129,10 @@ fn play(kind: Kind, seed: u64, binary: &Path) -> bool {
         Err(error) => (Vec::new(), Err(error)),
     };
     if let Err(seen) = &outcome {
-        println!("\nlost: attack --kind {} --seed {seed} --rounds 1", name(kind));
+        println!(
+            "\nlost: attack --kind {} --seed {seed} --rounds 1",
+            name(kind)
+        );
         story.iter().for_each(|line| println!("  {line}"));
         println!("  seen: {}", seen.to_string().replace('\n', "\n    "));
     }

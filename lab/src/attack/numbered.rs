@@ -51,10 +51,12 @@ impl Numbered {
     pub fn words(&self, round: &Round) -> Vec<String> {
         let dir = round.dir().display().to_string();
         let input = if self.reads { "in" } else { "-" };
-        let [lines, code, good] = [self.lines, self.code as u64, self.good].map(|number| number.to_string());
+        let [lines, code, good] =
+            [self.lines, self.code as u64, self.good].map(|number| number.to_string());
         let padding = self.padding.to_string();
         let words = [
-            "--", "sh", "-c", SCRIPT, &dir, &lines, self.nap, &code, &good, input, self.trap, &padding,
+            "--", "sh", "-c", SCRIPT, &dir, &lines, self.nap, &code, &good, input, self.trap,
+            &padding,
         ];
         words.map(str::to_owned).into()
     }
@@ -89,7 +91,8 @@ impl Numbered {
         let mut parts = line.split(' ');
         let mut number = || parts.next()?.parse::<u64>().ok();
         let (attempt, line, sum) = (number()?, number()?, number()?);
-        let is_right = (attempt * 7919 + line * 104_729) % 65521 == sum && parts.next()?.len() == self.padding;
+        let is_right =
+            (attempt * 7919 + line * 104_729) % 65521 == sum && parts.next()?.len() == self.padding;
         (is_right && line < self.lines).then_some((attempt, line))
     }
 
@@ -110,7 +113,11 @@ impl Numbered {
         let came = self.lines_of_attempts(output)?;
         ensure!(came.len() <= 1, "output of several attempts: {came:?}");
         let lines = came.values().sum::<u64>();
-        ensure!(!whole || lines == self.lines, "{lines} of {} lines", self.lines);
+        ensure!(
+            !whole || lines == self.lines,
+            "{lines} of {} lines",
+            self.lines
+        );
         Ok(())
     }
 }

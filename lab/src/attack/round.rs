@@ -82,7 +82,13 @@ impl Round {
             let words = words.split_whitespace();
             words.map(|word| word.replace("DIR", &dir)).collect()
         };
-        let words = [split(before), vec![self.binary.clone()], split(options), command].concat();
+        let words = [
+            split(before),
+            vec![self.binary.clone()],
+            split(options),
+            command,
+        ]
+        .concat();
         self.story.push(format!("{words:?}"));
         let mut line = Command::new("setsid");
         line.args(words)
@@ -91,7 +97,11 @@ impl Round {
             .env("TMPDIR", self.dir())
             .env("LC_ALL", "C")
             .current_dir(self.dir())
-            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdin(if input.is_some() {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = line.spawn()?;
@@ -184,8 +194,11 @@ impl Started {
         if !left.is_empty() {
             round.kill_all();
         }
-        let bytes =
-            |reader: Option<JoinHandle<Vec<u8>>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+        let bytes = |reader: Option<JoinHandle<Vec<u8>>>| {
+            reader
+                .and_then(|reader| reader.join().ok())
+                .unwrap_or_default()
+        };
         let shown = Shown {
             status: self.child.wait()?,
             stdout: bytes(self.stdout),
@@ -226,8 +239,16 @@ impl Shown {
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tail = |bytes: &[u8]| bytes[bytes.len().saturating_sub(300)..].escape_ascii().to_string();
+        let tail = |bytes: &[u8]| {
+            bytes[bytes.len().saturating_sub(300)..]
+                .escape_ascii()
+                .to_string()
+        };
         let (output, errors) = (tail(&self.stdout), tail(self.stderr.as_bytes()));
-        write!(f, "{}\noutput: ...{output}\nerrors: ...{errors}", self.status)
+        write!(
+            f,
+            "{}\noutput: ...{output}\nerrors: ...{errors}",
+            self.status
+        )
     }
 }

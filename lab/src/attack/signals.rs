@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use nix::sys::signal::Signal::{
-    self, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGUSR1, SIGWINCH,
+    self, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGUSR1,
+    SIGWINCH,
 };
 use rand::RngExt;
 use serde_json::Value;
@@ -30,7 +31,8 @@ const SCENES: &[&str] = &[
 ];
 
 const SIGNALS: &[Signal] = &[
-    SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTSTP, SIGTTIN, SIGCONT, SIGCONT, SIGUSR1, SIGWINCH, SIGCHLD,
+    SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTSTP, SIGTTIN, SIGCONT, SIGCONT, SIGUSR1,
+    SIGWINCH, SIGCHLD,
 ];
 
 pub fn play(round: &mut Round) -> Result<()> {
@@ -44,7 +46,9 @@ pub fn play(round: &mut Round) -> Result<()> {
         trap: round.pick(&["", "", "TERM INT", "TERM HUP QUIT INT USR1"]),
         padding: round.pick(&[1, 100]),
     };
-    let input = command.reads.then(|| vec![b'i'; round.pick(&[10, 5_000, 200_000])]);
+    let input = command
+        .reads
+        .then(|| vec![b'i'; round.pick(&[10, 5_000, 200_000])]);
     let attempts = round.pick(&["3", "unlimited"]);
     let line = format!("-n {attempts} -b 1ms -m 3ms {options}");
     let run = round.start("", &line, command.words(round), input.clone())?;
@@ -61,7 +65,9 @@ pub fn play(round: &mut Round) -> Result<()> {
     for _ in 0..round.rng.random_range(0..12) {
         let (signal, group) = (round.pick(SIGNALS), round.is(0.3));
         if run.signal(signal, group) {
-            round.story.push(format!("signal {signal}, to the group: {group}"));
+            round
+                .story
+                .push(format!("signal {signal}, to the group: {group}"));
             signals.insert(signal);
         }
         round.pause(4_000);
@@ -72,7 +78,9 @@ pub fn play(round: &mut Round) -> Result<()> {
     let shown = run.end(round)?;
     let is_allowed = match (shown.code(), shown.signal()) {
         (Some(code), _) => codes.contains(&code),
-        (None, signal) => signals.iter().any(|allowed| signal == Some(*allowed as i32)),
+        (None, signal) => signals
+            .iter()
+            .any(|allowed| signal == Some(*allowed as i32)),
     };
     ensure!(is_allowed, "an unexplained status\n{shown}");
     if options.contains("final") {
@@ -89,15 +97,22 @@ pub fn play(round: &mut Round) -> Result<()> {
 /// Fails unless report and log, if any, are whole, and the report has the status of a run that was not killed.
 pub fn expect_whole_files(round: &Round, shown: Option<&Shown>) -> Result<()> {
     if let Ok(text) = fs::read_to_string(round.dir().join("report")) {
-        let report: Value = serde_json::from_str(&text).map_err(|_| format!("half a report: {text:?}"))?;
+        let report: Value =
+            serde_json::from_str(&text).map_err(|_| format!("half a report: {text:?}"))?;
         if let Some(shown) = shown {
             let status = shown.code().or(shown.signal().map(|signal| 128 + signal));
             let said = &report["exit_status"];
-            ensure!(*said == Value::from(status), "the report says {said}\n{shown}");
+            ensure!(
+                *said == Value::from(status),
+                "the report says {said}\n{shown}"
+            );
         }
     }
     let log = fs::read_to_string(round.dir().join("log")).unwrap_or_default();
-    ensure!(log.is_empty() || log.ends_with('\n'), "half a line of the log: {log:?}");
+    ensure!(
+        log.is_empty() || log.ends_with('\n'),
+        "half a line of the log: {log:?}"
+    );
     for line in log.lines() {
         let is_json = serde_json::from_str::<Value>(line).is_ok();
         ensure!(is_json, "a line of the log that is no JSON: {line:?}");

@@ -20,8 +20,14 @@ fn what_is_no_password_is_shown() {
             "rediss://10.0.0.1,[::1]:7000,h_2/3?timeout=1s&ca=/etc/ca.pem",
             "rediss://10.0.0.1,[::1]:7000,h_2/3?timeout=1s&ca=/etc/ca.pem",
         ),
-        ("redis+unix:///run/redis.sock?db=1", "redis+unix:///run/redis.sock?db=1"),
-        ("redis+unix:///run/redis.sock?user=u&pass=p", "redis+unix://***"),
+        (
+            "redis+unix:///run/redis.sock?db=1",
+            "redis+unix:///run/redis.sock?db=1",
+        ),
+        (
+            "redis+unix:///run/redis.sock?user=u&pass=p",
+            "redis+unix://***",
+        ),
     ] {
         assert_eq!(redacted(store), shown);
     }

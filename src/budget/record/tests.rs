@@ -7,7 +7,10 @@ use crate::policy::budget::{BudgetLimits, Question};
 
 /// Returns a file whose record holds these numbers.
 fn page(numbers: &[u64]) -> Vec<u8> {
-    let mut record: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let mut record: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
     record.resize(FILE_SIZE - 24, 0);
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
@@ -16,25 +19,39 @@ fn ledgers() -> impl Strategy<Value = Ledger> {
     let untils = prop::collection::btree_set(1..=u64::MAX, 0..=MOST_SLOTS);
     let cool_off = (any::<u64>(), 0..=LONGEST_COOL_OFF.as_millis() as u64);
     let failed_runs = prop_oneof![Just(0), any::<u64>()];
-    (any::<u64>(), untils, any::<(u64, u64)>(), cool_off, failed_runs).prop_map(
-        |(span, untils, (attempts, retries), (until, length), failed_runs)| {
-            let counts = Counts { attempts, retries };
-            Ledger {
-                span,
-                slots: untils.into_iter().map(|until| Slot { until, counts }).collect(),
-                cool_off: CoolOff { until, length },
-                failed_runs,
-            }
-        },
+    (
+        any::<u64>(),
+        untils,
+        any::<(u64, u64)>(),
+        cool_off,
+        failed_runs,
     )
+        .prop_map(
+            |(span, untils, (attempts, retries), (until, length), failed_runs)| {
+                let counts = Counts { attempts, retries };
+                Ledger {
+                    span,
+                    slots: untils
+                        .into_iter()
+                        .map(|until| Slot { until, counts })
+                        .collect(),
+                    cool_off: CoolOff { until, length },
+                    failed_runs,
+                }
+            },
+        )
 }
 
 #[test]
 fn foreign_files_and_records_out_of_order_are_refused() {
     assert_eq!(read(&[]), Some(Ledger::default()));
     assert_eq!(read(&[0; FILE_SIZE]), Some(Ledger::default()));
-    assert!(read(&page(&[1, 0, 0, 9, 5, 1, 0, 6, 1, 0])).is_some_and(|ledger| ledger.failed_runs == 9));
-    let many: Vec<u64> = (0..=MOST_SLOTS as u64).flat_map(|slot| [slot + 1, 1, 0]).collect();
+    assert!(
+        read(&page(&[1, 0, 0, 9, 5, 1, 0, 6, 1, 0])).is_some_and(|ledger| ledger.failed_runs == 9)
+    );
+    let many: Vec<u64> = (0..=MOST_SLOTS as u64)
+        .flat_map(|slot| [slot + 1, 1, 0])
+        .collect();
     for refused in [
         &b"hello"[..],
         MAGIC,
@@ -45,7 +62,12 @@ fn foreign_files_and_records_out_of_order_are_refused() {
         &page(&[1, 0, u64::MAX, 0]),
         &page(&[&[1, 0, 0, 0], &many[..]].concat()),
     ] {
-        assert_eq!(read(refused), None, "{:?}", &refused[..refused.len().min(40)]);
+        assert_eq!(
+            read(refused),
+            None,
+            "{:?}",
+            &refused[..refused.len().min(40)]
+        );
     }
 }
 

@@ -24,7 +24,8 @@ pub(crate) struct Time {
 impl Time {
     fn left(&self) -> io::Result<Duration> {
         let left = self.limit.checked_sub(self.began.elapsed());
-        left.filter(|left| !left.is_zero()).ok_or(ErrorKind::TimedOut.into())
+        left.filter(|left| !left.is_zero())
+            .ok_or(ErrorKind::TimedOut.into())
     }
 }
 
@@ -34,7 +35,11 @@ impl<T: Read + Write> Stream for T {}
 pub(super) struct Connection(Box<dyn Stream>);
 
 impl Connection {
-    pub(super) fn open(server: &ConnectionAddr, tls: Option<&Tls>, time: Time) -> RedisResult<Connection> {
+    pub(super) fn open(
+        server: &ConnectionAddr,
+        tls: Option<&Tls>,
+        time: Time,
+    ) -> RedisResult<Connection> {
         let name = server.to_string();
         let socket = match server {
             // A TcpStream can hold a UNIX socket, as both kinds take the same calls.
@@ -82,13 +87,18 @@ struct Socket {
 impl Socket {
     /// Makes a call with the time left. After an interruption by a stop of backoff (Ctrl-Z), repeats the call with the
     /// full time, as the server was not late.
-    fn in_time(&mut self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
+    fn in_time(
+        &mut self,
+        mut call: impl FnMut(&TcpStream) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         loop {
             let left = Some(self.time.left()?);
             self.socket.set_read_timeout(left)?;
             self.socket.set_write_timeout(left)?;
             match call(&self.socket) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => self.time.began += self.time.began.elapsed(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {
+                    self.time.began += self.time.began.elapsed()
+                }
                 done => return done,
             }
         }

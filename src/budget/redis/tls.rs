@@ -23,9 +23,13 @@ pub(super) struct Tls {
 impl Tls {
     /// Creates the TLS session for `HOST:PORT`.
     pub(super) fn session(&self, server: &str) -> io::Result<ClientConnection> {
-        let host = server.rsplit_once(':').map_or(server, |(host, _)| host).to_owned();
+        let host = server
+            .rsplit_once(':')
+            .map_or(server, |(host, _)| host)
+            .to_owned();
         let name = ServerName::try_from(host).map_err(io::Error::other)?;
-        ClientConnection::new(self.config().map_err(io::Error::other)?, name).map_err(io::Error::other)
+        ClientConnection::new(self.config().map_err(io::Error::other)?, name)
+            .map_err(io::Error::other)
     }
 
     /// Returns the configuration, which the first call makes from the files. An error about a file names the file.
@@ -39,14 +43,23 @@ impl Tls {
             None => rustls_native_certs::load_native_certs().certs,
         });
         let builder = ClientConfig::builder().with_root_certificates(roots);
-        let config = match (self.files.get("cert"), self.files.get("key")) {
-            (None, None) => builder.with_no_client_auth(),
-            (Some(cert), Some(key)) => {
-                let config = builder.with_client_auth_cert(read(cert)?, read::<PrivateKeyDer<'_>>(key)?.swap_remove(0));
-                config.map_err(|error| format!("names a certificate and a key that do not fit: {error}"))?
-            }
-            _ => return Err("names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE".into()),
-        };
+        let config =
+            match (self.files.get("cert"), self.files.get("key")) {
+                (None, None) => builder.with_no_client_auth(),
+                (Some(cert), Some(key)) => {
+                    let config = builder.with_client_auth_cert(
+                        read(cert)?,
+                        read::<PrivateKeyDer<'_>>(key)?.swap_remove(0),
+                    );
+                    config.map_err(|error| {
+                        format!("names a certificate and a key that do not fit: {error}")
+                    })?
+                }
+                _ => return Err(
+                    "names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE"
+                        .into(),
+                ),
+            };
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 }

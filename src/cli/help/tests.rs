@@ -6,8 +6,14 @@ fn the_summary_agrees_with_the_table() {
         .lines()
         .filter(|line| line.contains(" --") && !line.contains("backoff "))
     {
-        let name = line.split("--").nth(1).and_then(|rest| rest.split(' ').next());
-        let opt = OPTIONS.iter().find(|opt| Some(opt.long) == name).expect(line);
+        let name = line
+            .split("--")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next());
+        let opt = OPTIONS
+            .iter()
+            .find(|opt| Some(opt.long) == name)
+            .expect(line);
         assert!(
             opt.kind.is_switch() || line.contains(&format!(" <{}> ", opt.kind.placeholder())),
             "{line}"

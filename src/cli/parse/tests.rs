@@ -4,7 +4,9 @@ use super::*;
 
 fn read(options: &[&'static Opt], words: &[OsString]) -> Option<CommandLine> {
     let matches = parser(options.iter().map(|opt| opt.arg())).try_get_matches_from(words);
-    matches.ok().map(|mut matches| command_line(&mut matches, options))
+    matches
+        .ok()
+        .map(|mut matches| command_line(&mut matches, options))
 }
 
 #[test]
@@ -15,7 +17,11 @@ fn the_parser_is_sound() {
 /// Words of a command line: options in every spelling, values, mistakes.
 fn word() -> impl Strategy<Value = String> {
     let opt = || (0..OPTIONS.len()).prop_map(|index| &OPTIONS[index]);
-    let shorts: Vec<char> = OPTIONS.iter().filter_map(|opt| opt.short).chain(['h', 'Z']).collect();
+    let shorts: Vec<char> = OPTIONS
+        .iter()
+        .filter_map(|opt| opt.short)
+        .chain(['h', 'Z'])
+        .collect();
     prop_oneof![
         4 => opt().prop_map(|opt| format!("--{}", opt.long)),
         2 => (opt(), "[a-z0-9=-]{0,3}").prop_map(|(opt, value)| format!("--{}={value}", opt.long)),

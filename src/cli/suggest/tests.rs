@@ -7,7 +7,10 @@ fn a_foreign_name_is_answered_with_an_option() {
         let option = tip.split([' ', ',']).next().unwrap();
         assert!(OPTIONS.iter().any(|opt| opt.long == option), "{tip}");
         for name in names.split(' ') {
-            assert!(OPTIONS.iter().all(|opt| opt.long != name), "--{name} is an option");
+            assert!(
+                OPTIONS.iter().all(|opt| opt.long != name),
+                "--{name} is an option"
+            );
             assert_eq!(foreign(name), Some(tip), "--{name} stands there twice");
         }
     }
@@ -29,7 +32,16 @@ fn a_slip_is_one_letter() {
     ] {
         assert_eq!(near(slip), Some(meant));
     }
-    for other in ["MIN_DELAY", "TIME", "FORT", "FOO", "OR", "TTY", "RETRIES", ""] {
+    for other in [
+        "MIN_DELAY",
+        "TIME",
+        "FORT",
+        "FOO",
+        "OR",
+        "TTY",
+        "RETRIES",
+        "",
+    ] {
         assert_eq!(near(other), None, "{other}");
     }
 }

@@ -5,7 +5,11 @@ fn names_are_unique() {
     for (i, opt) in OPTIONS.iter().enumerate() {
         for other in &OPTIONS[i + 1..] {
             assert_ne!(opt.long, other.long);
-            assert!(opt.short.is_none() || opt.short != other.short, "{}", opt.long);
+            assert!(
+                opt.short.is_none() || opt.short != other.short,
+                "{}",
+                opt.long
+            );
         }
     }
 }
@@ -20,16 +24,30 @@ fn details_are_sentences() {
             "{}",
             opt.long
         );
-        assert!(opt.more.is_empty() || opt.more.ends_with('.'), "{}", opt.long);
+        assert!(
+            opt.more.is_empty() || opt.more.ends_with('.'),
+            "{}",
+            opt.long
+        );
     }
 }
 
 #[test]
 fn a_section_is_a_word_of_its_heading() {
-    let is_in = |opt: &Opt, section: &str| opt.heading.to_lowercase().split(' ').any(|word| word == section);
+    let is_in = |opt: &Opt, section: &str| {
+        opt.heading
+            .to_lowercase()
+            .split(' ')
+            .any(|word| word == section)
+    };
     for section in SECTIONS {
         assert!(OPTIONS.iter().any(|opt| is_in(opt, section)), "{section}");
     }
-    let found = |opt: &Opt| SECTIONS.iter().filter(|section| is_in(opt, section)).count();
+    let found = |opt: &Opt| {
+        SECTIONS
+            .iter()
+            .filter(|section| is_in(opt, section))
+            .count()
+    };
     assert!(OPTIONS.iter().all(|opt| found(opt) == 1));
 }

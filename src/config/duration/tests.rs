@@ -82,7 +82,10 @@ fn a_duration_beyond_the_clock_saturates() {
     ] {
         assert_eq!(duration(text), Ok(Duration::MAX), "{text}");
     }
-    assert_eq!(duration("18446744073709551615.999999999s"), Ok(Duration::MAX));
+    assert_eq!(
+        duration("18446744073709551615.999999999s"),
+        Ok(Duration::MAX)
+    );
 }
 
 proptest! {

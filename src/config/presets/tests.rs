@@ -41,7 +41,10 @@ fn text(field: &str) -> &'static str {
 }
 
 fn innocent() -> Vec<&'static str> {
-    samples("innocent").into_iter().map(|(.., line)| line).collect()
+    samples("innocent")
+        .into_iter()
+        .map(|(.., line)| line)
+        .collect()
 }
 
 fn known(row: &Row) -> Option<Pattern> {
@@ -57,7 +60,12 @@ fn all_known() -> Vec<Pattern> {
 fn regex(text: &'static str) -> Regex {
     static COMPILED: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap();
-    let compile = || RegexBuilder::new(text).case_insensitive(true).build().unwrap();
+    let compile = || {
+        RegexBuilder::new(text)
+            .case_insensitive(true)
+            .build()
+            .unwrap()
+    };
     compiled.entry(text).or_insert_with(compile).clone()
 }
 
@@ -67,7 +75,9 @@ fn regex(text: &'static str) -> Regex {
 fn no_line_is_skipped() {
     let names: Vec<&str> = presets::all().map(|preset| preset.name).collect();
     assert!(names.is_sorted(), "{names:?}");
-    let lines = TABLE.lines().filter(|line| !line.starts_with("# ") && *line != "#");
+    let lines = TABLE
+        .lines()
+        .filter(|line| !line.starts_with("# ") && *line != "#");
     let (mut heads, mut rows) = (0, 0);
     for line in lines {
         let [name, kind, ..] = columns(line).unwrap_or_else(|| panic!("five columns: {line:?}"));
@@ -81,7 +91,10 @@ fn no_line_is_skipped() {
     }
     assert_eq!(names.len(), heads);
     assert_eq!(
-        names.iter().map(|name| own_rows(name).count()).sum::<usize>(),
+        names
+            .iter()
+            .map(|name| own_rows(name).count())
+            .sum::<usize>(),
         rows,
         "a row cannot be read"
     );
@@ -92,7 +105,10 @@ fn includes_are_there_and_one_deep() {
     for preset in presets::all() {
         for included in list(preset.included) {
             let inner = find(included).unwrap();
-            assert!(inner.name == included && inner.included == "-", "{included}");
+            assert!(
+                inner.name == included && inner.included == "-",
+                "{included}"
+            );
             assert_ne!(included, preset.name);
         }
     }
@@ -119,7 +135,12 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
     let samples: Vec<Sample> = kinds.into_iter().flat_map(samples).collect();
     for preset in presets::all() {
         // Compiled once per preset, so that each regex keeps its cache between searches.
-        let regexes: Vec<Regex> = preset.rows().iter().filter_map(|row| row.text).map(regex).collect();
+        let regexes: Vec<Regex> = preset
+            .rows()
+            .iter()
+            .filter_map(|row| row.text)
+            .map(regex)
+            .collect();
         let patterns = preset.rows().iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns));
         for (.., output) in &samples {
@@ -127,7 +148,11 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
             let mut scanner = Scanner::new(Arc::clone(&patterns));
             scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
             scanner.finish(&mut |index, _| found[index] = true);
-            let lines = || output.split('\n').map(|line| line.trim_end_matches('\r').as_bytes());
+            let lines = || {
+                output
+                    .split('\n')
+                    .map(|line| line.trim_end_matches('\r').as_bytes())
+            };
             let expected: Vec<bool> = regexes
                 .iter()
                 .map(|regex| lines().any(|line| regex.is_match(line)))
@@ -150,10 +175,18 @@ fn every_row_says_what_it_goes_by_and_compiles() {
         );
         for row in &preset.rows() {
             assert!(row.source.len() >= 4, "{}: {row:?}", preset.name);
-            assert!(row.codes.is_some() || row.text.is_some(), "{}: {row:?}", preset.name);
+            assert!(
+                row.codes.is_some() || row.text.is_some(),
+                "{}: {row:?}",
+                preset.name
+            );
             let Some(text) = row.text else { continue };
             let regex = regex(text);
-            assert!(!regex.is_match(b""), "{}: {text} matches nothing at all", preset.name);
+            assert!(
+                !regex.is_match(b""),
+                "{}: {text} matches nothing at all",
+                preset.name
+            );
             assert!(
                 !regex.is_match(b"some line"),
                 "{}: {text} matches anything",
@@ -179,7 +212,10 @@ fn a_program_has_one_preset() {
     for preset in presets::all() {
         for program in preset.programs() {
             assert!(seen.insert(program), "{program} is in two presets");
-            assert_eq!(presets::for_program(program).map(|found| found.name), Some(preset.name));
+            assert_eq!(
+                presets::for_program(program).map(|found| found.name),
+                Some(preset.name)
+            );
             assert_eq!(find(program).map(|found| found.name), Some(preset.name));
         }
         assert!(
@@ -215,15 +251,18 @@ fn the_presets_that_were_promised() {
 
 fn says(row: &Row, code: u8, output: &str) -> bool {
     row.codes.is_none_or(|codes| codes.contains(code))
-        && row
-            .text
-            .is_none_or(|text| output.split('\n').any(|line| regex(text).is_match(line.as_bytes())))
+        && row.text.is_none_or(|text| {
+            output
+                .split('\n')
+                .any(|line| regex(text).is_match(line.as_bytes()))
+        })
 }
 
 fn is_transient(preset: &Preset, code: u8, output: &str) -> bool {
     !any(preset, RowVerdict::Stop, code, output)
         && !any(preset, RowVerdict::Behind, code, output)
-        && (any(preset, RowVerdict::Retry, code, output) || any(preset, RowVerdict::Refused, code, output))
+        && (any(preset, RowVerdict::Retry, code, output)
+            || any(preset, RowVerdict::Refused, code, output))
 }
 
 fn is_refused(preset: &Preset, code: u8, output: &str) -> bool {
@@ -241,7 +280,9 @@ fn any(preset: &Preset, verdict: RowVerdict, code: u8, output: &str) -> bool {
 fn judge(samples: &[Sample], expected: bool) {
     let wrong: Vec<_> = samples
         .iter()
-        .filter(|(tool, code, output)| is_transient(&find(tool).unwrap(), *code, output) != expected)
+        .filter(|(tool, code, output)| {
+            is_transient(&find(tool).unwrap(), *code, output) != expected
+        })
         .collect();
     assert!(wrong.is_empty(), "not transient = {expected}: {wrong:#?}");
 }
@@ -292,12 +333,18 @@ fn what_a_log_says_in_passing_is_not_transient() {
         let output = innocent().join("\n");
         for code in [1, 2, 3, 8, 22, 100, 101, 125, 128, 255] {
             let by_code = is_transient(&preset, code, "");
-            assert_eq!(is_transient(&preset, code, &output), by_code, "{} {code}", preset.name);
+            assert_eq!(
+                is_transient(&preset, code, &output),
+                by_code,
+                "{} {code}",
+                preset.name
+            );
         }
         for line in innocent() {
             for row in &preset.rows() {
                 assert!(
-                    !row.text.is_some_and(|text| regex(text).is_match(line.as_bytes())),
+                    !row.text
+                        .is_some_and(|text| regex(text).is_match(line.as_bytes())),
                     "{}: {line:?} matches {:?}",
                     preset.name,
                     row.text
@@ -311,7 +358,11 @@ fn what_a_log_says_in_passing_is_not_transient() {
 fn a_text_alone_does_not_do_where_codes_are_given() {
     let refused = "ssh: connect to host 127.0.0.1 port 22: Connection refused";
     judge(
-        &[("ssh", 255, refused), ("scp", 1, refused), ("rsync", 255, refused)],
+        &[
+            ("ssh", 255, refused),
+            ("scp", 1, refused),
+            ("rsync", 255, refused),
+        ],
         true,
     );
     judge(
@@ -324,5 +375,8 @@ fn a_text_alone_does_not_do_where_codes_are_given() {
         false,
     );
     judge(&[("curl", 7, ""), ("curl", 22, "")], true);
-    judge(&[("wget", 8, ""), ("ssh", 255, ""), ("git", 128, "")], false);
+    judge(
+        &[("wget", 8, ""), ("ssh", 255, ""), ("git", 128, "")],
+        false,
+    );
 }

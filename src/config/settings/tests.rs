@@ -18,9 +18,21 @@ fn settings(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<Settin
 fn a_variable_has_the_name_of_its_option() {
     for opt in OPTIONS {
         let name = opt.variable();
-        let named = |name: &str| OPTIONS.iter().filter(|opt| opt.has_variable(name.as_bytes())).count();
-        assert!(opt.has_variable(name.as_bytes()) && named(&name) == 1, "{name}");
-        for other in [name.to_lowercase(), format!("{name}S"), name.replace("BACKOFF_", "")] {
+        let named = |name: &str| {
+            OPTIONS
+                .iter()
+                .filter(|opt| opt.has_variable(name.as_bytes()))
+                .count()
+        };
+        assert!(
+            opt.has_variable(name.as_bytes()) && named(&name) == 1,
+            "{name}"
+        );
+        for other in [
+            name.to_lowercase(),
+            format!("{name}S"),
+            name.replace("BACKOFF_", ""),
+        ] {
             assert_eq!(named(&other), 0, "{other}");
         }
     }
@@ -38,7 +50,10 @@ fn a_variable_that_a_flag_overrides_is_not_read() {
     let mut alone = Settings::default();
     alone.add_variables(&variables).unwrap();
     let error = alone.duration("base").unwrap_err();
-    assert!(error.0.starts_with("BACKOFF_BASE: \"nonsense\" "), "{error}");
+    assert!(
+        error.0.starts_with("BACKOFF_BASE: \"nonsense\" "),
+        "{error}"
+    );
     assert!(alone.find("factor").is_none());
 }
 
@@ -60,7 +75,10 @@ fn what_contradicts_gives_way_or_is_an_error() {
                 "{strong:?} {weak:?}"
             );
             assert!(both.shown(weak.0).is_some(), "{weak:?}");
-            assert!(settings(&[], &[strong, weak]).is_err(), "{strong:?} {weak:?}");
+            assert!(
+                settings(&[], &[strong, weak]).is_err(),
+                "{strong:?} {weak:?}"
+            );
         }
     }
     let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
@@ -79,8 +97,8 @@ fn what_contradicts_gives_way_or_is_an_error() {
 #[test]
 fn every_is_three_options_of_its_source() {
     let both = settings(&[("jitter", "full")], &[("every", "3s")]).unwrap();
-    let shown =
-        ["base", "growth", "jitter", "every"].map(|long| both.shown(long).map(|(text, by)| format!("{text} {by}")));
+    let shown = ["base", "growth", "jitter", "every"]
+        .map(|long| both.shown(long).map(|(text, by)| format!("{text} {by}")));
     let expected = [
         Some("3s BACKOFF_EVERY"),
         Some("constant BACKOFF_EVERY"),

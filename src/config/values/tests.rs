@@ -43,13 +43,17 @@ fn an_error_in_an_expression_is_one_line() {
         ("*", "repetition operator missing expression"),
         ("\nerror: (", "unclosed group"),
         (r"\p{Nowhere}", "Unicode property not found"),
-        ("[b-a]", "invalid character class range, the start must be <= the end"),
+        (
+            "[b-a]",
+            "invalid character class range, the start must be <= the end",
+        ),
         (
             &nested,
             "exceed the maximum number of nested parentheses/brackets (250)",
         ),
     ] {
-        let error = format!("is not a regular expression ({why}); tip: try 'connection (refused|reset)'");
+        let error =
+            format!("is not a regular expression ({why}); tip: try 'connection (refused|reset)'");
         assert_eq!(regex(text).unwrap_err().0, error);
     }
 }

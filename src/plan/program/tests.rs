@@ -3,7 +3,11 @@ use super::*;
 fn found(line: &str) -> String {
     let words = shlex::split(line).unwrap();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    wrapped_program(&words).first().copied().unwrap_or_default().to_owned()
+    wrapped_program(&words)
+        .first()
+        .copied()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[test]

@@ -65,7 +65,11 @@ fn gave_up(cool_off: Duration, earlier: impl Into<Option<u64>>) -> Question {
 #[test]
 fn runs_that_fail_side_by_side_are_not_in_a_row() {
     let mut ledger = Ledger::default();
-    let mut ask = |question| ledger.answer(&LIMITS, question, Duration::from_secs(1000)).failed_runs;
+    let mut ask = |question| {
+        ledger
+            .answer(&LIMITS, question, Duration::from_secs(1000))
+            .failed_runs
+    };
     assert_eq!(ask(Question::CoolOff), 0);
     for _ in 0..3 {
         assert_eq!(ask(gave_up(Duration::from_secs(1), 0)), 1);
@@ -103,7 +107,9 @@ fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
         window: Duration::from_secs(secs),
         ..LIMITS
     };
-    let counted = |ledger: &mut Ledger, limits, now| ledger.counts(&limits, Duration::from_millis(now)).attempts;
+    let counted = |ledger: &mut Ledger, limits, now| {
+        ledger.counts(&limits, Duration::from_millis(now)).attempts
+    };
     let at = Duration::from_secs(1000);
     // The slot is one second.
     let mut ledger = Ledger::default();

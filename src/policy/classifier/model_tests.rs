@@ -22,13 +22,15 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
-    (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(|(stops, codes, looks, safe)| Rule {
-        stops,
-        codes,
-        pattern: looks.then_some(0),
-        is_safe_to_repeat: safe && !stops,
-        name: format!("{stops} {codes:?}").into(),
-    })
+    (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(
+        |(stops, codes, looks, safe)| Rule {
+            stops,
+            codes,
+            pattern: looks.then_some(0),
+            is_safe_to_repeat: safe && !stops,
+            name: format!("{stops} {codes:?}").into(),
+        },
+    )
 }
 
 fn classifier() -> impl Strategy<Value = Classifier> {
@@ -72,12 +74,21 @@ fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKi
         return VerdictKind::Success;
     }
     let timed_out = code.is_none();
-    if classifier.rules.iter().any(|rule| rule.stops && holds(rule)) {
+    if classifier
+        .rules
+        .iter()
+        .any(|rule| rule.stops && holds(rule))
+    {
         return VerdictKind::Permanent;
     }
-    let mut retries = classifier.rules.iter().filter(|rule| !rule.stops).peekable();
+    let mut retries = classifier
+        .rules
+        .iter()
+        .filter(|rule| !rule.stops)
+        .peekable();
     if timed_out {
-        let mut naming = retries.filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
+        let mut naming = retries
+            .filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
         return VerdictKind::Transient(naming.any(|rule| rule.is_safe_to_repeat));
     }
     if retries.peek().is_none() {

@@ -32,7 +32,10 @@ fn not_found() -> End {
 
 /// Returns the outcome of an attempt whose output matches some of the patterns.
 pub(super) fn outcome(end: End, found: &[bool]) -> Outcome {
-    let matched = found.iter().map(|found| found.then(|| "text".to_owned())).collect();
+    let matched = found
+        .iter()
+        .map(|found| found.then(|| "text".to_owned()))
+        .collect();
     let seen = Seen {
         matched,
         ..Seen::default()
@@ -69,14 +72,24 @@ fn without_rules_every_failure_is_transient_but_three() {
     let rules = rules(&[]);
     assert_eq!(judge(&rules, End::Exited(0)), ('s', None));
     for code in 1..=255 {
-        assert_eq!(judge(&rules, End::Exited(code)), ('t', Some(Why::ByDefault)), "{code}");
+        assert_eq!(
+            judge(&rules, End::Exited(code)),
+            ('t', Some(Why::ByDefault)),
+            "{code}"
+        );
     }
-    assert_eq!(judge(&rules, End::Signaled(Signal::KILL)), ('t', Some(Why::ByDefault)));
+    assert_eq!(
+        judge(&rules, End::Signaled(Signal::KILL)),
+        ('t', Some(Why::ByDefault))
+    );
     assert_eq!(
         judge(&rules, End::TimedOut(TimeLimit::Timeout)),
         ('t', Some(Why::ByDefault))
     );
-    assert_eq!(judge(&rules, End::Signaled(Signal::PIPE)), ('p', Some(Why::ReaderGone)));
+    assert_eq!(
+        judge(&rules, End::Signaled(Signal::PIPE)),
+        ('p', Some(Why::ReaderGone))
+    );
     assert_eq!(judge(&rules, not_found()), ('p', Some(Why::CannotStart)));
 }
 
@@ -85,7 +98,10 @@ fn a_stop_rule_beats_a_retry_rule() {
     let rules = rules(&[rule(false, Some("1-9"), None), rule(true, Some("7"), None)]);
     assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
     assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
-    assert_eq!(judge(&rules, End::Exited(10)), ('p', Some(Why::NoRuleMatched)));
+    assert_eq!(
+        judge(&rules, End::Exited(10)),
+        ('p', Some(Why::NoRuleMatched))
+    );
     assert_eq!(
         judge(&rules, End::Signaled(Signal::TERM)),
         ('p', Some(Why::NoRuleMatched))
@@ -109,7 +125,10 @@ fn a_command_that_cannot_start_is_transient_only_if_listed() {
 
 #[test]
 fn signals_and_timeouts_are_ends_like_codes() {
-    let (killed, timed_out) = (End::Signaled(Signal::KILL), End::TimedOut(TimeLimit::Deadline));
+    let (killed, timed_out) = (
+        End::Signaled(Signal::KILL),
+        End::TimedOut(TimeLimit::Deadline),
+    );
     let stops = rules(&[rule(true, Some("137,timeout"), None)]);
     assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
@@ -117,7 +136,10 @@ fn signals_and_timeouts_are_ends_like_codes() {
     let retries = rules(&[rule(false, Some("137,timeout"), None)]);
     assert_eq!(judge(&retries, timed_out), ('t', by("retry")));
     assert_eq!(judge(&retries, killed), ('t', by("retry")));
-    assert_eq!(judge(&retries, End::Exited(1)), ('p', Some(Why::NoRuleMatched)));
+    assert_eq!(
+        judge(&retries, End::Exited(1)),
+        ('p', Some(Why::NoRuleMatched))
+    );
     assert_eq!(
         judge(&retries, End::Signaled(Signal::PIPE)),
         ('p', Some(Why::ReaderGone))
@@ -128,10 +150,22 @@ fn signals_and_timeouts_are_ends_like_codes() {
 fn output_can_make_a_failure_and_prove_a_success() {
     let mut rules = rules(&[]);
     (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
-    assert_eq!(judge_output(&rules, End::Exited(0), &[false, true, false]).0, 's');
-    assert_eq!(judge_output(&rules, End::Exited(0), &[false, false, false]).0, 't');
-    assert_eq!(judge_output(&rules, End::Exited(0), &[true, false, true]).0, 't');
-    assert_eq!(judge_output(&rules, End::Exited(1), &[true, false, false]).0, 't');
+    assert_eq!(
+        judge_output(&rules, End::Exited(0), &[false, true, false]).0,
+        's'
+    );
+    assert_eq!(
+        judge_output(&rules, End::Exited(0), &[false, false, false]).0,
+        't'
+    );
+    assert_eq!(
+        judge_output(&rules, End::Exited(0), &[true, false, true]).0,
+        't'
+    );
+    assert_eq!(
+        judge_output(&rules, End::Exited(1), &[true, false, false]).0,
+        't'
+    );
 }
 
 #[test]
@@ -160,7 +194,10 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
     assert_eq!(cause(&rules, End::Exited(0), [true, false]), None);
     for code in [0, 3] {
         let end = || End::Exited(code);
-        assert_eq!(cause(&rules, end(), [true, true]), Some(Some(FailureCause::FailMatch)));
+        assert_eq!(
+            cause(&rules, end(), [true, true]),
+            Some(Some(FailureCause::FailMatch))
+        );
         assert_eq!(
             cause(&rules, end(), [false, false]),
             Some(Some(FailureCause::NoSuccessMatch))
@@ -172,7 +209,10 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
         cause(&rules, End::Exited(0), [true, true]),
         Some(Some(FailureCause::SuccessExit))
     );
-    assert_eq!(cause(&rules, End::Signaled(Signal::TERM), [true, false]), Some(None));
+    assert_eq!(
+        cause(&rules, End::Signaled(Signal::TERM), [true, false]),
+        Some(None)
+    );
 }
 
 #[test]
@@ -184,7 +224,10 @@ fn a_hook_or_predicate_that_failed_is_named() {
         how: how.clone(),
     };
     assert_eq!(failed(asked), "--retry-if failed: exit 5");
-    assert_eq!(failed(Why::BeforeRetryFailed(how)), "--before-retry failed: exit 5");
+    assert_eq!(
+        failed(Why::BeforeRetryFailed(how)),
+        "--before-retry failed: exit 5"
+    );
     assert_eq!(Why::ByDefault.shell_command_failure(), None);
     assert_eq!(FailureCause::SuccessIf.to_string(), "--success-if says no");
 }
@@ -221,7 +264,10 @@ fn an_attempt_that_did_not_start_is_safe_to_repeat() {
 
 #[test]
 fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
-    let rules = rules(&[rule(false, Some("1,124,timeout"), None), rule(true, Some("2"), None)]);
+    let rules = rules(&[
+        rule(false, Some("1,124,timeout"), None),
+        rule(true, Some("2"), None),
+    ]);
     for (end, stops, by_sigpipe) in [
         (End::Exited(1), false, false),
         (End::Exited(2), true, false),
@@ -229,12 +275,18 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
         (End::Exited(141), false, true),
         (End::Signaled(Signal::PIPE), false, true),
     ] {
-        for (reader_gone, unread, why) in [(true, false, Why::ReaderGone), (true, true, Why::Unread)] {
+        for (reader_gone, unread, why) in
+            [(true, false, Why::ReaderGone), (true, true, Why::Unread)]
+        {
             let mut outcome = outcome(end.clone(), &[]);
             (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
             let verdict = rules.judge(&outcome);
             // As in a shell, no message reports a pipeline whose reader has seen enough.
-            assert_eq!(verdict.is_silent_end(&outcome), by_sigpipe && !unread, "{end}");
+            assert_eq!(
+                verdict.is_silent_end(&outcome),
+                by_sigpipe && !unread,
+                "{end}"
+            );
             let why = if stops { by("stop") } else { Some(why) };
             assert_eq!(shown(verdict), ('p', why), "{end}");
         }

@@ -115,15 +115,28 @@ fn drawn_means_are_the_stated_means() {
     ] {
         let delays = exponential(s(1), 2.0, s(64), jitter);
         let distribution = delays.distribution(3, None);
-        let ends = [distribution.least(), distribution.mean(), distribution.most()].map(|d| d.as_secs_f64());
+        let ends = [
+            distribution.least(),
+            distribution.mean(),
+            distribution.most(),
+        ]
+        .map(|d| d.as_secs_f64());
         assert_eq!(ends, [least, stated, most], "{jitter:?}");
         let mut rng = seeded(1);
-        let draws: Vec<Duration> = (0..20_000).map(|_| delays.draw(3, None, &mut rng)).collect();
+        let draws: Vec<Duration> = (0..20_000)
+            .map(|_| delays.draw(3, None, &mut rng))
+            .collect();
         expect_near(mean(draws.iter().copied()), stated, 0.02);
         // The draws reach both ends of the interval.
         let edge = (most - least) / 100.0;
-        assert!(draws.iter().min().unwrap().as_secs_f64() <= least + edge, "{jitter:?}");
-        assert!(draws.iter().max().unwrap().as_secs_f64() >= most - edge, "{jitter:?}");
+        assert!(
+            draws.iter().min().unwrap().as_secs_f64() <= least + edge,
+            "{jitter:?}"
+        );
+        assert!(
+            draws.iter().max().unwrap().as_secs_f64() >= most - edge,
+            "{jitter:?}"
+        );
     }
     // Decorrelated: uniform in [base, 3 * previous].
     let mut rng = seeded(2);
@@ -208,7 +221,11 @@ fn a_wait_that_was_asked_for_is_random_upwards_only() {
         assert_eq!(without.as_millis(), longest, "{drawn} s");
     }
     // At most the cap is added.
-    assert_eq!(full.at_least(s(3600), s(0), &mut Always(u64::MAX)).as_secs(), 3630);
+    assert_eq!(
+        full.at_least(s(3600), s(0), &mut Always(u64::MAX))
+            .as_secs(),
+        3630
+    );
 }
 
 /// Asserts that a run without random waits needs no random bytes of the system.

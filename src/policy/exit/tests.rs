@@ -33,7 +33,10 @@ fn every_code_passes_through() {
         assert_eq!(Exit::Code(code).shell_status(), code);
         let end = End::Exited(code);
         let succeeded = Stop::Succeeded { flaky: false };
-        assert_eq!(status(succeeded, &end, Overrides::default()), Exit::Code(code));
+        assert_eq!(
+            status(succeeded, &end, Overrides::default()),
+            Exit::Code(code)
+        );
         for why in [
             GiveUp::Permanent,
             GiveUp::NotIdempotent,
@@ -54,7 +57,10 @@ fn every_code_passes_through() {
 #[test]
 fn every_signal_passes_through() {
     for signal in (1..=31).filter_map(Signal::from_number) {
-        assert_eq!(i32::from(Exit::Signal(signal).shell_status()), 128 + signal.number());
+        assert_eq!(
+            i32::from(Exit::Signal(signal).shell_status()),
+            128 + signal.number()
+        );
         let stop = Stop::GaveUp(GiveUp::Attempts);
         assert_eq!(
             status(stop, &End::Signaled(signal), Overrides::default()),
@@ -67,7 +73,10 @@ fn every_signal_passes_through() {
 fn a_time_out_is_124() {
     for limit in [TimeLimit::Timeout, TimeLimit::Idle, TimeLimit::Deadline] {
         let stop = Stop::GaveUp(GiveUp::Permanent);
-        assert_eq!(status(stop, &End::TimedOut(limit), overrides()), Exit::Code(124));
+        assert_eq!(
+            status(stop, &End::TimedOut(limit), overrides()),
+            Exit::Code(124)
+        );
     }
 }
 
@@ -81,12 +90,19 @@ fn overrides_replace_only_the_statuses_that_they_name() {
         assert_eq!(status(Stop::GaveUp(why), &end, overrides()), Exit::Code(7));
     }
     assert_eq!(
-        status(Stop::Succeeded { flaky: true }, &End::Exited(0), overrides()),
+        status(
+            Stop::Succeeded { flaky: true },
+            &End::Exited(0),
+            overrides()
+        ),
         Exit::Code(64)
     );
     for (code, shown) in [(0, 0), (24, 0), (23, 23)] {
         let succeeded = Stop::Succeeded { flaky: false };
-        assert_eq!(status(succeeded, &End::Exited(code), overrides()), Exit::Code(shown));
+        assert_eq!(
+            status(succeeded, &End::Exited(code), overrides()),
+            Exit::Code(shown)
+        );
     }
 }
 
@@ -101,8 +117,16 @@ fn until_a_failure_only_a_failure_is_0() {
         assert_eq!(until(Stop::FailureCame, &end), Exit::Code(0));
     }
     for why in EXHAUSTED.into_iter().chain([GiveUp::Nested, GiveUp::Stdin]) {
-        for end in [End::Exited(0), End::Exited(3), End::TimedOut(TimeLimit::Deadline)] {
-            assert_eq!(until(Stop::GaveUp(why), &end), Exit::Code(1), "{why:?} {end}");
+        for end in [
+            End::Exited(0),
+            End::Exited(3),
+            End::TimedOut(TimeLimit::Deadline),
+        ] {
+            assert_eq!(
+                until(Stop::GaveUp(why), &end),
+                Exit::Code(1),
+                "{why:?} {end}"
+            );
         }
     }
     // The reader of the output is gone.

@@ -112,7 +112,9 @@ fn percentiles_are_those_of_the_runs() {
     assert_eq!(percentiles(&runs, |run| run.retries_in_time), [5, 94]);
     // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
     let delays = exponential(s(1), 1.0, s(1), Jitter::Full);
-    let [low, high] = rows(&delays, &attempts(2))[0].totals.map(|total| total.as_secs_f64());
+    let [low, high] = rows(&delays, &attempts(2))[0]
+        .totals
+        .map(|total| total.as_secs_f64());
     assert!(
         (0.045..0.055).contains(&low) && (0.945..0.955).contains(&high),
         "{low} {high}"
@@ -133,7 +135,12 @@ fn the_limit_that_ends_the_rows_is_named() {
         (limits(Some(4), None, None), 0, 3, End::Attempts),
         (limits(Some(1_101), None, None), 0, 1_000, End::More(100)),
         (limits(None, None, None), 0, 20, End::Unlimited),
-        (limits(None, Some(2_000_000), None), 0, 1_000, End::Unlimited),
+        (
+            limits(None, Some(2_000_000), None),
+            0,
+            1_000,
+            End::Unlimited,
+        ),
         (limits(None, Some(3_500), None), 0, 3, End::Deadline([3, 3])),
         (limits(None, Some(3_000), None), 0, 2, End::Deadline([2, 2])),
         (limits(None, Some(3_500), None), 1, 2, End::Deadline([2, 2])),
@@ -142,6 +149,10 @@ fn the_limit_that_ends_the_rows_is_named() {
         (limits(None, None, Some(1_000)), 0, 0, End::Delay),
     ] {
         let (found, ended) = forecast(&second, &limits, s(before));
-        assert_eq!((found.len(), ended), (rows, end), "{limits:?} after {before} s");
+        assert_eq!(
+            (found.len(), ended),
+            (rows, end),
+            "{limits:?} after {before} s"
+        );
     }
 }

@@ -8,7 +8,12 @@ fn a_time_out_says_what_it_took() {
     };
     let limit = Some(Duration::from_millis(90_500));
     for (which, limit, took_kill, shown) in [
-        (TimeLimit::Timeout, limit, false, "timed out (--timeout 1m30.5s)"),
+        (
+            TimeLimit::Timeout,
+            limit,
+            false,
+            "timed out (--timeout 1m30.5s)",
+        ),
         (TimeLimit::Timeout, None, true, "timed out and needed KILL"),
         (
             TimeLimit::Idle,

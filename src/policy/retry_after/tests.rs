@@ -233,8 +233,14 @@ fn a_reset_counts_only_when_nothing_is_left() {
     assert_eq!(of_output(&github(0)), Some(Duration::from_secs(60)));
     assert_eq!(of_output(&github(4999)), None);
     // The reset counts if no line says how much of the quota is left.
-    assert_eq!(of_output("ratelimit-reset: 2\n"), Some(Duration::from_secs(2)));
-    assert_eq!(of_output("ratelimit-remaining: 1\nratelimit-reset: 2\n"), None);
+    assert_eq!(
+        of_output("ratelimit-reset: 2\n"),
+        Some(Duration::from_secs(2))
+    );
+    assert_eq!(
+        of_output("ratelimit-remaining: 1\nratelimit-reset: 2\n"),
+        None
+    );
     assert_eq!(
         of_output(&(github(4999) + "Retry-After: 5\n")),
         Some(Duration::from_secs(5))
@@ -262,16 +268,28 @@ fn huge_numbers_saturate() {
         format!("retry in {nines}.{nines} days"),
         format!("try again in {nines}d {nines}h {nines}m {nines}s {nines}ms"),
     ] {
-        assert!(asked(&line).unwrap() >= Duration::from_secs(u64::MAX), "{line}");
+        assert!(
+            asked(&line).unwrap() >= Duration::from_secs(u64::MAX),
+            "{line}"
+        );
     }
-    assert_eq!(asked(format!("retry in {nines} weeks")), Some(Duration::MAX));
+    assert_eq!(
+        asked(format!("retry in {nines} weeks")),
+        Some(Duration::MAX)
+    );
 }
 
 #[test]
 fn bytes_that_are_no_text() {
-    assert_eq!(asked(b"\xff\xfe Retry-After: 30\xff"), Some(Duration::from_secs(30)));
+    assert_eq!(
+        asked(b"\xff\xfe Retry-After: 30\xff"),
+        Some(Duration::from_secs(30))
+    );
     assert_eq!(asked(b"retry after 5s\xff"), None);
-    assert_eq!(asked(b"\x1b[\x1b\x1b[1mretry in 5s\x1b["), Some(Duration::from_secs(5)));
+    assert_eq!(
+        asked(b"\x1b[\x1b\x1b[1mretry in 5s\x1b["),
+        Some(Duration::from_secs(5))
+    );
 }
 
 #[test]

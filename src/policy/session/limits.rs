@@ -59,6 +59,7 @@ impl Limits {
 
     /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
-        self.stop_at_delay.is_some_and(|stop| delays.unjittered(retry) >= stop)
+        self.stop_at_delay
+            .is_some_and(|stop| delays.unjittered(retry) >= stop)
     }
 }

@@ -48,7 +48,10 @@ fn each_limit_ends_a_run() {
         attempts: Some(3),
         ..unlimited
     };
-    assert_eq!(decided(&limits, &all(PERMANENT)), [gave_up(GiveUp::Permanent)]);
+    assert_eq!(
+        decided(&limits, &all(PERMANENT)),
+        [gave_up(GiveUp::Permanent)]
+    );
     let waits = [retry(1), retry(2)];
     assert_eq!(
         decided(&limits, &all(TRANSIENT)),
@@ -76,7 +79,10 @@ fn each_limit_ends_a_run() {
         [&waits[..], &[gave_up(GiveUp::Deadline)]].concat()
     );
     let succeeded = |flaky| Decision::Stop(Stop::Succeeded { flaky });
-    assert_eq!(decided(&unlimited, &all(Verdict::Success)), [succeeded(false)]);
+    assert_eq!(
+        decided(&unlimited, &all(Verdict::Success)),
+        [succeeded(false)]
+    );
     let late = [(TRANSIENT, ms(1)), (Verdict::Success, ms(1))];
     assert_eq!(decided(&unlimited, &late), [retry(1), succeeded(true)]);
 }
@@ -92,7 +98,10 @@ fn a_long_attempt_starts_growth_and_count_again() {
     let waits = [1, 2, 1, 2].map(|n| Decision::Retry(s(n)));
     let [w1, w2, w3, w4] = waits;
     // The third attempt is the last that is allowed, but runs long enough for a reset; the fourth and fifth do not.
-    assert_eq!(decided(&limits, &attempts), [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]);
+    assert_eq!(
+        decided(&limits, &attempts),
+        [w1, w2, w3, w4, gave_up(GiveUp::Attempts)]
+    );
 }
 
 #[test]
@@ -107,12 +116,18 @@ fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
         ..reason(Why::ByDefault)
     });
     let decided = |verdicts: &[&Verdict]| {
-        let attempts: Vec<_> = verdicts.iter().map(|verdict| ((*verdict).clone(), ms(1))).collect();
+        let attempts: Vec<_> = verdicts
+            .iter()
+            .map(|verdict| ((*verdict).clone(), ms(1)))
+            .collect();
         decided(&limits, &attempts)
     };
     let retry = Decision::Retry(s(1));
     assert_eq!(decided(&[&safe, &safe]), [retry, gave_up(GiveUp::Attempts)]);
-    assert_eq!(decided(&[&safe, &TRANSIENT]), [retry, gave_up(GiveUp::NotIdempotent)]);
+    assert_eq!(
+        decided(&[&safe, &TRANSIENT]),
+        [retry, gave_up(GiveUp::NotIdempotent)]
+    );
     assert_eq!(decided(&[&PERMANENT]), [gave_up(GiveUp::Permanent)]);
     // The command may have taken effect, even if the deadline ended the attempt or the attempt limit is reached.
     let ended = Outcome::new(End::TimedOut(TimeLimit::Deadline), ms(1));
@@ -142,13 +157,28 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         let wait = session.cool_off(outcome, 0, &mut rng);
         ((decision, session.retries, wait), session.is_wait_asked)
     };
-    assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1, s(2)), false));
-    assert_eq!(next(&asks(s(60))), ((Decision::Retry(s(60)), 2, s(60)), true));
+    assert_eq!(
+        next(&failed(ms(1))),
+        ((Decision::Retry(s(1)), 1, s(2)), false)
+    );
+    assert_eq!(
+        next(&asks(s(60))),
+        ((Decision::Retry(s(60)), 2, s(60)), true)
+    );
     // The drawn waits have grown meanwhile.
-    assert_eq!(next(&asks(ms(1))), ((Decision::Retry(s(4)), 3, s(8)), false));
-    assert_eq!(next(&asks(s(8))), ((Decision::Retry(s(8)), 4, s(16)), false));
+    assert_eq!(
+        next(&asks(ms(1))),
+        ((Decision::Retry(s(4)), 3, s(8)), false)
+    );
+    assert_eq!(
+        next(&asks(s(8))),
+        ((Decision::Retry(s(8)), 4, s(16)), false)
+    );
     let too_long = asks(s(60) + Duration::from_nanos(1));
-    assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4, s(60)));
+    assert_eq!(
+        next(&too_long).0,
+        (gave_up(GiveUp::RetryAfterTooLong), 4, s(60))
+    );
 
     let mut deaf = Session::new(&Limits::UNLIMITED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
@@ -165,7 +195,10 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         ..limits
     };
     let mut unasked = Session::new(&limits, &delays);
-    for (outcome, verdict, is_asked) in [(asks(s(60)), &TRANSIENT, true), (asks(s(60)), &Verdict::Success, false)] {
+    for (outcome, verdict, is_asked) in [
+        (asks(s(60)), &TRANSIENT, true),
+        (asks(s(60)), &Verdict::Success, false),
+    ] {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
     }
@@ -198,7 +231,8 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
             (&failed(ms(1)), &cut_off),
         ] {
             let delays = plain_doubling();
-            let decision = Session::new(&limits, &delays).next(outcome, verdict, ms(1), &mut seeded(1));
+            let decision =
+                Session::new(&limits, &delays).next(outcome, verdict, ms(1), &mut seeded(1));
             assert_eq!(decision, gave_up(GiveUp::Permanent), "{outcome:?}");
         }
     }
@@ -222,9 +256,16 @@ impl Model<'_> {
     fn takes_in(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let succeeded = *verdict == Verdict::Success;
         self.elapsed += outcome.ran;
-        self.successes_in_a_row = if succeeded { self.successes_in_a_row + 1 } else { 0 };
+        self.successes_in_a_row = if succeeded {
+            self.successes_in_a_row + 1
+        } else {
+            0
+        };
         self.has_failed |= !succeeded;
-        let is_healthy = self.limits.reset_after.is_some_and(|healthy| outcome.ran >= healthy);
+        let is_healthy = self
+            .limits
+            .reset_after
+            .is_some_and(|healthy| outcome.ran >= healthy);
         let may_go_on = (self.limits.idempotent || succeeded) && !self.limits.leave_to_outer;
         let may_reset = !succeeded || self.limits.until == Until::Never;
         if self.goes_on(verdict) && may_go_on && may_reset && is_healthy {
@@ -251,7 +292,8 @@ impl Model<'_> {
         let out_of_time = outcome.end == End::TimedOut(TimeLimit::Deadline);
         let is_last = limits.attempts == Some(self.attempt);
         let elapsed = self.elapsed;
-        let passes = |limit: Option<Duration>, wait| limit.is_some_and(|limit| elapsed + wait >= limit);
+        let passes =
+            |limit: Option<Duration>, wait| limit.is_some_and(|limit| elapsed + wait >= limit);
         let too_late = |wait| passes(limits.deadline, wait) || passes(limits.stop_after, wait);
         let stops = limits
             .stop_at_delay
@@ -269,12 +311,18 @@ impl Model<'_> {
             Decision::Retry(wait) => {
                 assert!(may_go_on && !is_last && !stops && !too_late(wait));
                 assert!(next.least() <= wait && wait <= next.most());
-                (self.attempt, self.retry, self.previous) = (self.attempt + 1, self.retry + 1, Some(wait));
+                (self.attempt, self.retry, self.previous) =
+                    (self.attempt + 1, self.retry + 1, Some(wait));
                 self.elapsed += wait;
                 "retry"
             }
             Decision::Confirm(wait) => {
-                assert!(confirms && self.successes_in_a_row < limits.consecutive && !is_last && !too_late(wait));
+                assert!(
+                    confirms
+                        && self.successes_in_a_row < limits.consecutive
+                        && !is_last
+                        && !too_late(wait)
+                );
                 assert!(!limits.leave_to_outer);
                 assert_eq!(wait, delays.base);
                 self.attempt += 1;
@@ -322,7 +370,10 @@ impl Model<'_> {
                     "stop after"
                 }
                 // Random attempts request no wait and use no budget or standard input.
-                GiveUp::RetryAfterTooLong | GiveUp::Budget(_) | GiveUp::StoreDown | GiveUp::Stdin => {
+                GiveUp::RetryAfterTooLong
+                | GiveUp::Budget(_)
+                | GiveUp::StoreDown
+                | GiveUp::Stdin => {
                     unreachable!("{why:?}")
                 }
             },
@@ -331,7 +382,9 @@ impl Model<'_> {
 }
 
 fn any_limits(rng: &mut Xoshiro256PlusPlus) -> Limits {
-    let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)));
+    let maybe = |rng: &mut Xoshiro256PlusPlus, most: u64| {
+        rng.random_bool(0.5).then(|| ms(rng.random_range(1..=most)))
+    };
     Limits {
         until: [Until::Success, Until::Failure, Until::Never][rng.random_range(0..3)],
         max_retry_after: None,
@@ -370,7 +423,11 @@ fn a_session_keeps_its_limits_whatever_happens() {
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     for _ in 0..5000 {
         let limits = any_limits(&mut rng);
-        let jitter = [Jitter::None, Jitter::Full, Jitter::Decorrelated { factor: 3.0 }][rng.random_range(0..3)];
+        let jitter = [
+            Jitter::None,
+            Jitter::Full,
+            Jitter::Decorrelated { factor: 3.0 },
+        ][rng.random_range(0..3)];
         let delays = exponential(ms(rng.random_range(0..2000)), 2.0, s(30), jitter);
         let mut session = Session::new(&limits, &delays);
         let mut model = Model {
@@ -389,7 +446,9 @@ fn a_session_keeps_its_limits_whatever_happens() {
             let (outcome, verdict) = any_attempt(&limits, &mut rng);
             model.takes_in(&outcome, &verdict);
             let decision = session.next(&outcome, &verdict, model.elapsed, &mut rng);
-            *seen.entry(model.checks(&outcome, &verdict, decision)).or_default() += 1;
+            *seen
+                .entry(model.checks(&outcome, &verdict, decision))
+                .or_default() += 1;
             match decision {
                 Decision::Retry(_) => session.restart_count(),
                 Decision::Confirm(_) => {}
@@ -397,5 +456,8 @@ fn a_session_keeps_its_limits_whatever_happens() {
             }
         }
     }
-    assert!(seen.len() == 11 && seen.values().all(|count| *count > 50), "{seen:?}");
+    assert!(
+        seen.len() == 11 && seen.values().all(|count| *count > 50),
+        "{seen:?}"
+    );
 }

@@ -22,9 +22,9 @@ fn a_code_set_is_shown_as_it_is_written() {
         (&[1, 3, 4, 5, 4, 9, 200, 200], "1,3-5,9,200"),
         (&[253, 254, 255], "253-255"),
     ] {
-        let set = codes
-            .iter()
-            .fold(CodeSet::default(), |set, code| set.union(CodeSet::of(*code)));
+        let set = codes.iter().fold(CodeSet::default(), |set, code| {
+            set.union(CodeSet::of(*code))
+        });
         assert_eq!(set.to_string(), shown);
     }
     assert_eq!(codes("timeout").union(codes("7")).to_string(), "7,timeout");

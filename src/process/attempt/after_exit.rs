@@ -37,7 +37,9 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
             return;
         }
         let next_search = Deadline::after(now(), interval);
-        attempt.event_loop.wait(next_search.or_earlier(attempt.deadlines.kill));
+        attempt
+            .event_loop
+            .wait(next_search.or_earlier(attempt.deadlines.kill));
         interval = (interval * 2).min(LONGEST_INTERVAL);
         attempt.handle_signals();
     }

@@ -27,7 +27,11 @@ pub(super) struct Deadlines<'a> {
 }
 
 impl<'a> Deadlines<'a> {
-    pub(super) fn new(attempt_limits: &'a AttemptLimits, started: Instant, run: Deadline) -> Deadlines<'a> {
+    pub(super) fn new(
+        attempt_limits: &'a AttemptLimits,
+        started: Instant,
+        run: Deadline,
+    ) -> Deadlines<'a> {
         Deadlines {
             attempt_limits,
             started,
@@ -44,7 +48,12 @@ impl<'a> Deadlines<'a> {
     /// Postpones all deadlines, except the run's, by the time for which backoff was stopped.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
-        for deadline in [&mut self.timeout, &mut self.idle, &mut self.kill, &mut self.tree_end] {
+        for deadline in [
+            &mut self.timeout,
+            &mut self.idle,
+            &mut self.kill,
+            &mut self.tree_end,
+        ] {
             deadline.put_off(pause);
         }
     }

@@ -39,7 +39,12 @@ pub(crate) struct EventLoop {
 
 impl EventLoop {
     /// Creates the loop of a run with this deadline. Waits show a countdown if `progress` is given.
-    pub(crate) fn new(signals: Signals, streams: Streams, deadline: Deadline, progress: Option<Progress>) -> EventLoop {
+    pub(crate) fn new(
+        signals: Signals,
+        streams: Streams,
+        deadline: Deadline,
+        progress: Option<Progress>,
+    ) -> EventLoop {
         let mut readers_have_until = deadline;
         readers_have_until.put_off(READERS_GRACE);
         EventLoop {
@@ -74,11 +79,16 @@ impl EventLoop {
     /// Forwards output that the command wrote before it stopped. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a
     /// signal comes. Returns true if there was output.
     pub(crate) fn forward_last_output(&mut self) -> bool {
-        let [at_once, readers_limit] = [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
+        let [at_once, readers_limit] =
+            [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
         let mut has_moved = false;
         for _ in 0..MOST_LAST_MOVES {
             let waits_for_reader = self.streams.has_pending_output();
-            if !self.wait(if waits_for_reader { readers_limit } else { at_once }) {
+            if !self.wait(if waits_for_reader {
+                readers_limit
+            } else {
+                at_once
+            }) {
                 break;
             }
             has_moved = true;
@@ -94,7 +104,11 @@ impl EventLoop {
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> (bool, Vec<T>) {
         let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
-        fds.extend(interests.iter().map(|(_, fd, events)| PollFd::new(*fd, *events)));
+        fds.extend(
+            interests
+                .iter()
+                .map(|(_, fd, events)| PollFd::new(*fd, *events)),
+        );
         let has_queued = !self.signals.queue.is_empty();
         let timeout = if has_queued {
             Some(Duration::ZERO)
@@ -103,7 +117,10 @@ impl EventLoop {
         };
         let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
         let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
-        let ready = interests.iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd));
+        let ready = interests
+            .iter()
+            .zip(&fds[1..])
+            .filter(|(_, fd)| is_ready(fd));
         let names = ready.map(|((name, ..), _)| *name).collect();
         (has_queued || is_ready(&fds[0]), names)
     }

@@ -43,7 +43,12 @@ pub(crate) fn run(
     let started = now();
     let child = command
         .start(&spec.variables, &event_loop.signals, isolation, &stdio)
-        .map_err(|error| RunError::Fault(format!("cannot start a process: {}", describe_error(&error))))?;
+        .map_err(|error| {
+            RunError::Fault(format!(
+                "cannot start a process: {}",
+                describe_error(&error)
+            ))
+        })?;
     // Output ends once all writing ends of its pipes are closed.
     drop(stdio);
     if let Some(pty) = &mut event_loop.streams.pty {
@@ -83,7 +88,10 @@ pub(crate) fn run(
     if !event_loop.is_hook {
         end_streams(&mut event_loop.streams, &mut outcome)?;
     }
-    Ok(Attempt { outcome, interrupted })
+    Ok(Attempt {
+        outcome,
+        interrupted,
+    })
 }
 
 /// Waits for the rest of the tree after a timeout, drains the output and describes the attempt. `child_end` is an error
@@ -97,10 +105,17 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
         (None, Ok(end)) => end,
         (None, Err(errno)) => {
             let why = describe(errno);
-            return Err(RunError::Fault(format!("cannot learn how the command ended: {why}")));
+            return Err(RunError::Fault(format!(
+                "cannot learn how the command ended: {why}"
+            )));
         }
     };
-    running.event_loop.streams.pty.as_mut().map(Pty::stop_forwarding);
+    running
+        .event_loop
+        .streams
+        .pty
+        .as_mut()
+        .map(Pty::stop_forwarding);
     if limit.is_some() {
         after_exit::wait_for_tree(running);
     }

@@ -49,13 +49,19 @@ pub(crate) enum SignalAction {
 /// Decides about a received signal.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
-        (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => SignalAction::LookAtChildren,
+        (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => {
+            SignalAction::LookAtChildren
+        }
         (Phase::Running(command), _) => while_running(command, received),
         (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
         (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.
-        (Phase::BetweenAttempts | Phase::AfterExit, SignalClass::StopJob) => SignalAction::StopBackoff,
-        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => SignalAction::EndWait,
+        (Phase::BetweenAttempts | Phase::AfterExit, SignalClass::StopJob) => {
+            SignalAction::StopBackoff
+        }
+        (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
+            SignalAction::EndWait
+        }
         (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }
@@ -64,7 +70,9 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
         // The signal is meant for backoff or the command, not for the hook.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
-        (SignalClass::StopJob, _) if matches!(command.isolation, Isolation::Terminal | Isolation::Session) => {
+        (SignalClass::StopJob, _)
+            if matches!(command.isolation, Isolation::Terminal | Isolation::Session) =>
+        {
             SignalAction::StopCommand
         }
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,
@@ -105,7 +113,12 @@ pub(crate) enum StopAction {
 
 /// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked backoff and the command
 /// to stop, if one did. backoff stops, too, if requested or if a shell will continue both. Otherwise its limits go on.
-pub(crate) fn on_stopped(by: Signal, requested: Option<Signal>, is_asked_to_end: bool, job: Job) -> StopAction {
+pub(crate) fn on_stopped(
+    by: Signal,
+    requested: Option<Signal>,
+    is_asked_to_end: bool,
+    job: Job,
+) -> StopAction {
     match (requested, job) {
         // The request was for backoff, too, which waited for the command.
         (Some(signal), _) => StopAction::StopBackoff(signal),

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use super::deadlines::Deadlines;
 use super::event_loop::EventLoop;
-use super::on_signal::{Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped};
+use super::on_signal::{
+    Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
+};
 use super::tree::ProcessTree;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::signal::Signal;
@@ -55,7 +57,10 @@ impl Running<'_> {
             // False unless the command has ended by itself.
             if !self.enforce_limits() {
                 self.wait(self.deadlines.earliest());
-                if !self.handle_signals().contains(&SignalAction::LookAtChildren) {
+                if !self
+                    .handle_signals()
+                    .contains(&SignalAction::LookAtChildren)
+                {
                     continue;
                 }
             }
@@ -88,7 +93,8 @@ impl Running<'_> {
             self.tree.signal(&self.child, &[Signal::KILL]);
         }
         // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
-        let input_failed = self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
+        let input_failed =
+            self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
         let input_limit = input_failed.then_some(TimeLimit::Timeout);
         let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
             return false;
@@ -124,7 +130,9 @@ impl Running<'_> {
                 self.child.forget_continued();
                 self.event_loop.streams.pty.as_mut().map(Pty::resume);
             }
-            SignalClass::StopJob => self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE))),
+            SignalClass::StopJob => {
+                self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE)))
+            }
             _ => {}
         }
         match action {
@@ -252,7 +260,8 @@ impl Running<'_> {
         pty.map(Pty::pause);
         terminal::stop(&mut self.event_loop.signals, signal, target);
         let continued = now();
-        self.deadlines.on_pause(continued.saturating_duration_since(stopped));
+        self.deadlines
+            .on_pause(continued.saturating_duration_since(stopped));
         self.event_loop.give_readers_time(continued);
     }
 }

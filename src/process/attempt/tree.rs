@@ -19,7 +19,11 @@ impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         self.update(child);
-        let outside_group = || self.known.iter().filter(|process| child.group() != Some(process.group));
+        let outside_group = || {
+            self.known
+                .iter()
+                .filter(|process| child.group() != Some(process.group))
+        };
         for signal in signals {
             // Also reaches the child's whole group, if it has its own.
             child.signal(*signal);
@@ -56,11 +60,15 @@ impl ProcessTree {
         let mut members: Vec<Process> = Vec::new();
         // Each round finds children of the members of earlier rounds.
         loop {
-            let is_parent = |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
+            let is_parent =
+                |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
             // Known members may have lost their parents.
-            let is_known = |process: &Process| self.known.iter().any(|known| known.is_same(process));
+            let is_known =
+                |process: &Process| self.known.iter().any(|known| known.is_same(process));
             let is_member = |process: &Process| {
-                child.group() == Some(process.group) || is_parent(process.parent) || is_known(process)
+                child.group() == Some(process.group)
+                    || is_parent(process.parent)
+                    || is_known(process)
             };
             let (found, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_member);
             if found.is_empty() {

@@ -50,7 +50,12 @@ impl EventLoop {
 
     /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
     /// `format_line` formats the countdown. Returns false if USR1 has ended the wait.
-    pub(super) fn sleep(&mut self, delay: Duration, deadline: Deadline, format_line: LineFor<'_>) -> RunResult<bool> {
+    pub(super) fn sleep(
+        &mut self,
+        delay: Duration,
+        deadline: Deadline,
+        format_line: LineFor<'_>,
+    ) -> RunResult<bool> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
         let waited = precisely(|| self.sleep_until(end, format_line));
@@ -89,7 +94,10 @@ impl EventLoop {
                 self.receive_signals()?;
             }
             if is_ready {
-                self.streams.input.read_first().map_err(fault("standard input"))?;
+                self.streams
+                    .input
+                    .read_first()
+                    .map_err(fault("standard input"))?;
             }
         }
         Ok(false)
@@ -99,13 +107,20 @@ impl EventLoop {
     /// Returns false once readers have no more time.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
-        let until = self.readers_have_until.or_earlier(Deadline::maybe_after(now(), limit));
+        let until = self
+            .readers_have_until
+            .or_earlier(Deadline::maybe_after(now(), limit));
         self.wait_for(fd, PollFlags::POLLOUT, until)
     }
 
     /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is
     /// ending.
-    pub(super) fn wait_for(&mut self, fd: BorrowedFd<'_>, events: PollFlags, mut until: Deadline) -> RunResult<bool> {
+    pub(super) fn wait_for(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        events: PollFlags,
+        mut until: Deadline,
+    ) -> RunResult<bool> {
         loop {
             let (has_signals, is_ready) = self.poll_one(until, fd, events);
             if has_signals && self.is_ending {
@@ -170,8 +185,11 @@ impl EventLoop {
         while self.streams.outputs[i].print() {
             // Once a signal has ended the run, the reader has to keep reading.
             let limit = self.is_ending.then_some(READERS_GRACE);
-            let until = self.readers_have_until.or_earlier(Deadline::maybe_after(now(), limit));
-            let is_late = self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
+            let until = self
+                .readers_have_until
+                .or_earlier(Deadline::maybe_after(now(), limit));
+            let is_late =
+                self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
             self.receive_signals()?;
             if is_late {
                 let output = &mut self.streams.outputs[i];

@@ -31,8 +31,15 @@ impl System {
 
     /// Starts a thread, which blocks all signals, as the main thread does. A thread that hangs in a file system cannot
     /// be ended, so there is at most one for this machine's own store and one for another.
-    fn query(&self, store: &Store, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<Query> {
-        let in_use = self.stores_in_use[usize::from(store.is_at(&environment::state_home()))].clone();
+    fn query(
+        &self,
+        store: &Store,
+        budget: &SharedBudget,
+        question: Question,
+        time: Duration,
+    ) -> RunResult<Query> {
+        let in_use =
+            self.stores_in_use[usize::from(store.is_at(&environment::state_home()))].clone();
         // `self` and this function hold one reference each; a thread that still asks holds a third.
         if Arc::strong_count(&in_use) > 2 {
             return Err(RunError::Fault(format!("{store}: still gives no answer")));
@@ -45,15 +52,33 @@ impl System {
         };
         let answer = Builder::new().stack_size(STACK).spawn(ask);
         let answer = answer.map_err(fault("cannot start a thread"))?;
-        Ok(Query { began, done, answer })
+        Ok(Query {
+            began,
+            done,
+            answer,
+        })
     }
 
     /// Waits for the answer, at most `time` from the start of the thread.
-    fn wait_for_answer(&mut self, store: &Store, query: RunResult<Query>, time: Duration) -> RunResult<BudgetAnswer> {
-        let Query { began, done, answer } = query?;
+    fn wait_for_answer(
+        &mut self,
+        store: &Store,
+        query: RunResult<Query>,
+        time: Duration,
+    ) -> RunResult<BudgetAnswer> {
+        let Query {
+            began,
+            done,
+            answer,
+        } = query?;
         let until = Deadline::after(began, time);
-        let answered = match self.event_loop.wait_for(done.as_fd(), PollFlags::POLLIN, until)? {
-            true => answer.join().unwrap_or_else(|_| Err(format!("{store}: failed").into())),
+        let answered = match self
+            .event_loop
+            .wait_for(done.as_fd(), PollFlags::POLLIN, until)?
+        {
+            true => answer
+                .join()
+                .unwrap_or_else(|_| Err(format!("{store}: failed").into())),
             false => Err(format!("{store}: gives no answer within {}ms", time.as_millis()).into()),
         };
         answered.map_err(|why| RunError::Fault(why.to_string()))
@@ -61,7 +86,12 @@ impl System {
 
     /// Asks the run's store, or waits until the attempt is counted. If another store gives no answer, this
     /// machine's own budget does.
-    pub(super) fn ask(&mut self, budget: &SharedBudget, question: Question, time: Duration) -> RunResult<BudgetAnswer> {
+    pub(super) fn ask(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+        time: Duration,
+    ) -> RunResult<BudgetAnswer> {
         let store = self.store.clone();
         let query = match (question, self.counting.take()) {
             // Nothing is being counted.

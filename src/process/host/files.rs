@@ -16,7 +16,8 @@ use crate::process::sys::fd::is_inherited;
 use crate::run::before_retry_env::LIMIT;
 use crate::run::text::describe_error;
 
-const NOT_FOLLOWED: &str = "it is a symbolic link where others could have put it, and is not followed";
+const NOT_FOLLOWED: &str =
+    "it is a symbolic link where others could have put it, and is not followed";
 /// Limit on links, as in Linux.
 const MOST_LINKS: u32 = 40;
 
@@ -42,7 +43,13 @@ impl FileTarget {
             match fs::read_link(&path) {
                 Ok(_) if is_shared(&dir_meta) => return Err(io::Error::other(NOT_FOLLOWED)),
                 Ok(target) if !is_magic => path = dir.join(target),
-                _ => return Ok(FileTarget { path, dir, dir_meta }),
+                _ => {
+                    return Ok(FileTarget {
+                        path,
+                        dir,
+                        dir_meta,
+                    });
+                }
             }
         }
         Err(Errno::ELOOP.into())
@@ -55,14 +62,19 @@ pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option
     let target = FileTarget::follow(path)?;
     // Opened by its path, a file would have an offset of its own, other than the command's.
     if let Some(fd) = descriptor(&target.path) {
-        return is_inherited(fd).then(|| Some(Sink::new(fd))).ok_or(Errno::EBADF.into());
+        return is_inherited(fd)
+            .then(|| Some(Sink::new(fd)))
+            .ok_or(Errno::EBADF.into());
     }
     if !may_create && !target.path.exists() {
         access(&target.dir, AccessFlags::W_OK | AccessFlags::X_OK)?;
         return Ok(None);
     }
     let mut options = OpenOptions::new();
-    let file = open_safely(options.append(true).create(may_create).mode(0o600), &target.path)?;
+    let file = open_safely(
+        options.append(true).create(may_create).mode(0o600),
+        &target.path,
+    )?;
     // Same check as `fs.protected_regular`.
     if is_sticky(&target.dir_meta) {
         require_own(&file.metadata()?)?;
@@ -77,7 +89,11 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let metadata = fs::metadata(&target.path).ok();
     // A link that `follow` has left is magic.
     let is_open_file = target.path.is_symlink() || descriptor(&target.path).is_some();
-    if is_open_file || metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+    if is_open_file
+        || metadata
+            .as_ref()
+            .is_some_and(|metadata| !metadata.is_file())
+    {
         return open_to_append(path, true);
     }
     let mut mode = 0o600;
@@ -92,11 +108,14 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
             mode = metadata.mode() & 0o777;
         }
     }
-    let mut file = Builder::new().prefix(".backoff-report-").tempfile_in(&target.dir)?;
+    let mut file = Builder::new()
+        .prefix(".backoff-report-")
+        .tempfile_in(&target.dir)?;
     file.write_all(text.as_bytes())?;
     // Some file systems (vfat) refuse any change of the mode.
     if mode != 0o600 {
-        file.as_file().set_permissions(Permissions::from_mode(mode))?;
+        file.as_file()
+            .set_permissions(Permissions::from_mode(mode))?;
     }
     file.persist(&target.path)?;
     Ok(None)
@@ -105,8 +124,14 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
 /// Opens a file without following a link and without waiting for another process.
 fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // O_NOFOLLOW would refuse the kernel's own links, too.
-    let follow = if path.starts_with("/proc") { 0 } else { O_NOFOLLOW };
-    options.custom_flags(follow | O_NONBLOCK | O_NOCTTY).open(path)
+    let follow = if path.starts_with("/proc") {
+        0
+    } else {
+        O_NOFOLLOW
+    };
+    options
+        .custom_flags(follow | O_NONBLOCK | O_NOCTTY)
+        .open(path)
 }
 
 /// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
@@ -155,7 +180,9 @@ pub(super) fn take_env_file(file: NamedTempFile) -> Result<Vec<u8>, String> {
         let file = open_safely(OpenOptions::new().read(true), &path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || !is_own(&metadata) {
-            return Err(io::Error::other("it is no longer a regular file of this user"));
+            return Err(io::Error::other(
+                "it is no longer a regular file of this user",
+            ));
         }
         let mut bytes = Vec::new();
         file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;

@@ -26,7 +26,9 @@ use crate::process::sys::clock::{self, Deadline};
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
-use crate::run::host::{Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind};
+use crate::run::host::{
+    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
+};
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
 
@@ -67,7 +69,8 @@ impl System {
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
         let signals = Signals::take_over().map_err(fault("cannot receive signals"))?;
         let began = clock::now();
-        let streams = Streams::new(&plan.streams).map_err(fault("cannot use the standard streams"))?;
+        let streams =
+            Streams::new(&plan.streams).map_err(fault("cannot use the standard streams"))?;
         let deadline = Deadline::maybe_after(began, plan.limits.deadline);
         Ok(System {
             began,
@@ -87,7 +90,10 @@ impl System {
     fn isolation(&self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
         // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
-        match (self.event_loop.streams.pty.is_some(), terminal::has_terminal()) {
+        match (
+            self.event_loop.streams.pty.is_some(),
+            terminal::has_terminal(),
+        ) {
             (true, _) => Isolation::Terminal,
             (false, true) => Isolation::Shared,
             (false, false) => Isolation::Group,
@@ -107,7 +113,9 @@ impl System {
             // `jq -e` prints its answer, which is useless at each attempt.
             (ShellKind::Predicate, _) => fd::null()?,
             (_, Some(held)) => held.try_clone()?,
-            (_, None) if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned()?,
+            (_, None) if fd::is_inherited(stdio::ERR) => {
+                fd::inherited(stdio::ERR).try_clone_to_owned()?
+            }
             // The caller closed standard error, and standard output is the command's.
             (_, None) => fd::null()?,
         };
@@ -128,7 +136,9 @@ impl System {
                 RunError::Fault(why) => why,
                 RunError::Interrupted(_) => "interrupted".into(),
             };
-            let _ = self.complain(&format!("warning: cannot write to --report {path:?}: {why}"));
+            let _ = self.complain(&format!(
+                "warning: cannot write to --report {path:?}: {why}"
+            ));
         }
     }
 
@@ -150,8 +160,14 @@ impl System {
         // `::endgroup::` (`report/github.rs`) comes with its own newline.
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
-        let held = streams.held_stderr().ok().flatten().map(|held| Sink::Own(held.into()));
-        let sink = self.standard_error.get_or_insert_with(|| Sink::new(stdio::ERR));
+        let held = streams
+            .held_stderr()
+            .ok()
+            .flatten()
+            .map(|held| Sink::Own(held.into()));
+        let sink = self
+            .standard_error
+            .get_or_insert_with(|| Sink::new(stdio::ERR));
         let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);
         if held.is_some() && matches!(written, Err(RunError::Fault(_))) {
             // A message that cannot be held back (a full disk) is shown at once.
@@ -195,7 +211,10 @@ impl Host for System {
         if !has_time {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             let interrupted = None;
-            return Ok(Attempt { outcome, interrupted });
+            return Ok(Attempt {
+                outcome,
+                interrupted,
+            });
         }
         self.event_loop.is_hook = false;
         // No wait is pending that USR1 could end.
@@ -203,19 +222,38 @@ impl Host for System {
         let streams = &mut self.event_loop.streams;
         let stdio = streams.begin().map_err(fault("cannot make the streams"))?;
         let (isolation, deadline) = (self.isolation(), self.deadline);
-        run(&mut self.event_loop, &self.command, isolation, stdio, spec, deadline)
+        run(
+            &mut self.event_loop,
+            &self.command,
+            isolation,
+            stdio,
+            spec,
+            deadline,
+        )
     }
 
     fn tidy_terminal(&mut self) {
         self.event_loop.modes_before.put_back_unless_piped();
     }
 
-    fn wait(&mut self, delay: Duration, countdown_text: &dyn Fn(Duration, usize) -> String) -> RunResult<bool> {
+    fn wait(
+        &mut self,
+        delay: Duration,
+        countdown_text: &dyn Fn(Duration, usize) -> String,
+    ) -> RunResult<bool> {
         // Without a wait, the next attempt receives signals first.
-        Ok(delay.is_zero() || self.event_loop.sleep(delay, self.deadline, countdown_text)?)
+        Ok(delay.is_zero()
+            || self
+                .event_loop
+                .sleep(delay, self.deadline, countdown_text)?)
     }
 
-    fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec) -> RunResult<Attempt> {
+    fn run_shell(
+        &mut self,
+        kind: ShellKind,
+        shell: &str,
+        spec: &AttemptSpec,
+    ) -> RunResult<Attempt> {
         let stdio = self.stdio_for(kind);
         let stdio = stdio.map_err(fault("cannot keep the output for hooks and predicates"))?;
         let isolation = match kind {
@@ -226,17 +264,37 @@ impl Host for System {
         // Later than the run's deadline for `--on-give-up`.
         let deadline = Deadline::maybe_after(self.began, spec.deadline);
         self.event_loop.is_hook = true;
-        run(&mut self.event_loop, &command, isolation, stdio, spec, deadline)
+        run(
+            &mut self.event_loop,
+            &command,
+            isolation,
+            stdio,
+            spec,
+            deadline,
+        )
     }
 
-    fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<(Attempt, EnvLines)> {
+    fn run_before_retry(
+        &mut self,
+        shell: &str,
+        mut spec: AttemptSpec,
+    ) -> RunResult<(Attempt, EnvLines)> {
         // Private to this user. Without a file the variable is empty.
         let file = Builder::new().prefix(".backoff-env-").tempfile();
-        spec.set("BACKOFF_ENV", file.as_ref().map_or(Path::new(""), |file| file.path()));
+        spec.set(
+            "BACKOFF_ENV",
+            file.as_ref().map_or(Path::new(""), |file| file.path()),
+        );
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let lines = match file {
-            Ok(file) => files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
-            Err(error) => EnvLines::NoFile(files::env_file_cannot_be("made", &std::env::temp_dir(), &error)),
+            Ok(file) => {
+                files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read)
+            }
+            Err(error) => EnvLines::NoFile(files::env_file_cannot_be(
+                "made",
+                &std::env::temp_dir(),
+                &error,
+            )),
         };
         Ok((attempt, lines))
     }
@@ -253,7 +311,12 @@ impl Host for System {
         self.begin_count(budget);
     }
 
-    fn ask_budget(&mut self, budget: &SharedBudget, question: Question, patience: Duration) -> RunResult<BudgetAnswer> {
+    fn ask_budget(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+        patience: Duration,
+    ) -> RunResult<BudgetAnswer> {
         self.ask(budget, question, patience)
     }
 
@@ -265,7 +328,9 @@ impl Host for System {
             Err(RunError::Fault(why)) => {
                 // Later lines are dropped without another warning.
                 self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
-                let warning = format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
+                let warning = format!(
+                    "warning: cannot write to --log-file {path:?}: {why}; going on without it"
+                );
                 self.complain(&warning)
             }
             written => written,

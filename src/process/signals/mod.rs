@@ -11,7 +11,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nix::errno::Errno;
-use nix::libc::{self, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, c_void, sigaction, siginfo_t};
+use nix::libc::{
+    self, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, c_void, sigaction, siginfo_t,
+};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::unistd::{read, write};
 use signal_hook_registry::register_sigaction;
@@ -76,7 +78,13 @@ impl Received {
             signal if signal.stops_a_job() => SignalClass::StopJob,
             _ => SignalClass::Inform,
         };
-        let of_terminal = [Signal::INT, Signal::QUIT, Signal::HUP, Signal::CONT, Signal::WINCH];
+        let of_terminal = [
+            Signal::INT,
+            Signal::QUIT,
+            Signal::HUP,
+            Signal::CONT,
+            Signal::WINCH,
+        ];
         Received {
             signal,
             class,
@@ -88,7 +96,13 @@ impl Received {
 /// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
 /// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
 /// [`plain_handler`], which records them likewise.
-const REGISTERED: [Signal; 5] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::CHLD];
+const REGISTERED: [Signal; 5] = [
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::TERM,
+    Signal::CHLD,
+];
 
 /// The writing end of the pipe, and backoff's process number.
 static RECORDS: OnceLock<(OwnedFd, u32)> = OnceLock::new();
@@ -161,7 +175,8 @@ impl Signals {
         if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
             // The lost or unreadable record may have been about the end of the command.
             let from_kernel = true;
-            self.queue.push_back(Received::new(Signal::CHLD, from_kernel));
+            self.queue
+                .push_back(Received::new(Signal::CHLD, from_kernel));
         }
     }
 
@@ -216,9 +231,14 @@ fn set_handlers() -> io::Result<()> {
 
 /// Sets [`plain_handler`], unless the signal is ignored.
 fn set_plain_handler(signal: Signal) -> nix::Result<()> {
-    match change_action(signal, Some(&new_action(plain_handler as *const () as usize))) {
+    match change_action(
+        signal,
+        Some(&new_action(plain_handler as *const () as usize)),
+    ) {
         // Checking first would cost a call for each signal.
-        Ok(before) if before.sa_sigaction == libc::SIG_IGN => change_action(signal, Some(&before)).map(drop),
+        Ok(before) if before.sa_sigaction == libc::SIG_IGN => {
+            change_action(signal, Some(&before)).map(drop)
+        }
         // KILL, STOP and signals of the C library cannot have a handler.
         Err(Errno::EINVAL) => Ok(()),
         changed => changed.map(drop),
@@ -290,7 +310,9 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 
 /// Records a signal in the pipe. A child records it in [`CHILD_RECEIVED`]. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
-    let Some((records, parent)) = RECORDS.get() else { return };
+    let Some((records, parent)) = RECORDS.get() else {
+        return;
+    };
     if std::process::id() != *parent {
         CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
         return;

@@ -19,7 +19,13 @@ fn every_signal_is_of_one_class() {
 
 #[test]
 fn the_terminal_sends_some_signals() {
-    for signal in [Signal::INT, Signal::HUP, Signal::TSTP, Signal::CONT, Signal::WINCH] {
+    for signal in [
+        Signal::INT,
+        Signal::HUP,
+        Signal::TSTP,
+        Signal::CONT,
+        Signal::WINCH,
+    ] {
         assert!(Received::new(signal, true).by_terminal, "{signal}");
         assert!(!Received::new(signal, false).by_terminal, "{signal}");
     }

@@ -36,7 +36,10 @@ struct Report {
 }
 
 /// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if there is no report.
-#[allow(clippy::cast_lossless, reason = "id_t is wider than pid_t on FreeBSD only")]
+#[allow(
+    clippy::cast_lossless,
+    reason = "id_t is wider than pid_t on FreeBSD only"
+)]
 fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>> {
     let (kind, number) = child.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
     uninterrupted(|| {
@@ -44,7 +47,12 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>>
         // them zero. `nix` cannot name all real-time signals.
         let report = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
-            Errno::result(libc::waitid(kind, number as libc::id_t, &raw mut info, options))?;
+            Errno::result(libc::waitid(
+                kind,
+                number as libc::id_t,
+                &raw mut info,
+                options,
+            ))?;
             Report {
                 pid: info.si_pid(),
                 code: info.si_code,
@@ -79,7 +87,11 @@ impl Child {
     /// Returns how the child ended, or None while it runs. The child stays a zombie. The system may refuse to tell (a
     /// system call filter).
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
-        let report = wait(Some(self.pid), libc::WEXITED | libc::WNOWAIT | libc::WNOHANG).transpose()?;
+        let report = wait(
+            Some(self.pid),
+            libc::WEXITED | libc::WNOWAIT | libc::WNOHANG,
+        )
+        .transpose()?;
         Some(report.map(|report| match report.code {
             libc::CLD_EXITED => End::Exited(report.status as u8),
             // 255: a signal that `Signal` cannot represent.
@@ -117,7 +129,10 @@ impl Child {
 
     /// Updates the state: the kernel reports each stop and each continuation once.
     fn read_changes(&mut self) {
-        while let Ok(Some(report)) = wait(Some(self.pid), libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG) {
+        while let Ok(Some(report)) = wait(
+            Some(self.pid),
+            libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG,
+        ) {
             self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
             self.was_continued = !self.is_stopped;
             self.stopped_by = Signal::from_number(report.status).filter(|_| self.is_stopped);
@@ -128,7 +143,8 @@ impl Child {
     pub(crate) fn signal(&self, signal: Signal) {
         let group_now = || getpgid(Some(Pid::from_raw(self.pid)));
         // The child may have joined another group, while its children are still in the first.
-        let has_left = self.leads_group && group_now().is_ok_and(|group| group.as_raw() != self.pid);
+        let has_left =
+            self.leads_group && group_now().is_ok_and(|group| group.as_raw() != self.pid);
         if self.leads_group {
             send(Target::Group(self.pid), signal);
         }
@@ -138,7 +154,10 @@ impl Child {
     }
 
     /// Frees the process number. Waits for a process that is about to end.
-    #[allow(clippy::needless_pass_by_value, reason = "the number must not be used afterwards")]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "the number must not be used afterwards"
+    )]
     pub(crate) fn reap(self) {
         let _ = wait(Some(self.pid), libc::WEXITED);
     }

@@ -35,11 +35,18 @@ impl Environment {
         let mut pid_variables = Vec::new();
         for inherited in entries() {
             let bytes = inherited.to_bytes();
-            let name = bytes.iter().position(|byte| *byte == b'=').map(|end| &bytes[..end]);
-            if variables.iter().any(|(added, _)| name == Some(added.as_bytes())) {
+            let name = bytes
+                .iter()
+                .position(|byte| *byte == b'=')
+                .map(|end| &bytes[..end]);
+            if variables
+                .iter()
+                .any(|(added, _)| name == Some(added.as_bytes()))
+            {
                 continue;
             }
-            let has_own_pid = |prefix: &&str| bytes.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes());
+            let has_own_pid =
+                |prefix: &&str| bytes.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes());
             if let Some(name) = PID_VARIABLES.into_iter().find(has_own_pid) {
                 let (index, entry) = (pointers.len(), [0; 32]);
                 pid_variables.push(PidVariable { index, name, entry });

@@ -61,7 +61,11 @@ impl Command {
         let words = self.words.iter().map(|word| word.as_ptr());
         start_child(ChildSetup {
             files: &self.candidates(variables),
-            shell_argv: [SHELL.as_ptr()].into_iter().chain(words).chain([null()]).collect(),
+            shell_argv: [SHELL.as_ptr()]
+                .into_iter()
+                .chain(words)
+                .chain([null()])
+                .collect(),
             environment: Environment::new(variables),
             signals,
             isolation,
@@ -76,24 +80,39 @@ impl Command {
             return vec![c_string(name)];
         }
         let set = variables.iter().find(|(name, _)| name == "PATH");
-        let path = set.map(|(_, path)| path.clone()).or_else(|| variable("PATH"));
+        let path = set
+            .map(|(_, path)| path.clone())
+            .or_else(|| variable("PATH"));
         let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
         let file_in = |directory: &[u8]| match directory {
             // An empty entry is the working directory.
             b"" => c_string(name),
             _ => c_string(&[directory, b"/", name].concat()),
         };
-        path.as_bytes().split(|byte| *byte == b':').map(file_in).collect()
+        path.as_bytes()
+            .split(|byte| *byte == b':')
+            .map(file_in)
+            .collect()
     }
 
     /// Returns the reason if the child has ended because exec failed.
-    pub(crate) fn start_failure(&self, child: &Child, variables: &[Variable]) -> Option<StartFailure> {
+    pub(crate) fn start_failure(
+        &self,
+        child: &Child,
+        variables: &[Variable],
+    ) -> Option<StartFailure> {
         let errno = child.exec_error()?;
         let files = self.candidates(variables);
-        let paths = || files.iter().map(|file| Path::new(OsStr::from_bytes(file.to_bytes())));
+        let paths = || {
+            files
+                .iter()
+                .map(|file| Path::new(OsStr::from_bytes(file.to_bytes())))
+        };
         let message = match (errno, paths().find(|path| path.exists())) {
             (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
-            (Errno::ENOENT, None) if paths().any(Path::is_symlink) => "it is a symbolic link to nothing".into(),
+            (Errno::ENOENT, None) if paths().any(Path::is_symlink) => {
+                "it is a symbolic link to nothing".into()
+            }
             (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
                 "it is a function of bash, and no program; tip: try bash -c '...'".into()
             }
@@ -121,7 +140,10 @@ fn c_string(bytes: &[u8]) -> CString {
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {
-            format!("its lines end in CRLF, and there is no interpreter {}", quoted(name))
+            format!(
+                "its lines end in CRLF, and there is no interpreter {}",
+                quoted(name)
+            )
         }
         Some(name) => format!("its interpreter {} is missing", quoted(name)),
         // A binary, or a script that cannot be read.
@@ -137,8 +159,14 @@ fn interpreter(file: &Path) -> Option<OsString> {
         .take(FIRST_LINE_SIZE)
         .read_to_end(&mut start)
         .ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
     // As in `#! /bin/sh -e`.
-    let name = line.trim_ascii_start().split(|byte| b" \t".contains(byte)).next()?;
+    let name = line
+        .trim_ascii_start()
+        .split(|byte| b" \t".contains(byte))
+        .next()?;
     (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
 }

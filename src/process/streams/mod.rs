@@ -57,7 +57,8 @@ pub(crate) enum Stream {
 impl Streams {
     /// Prepares the streams of a run, before an attempt moves the offset of standard input.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
-        let mut outputs = [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.outputs[i]));
+        let mut outputs =
+            [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.outputs[i]));
         if options.outputs[1] == OutputMode::Failure {
             // A file from the start, as predicates and hooks write to it, too.
             outputs[1].kept = Spool::shared()?;
@@ -121,7 +122,9 @@ impl Streams {
             unread: false,
         };
         let input = ("standard input", self.input.fault.take());
-        let outputs = NAMES.into_iter().zip(self.outputs.each_mut().map(Output::end));
+        let outputs = NAMES
+            .into_iter()
+            .zip(self.outputs.each_mut().map(Output::end));
         let mut faults = once(input).chain(outputs);
         let first_fault = faults.find_map(|(name, fault)| Some((name, fault?)));
         first_fault.map_or(Ok(seen), |(name, why)| Err(format!("{name}: {why}")))
@@ -147,7 +150,9 @@ impl Streams {
     /// Returns the file that holds standard error back, for messages and hooks, if any.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
         match &self.outputs[1].kept.file {
-            Some(file) if self.options.outputs[1] == OutputMode::Failure => file.as_fd().try_clone_to_owned().map(Some),
+            Some(file) if self.options.outputs[1] == OutputMode::Failure => {
+                file.as_fd().try_clone_to_owned().map(Some)
+            }
             _ => Ok(None),
         }
     }

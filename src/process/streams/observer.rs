@@ -37,7 +37,11 @@ impl OutputObserver {
         let patterns = options.patterns.list.len();
         let is_any = options.watched.contains(&true);
         // A pseudo-terminal carries both outputs, as output 0.
-        let watched = if options.pty { [is_any; 2] } else { options.watched };
+        let watched = if options.pty {
+            [is_any; 2]
+        } else {
+            options.watched
+        };
         let scanner = || Scanner::new(Arc::clone(&options.patterns));
         OutputObserver {
             watched,
@@ -56,7 +60,9 @@ impl OutputObserver {
 
     /// Returns how many bytes to read from an output at most, so that one search is short.
     pub(super) fn read_limit(&self, output: usize) -> usize {
-        self.scanners[output].as_ref().map_or(usize::MAX, Scanner::most)
+        self.scanners[output]
+            .as_ref()
+            .map_or(usize::MAX, Scanner::most)
     }
 
     /// Observes a piece of an output. Returns an error if the piece cannot be kept.
@@ -76,7 +82,9 @@ impl OutputObserver {
         }
         let begun = now();
         self.search(output, |scanner, found| scanner.push(bytes, found));
-        self.search_left = self.search_left.saturating_sub(now().saturating_duration_since(begun));
+        self.search_left = self
+            .search_left
+            .saturating_sub(now().saturating_duration_since(begun));
         if self.search_left.is_zero() {
             self.scanners = [None, None];
         }
@@ -100,13 +108,18 @@ impl OutputObserver {
 
     /// Searches one output: `step` pushes bytes or ends the stream. A pattern that matched is no longer searched for in
     /// either output.
-    fn search(&mut self, output: usize, step: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8]))) {
+    fn search(
+        &mut self,
+        output: usize,
+        step: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8])),
+    ) {
         let Some(mut scanner) = self.scanners[output].take() else {
             return;
         };
         step(&mut scanner, &mut |pattern, text| {
             let excerpt = &text[..text.len().min(EXCERPT)];
-            self.matches[pattern].get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
+            self.matches[pattern]
+                .get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
             if let Some(other) = &mut self.scanners[1 - output] {
                 other.close(pattern);
             }
@@ -121,7 +134,9 @@ impl OutputObserver {
 
     /// Returns a file with the end of the observed output for hooks; `/dev/null` if they do not need it.
     pub(crate) fn tail_file(&self) -> io::Result<OwnedFd> {
-        let Some(tail) = &self.tail else { return null() };
+        let Some(tail) = &self.tail else {
+            return null();
+        };
         let mut file = Spool::default();
         file.append(tail.bytes())?;
         file.to_file()

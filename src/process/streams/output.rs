@@ -95,7 +95,9 @@ impl Output {
         if self.has_unwritten() {
             return Some((self.sink().fd(), PollFlags::POLLOUT));
         }
-        self.source.as_ref().map(|source| (source.as_fd(), PollFlags::POLLIN))
+        self.source
+            .as_ref()
+            .map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
     /// Called once [`Output::interest`] is ready: writes the rest of the chunk, or else reads the next one and

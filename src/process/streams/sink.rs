@@ -74,7 +74,9 @@ fn reopen(fd: RawFd) -> Option<File> {
         return None;
     }
     let mut options = File::options();
-    options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     options.open(format!("/proc/self/fd/{fd}")).ok()
 }
 
@@ -92,7 +94,11 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
 
 /// Reads a chunk from a description that is non-blocking or ready. Returns 0 at the end, `None` if no data is
 /// available.
-pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, limit: usize) -> nix::Result<Option<usize>> {
+pub(super) fn read_chunk(
+    source: BorrowedFd<'_>,
+    into: &mut Vec<u8>,
+    limit: usize,
+) -> nix::Result<Option<usize>> {
     set_chunk_length(into);
     match read(source, &mut into[..limit.min(CHUNK)]) {
         Ok(count) => {
@@ -105,7 +111,10 @@ pub(super) fn read_chunk(source: BorrowedFd<'_>, into: &mut Vec<u8>, limit: usiz
 }
 
 /// Reads a chunk from the caller's descriptor. Returns 0 at the end, `None` if no data is available.
-pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix::Result<Option<usize>> {
+pub(super) fn read_inherited(
+    source: BorrowedFd<'_>,
+    into: &mut Vec<u8>,
+) -> nix::Result<Option<usize>> {
     match ready(source, PollFlags::POLLIN)?.is_empty() {
         true => Ok(None),
         false => read_chunk(source, into, CHUNK),
@@ -118,7 +127,9 @@ pub(super) fn read_inherited(source: BorrowedFd<'_>, into: &mut Vec<u8>) -> nix:
 #[cfg_attr(portable, allow(unused_variables))]
 pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
     #[cfg(not(portable))]
-    if count > 32 * 1024 && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK) {
+    if count > 32 * 1024
+        && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK)
+    {
         let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
     }
 }

@@ -63,10 +63,18 @@ impl Spool {
     }
 
     /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
-    pub(crate) fn read_at(&self, chunk: &mut Vec<u8>, Range { start, end }: Range<u64>) -> io::Result<usize> {
+    pub(crate) fn read_at(
+        &self,
+        chunk: &mut Vec<u8>,
+        Range { start, end }: Range<u64>,
+    ) -> io::Result<usize> {
         let Some(file) = &self.file else {
             // Memory never holds bytes beyond `end`.
-            *chunk = self.memory.get(start as usize..).unwrap_or_default().to_vec();
+            *chunk = self
+                .memory
+                .get(start as usize..)
+                .unwrap_or_default()
+                .to_vec();
             return Ok(chunk.len());
         };
         // A failed append may have left bytes beyond `end`.
@@ -79,7 +87,10 @@ impl Spool {
 
     /// Returns a file with all bytes, at offset 0.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        let mut file = self.file.as_ref().map_or_else(memory_file, File::try_clone)?;
+        let mut file = self
+            .file
+            .as_ref()
+            .map_or_else(memory_file, File::try_clone)?;
         // Memory is empty if there was a file.
         file.write_all(&self.memory)?;
         file.rewind()?;
@@ -122,7 +133,11 @@ impl Replayable {
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if !self.is_incomplete {
-            self.error = self.spool.append(bytes).err().map(|error| error.to_string());
+            self.error = self
+                .spool
+                .append(bytes)
+                .err()
+                .map(|error| error.to_string());
             self.is_incomplete = self.error.is_some();
         }
     }

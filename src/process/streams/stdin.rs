@@ -15,7 +15,9 @@ use nix::unistd::{Whence, lseek};
 use super::sink::read_inherited;
 use super::spool::{Replayable, Spool};
 use super::tee::{StdinPipe, Wait};
-use crate::process::sys::fd::{has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking};
+use crate::process::sys::fd::{
+    has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
+};
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
 use crate::run::text::{describe, describe_error};
@@ -56,7 +58,11 @@ enum Method {
 
 impl Stdin {
     /// Chooses how attempts get standard input. At most `limit` bytes are kept for replay.
-    pub(crate) fn new(source: BorrowedFd<'static>, mode: InputMode, limit: u64) -> io::Result<Stdin> {
+    pub(crate) fn new(
+        source: BorrowedFd<'static>,
+        mode: InputMode,
+        limit: u64,
+    ) -> io::Result<Stdin> {
         Ok(Stdin {
             source,
             method: match mode {
@@ -108,7 +114,9 @@ impl Stdin {
         match self.method {
             Method::Inherit => return Ok(None),
             Method::Null => return null().map(Some),
-            Method::Rewind(start) => return Ok(lseek(self.source, start, Whence::SeekSet).map(|_| None)?),
+            Method::Rewind(start) => {
+                return Ok(lseek(self.source, start, Whence::SeekSet).map(|_| None)?);
+            }
             Method::ReadFirst(_) | Method::Tee | Method::ReadAhead(_) | Method::Replay => {}
         }
         let (reader, fd) = pipe()?;
@@ -149,7 +157,9 @@ impl Stdin {
 
     /// Feeds input without blocking. Closes the pipe at the end.
     pub(crate) fn fill_pipe(&mut self) {
-        let Some(mut pipe) = self.pipe.take() else { return };
+        let Some(mut pipe) = self.pipe.take() else {
+            return;
+        };
         pipe.wait = self.feed(&mut pipe).unwrap_or_else(|error| {
             self.fault = Some(describe_error(&error));
             Wait::Failed
@@ -167,7 +177,10 @@ impl Stdin {
         if pipe.unwritten.is_empty() {
             let count = match &mut self.method {
                 _ if !pipe.replay.is_empty() => {
-                    let count = self.kept.spool.read_at(&mut pipe.chunk, pipe.replay.clone())?;
+                    let count = self
+                        .kept
+                        .spool
+                        .read_at(&mut pipe.chunk, pipe.replay.clone())?;
                     // The file of kept bytes was cut.
                     if count == 0 {
                         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -181,7 +194,9 @@ impl Stdin {
                     pipe.chunk.len()
                 }
                 // Leaves the rest of the source to later programs.
-                Method::ReadAhead(_) if has_lost_its_reader(pipe.fd.as_fd()) => return Ok(Wait::ReaderGone),
+                Method::ReadAhead(_) if has_lost_its_reader(pipe.fd.as_fd()) => {
+                    return Ok(Wait::ReaderGone);
+                }
                 Method::ReadAhead(_) => {
                     let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
                         return Ok(Wait::Data);
@@ -229,13 +244,17 @@ impl Stdin {
 impl Method {
     /// Chooses the method by the type of standard input.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
-        let access_mode = OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
+        let access_mode =
+            OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
         // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command
         // overwrite its output. The same file open for writing counts as shared.
-        let is_output_too = |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
+        let is_output_too =
+            |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
-            SFlag::S_IFREG | SFlag::S_IFBLK if ![stdio::OUT, stdio::ERR].into_iter().any(is_output_too) => {
+            SFlag::S_IFREG | SFlag::S_IFBLK
+                if ![stdio::OUT, stdio::ERR].into_iter().any(is_output_too) =>
+            {
                 lseek(source, 0, Whence::SeekCur).map_or(Method::Inherit, Method::Rewind)
             }
             _ => Method::Inherit,

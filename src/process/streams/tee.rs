@@ -72,7 +72,11 @@ impl StdinPipe {
 
     /// Opens the next window once the command has read the current one. If the system cannot duplicate or count, the
     /// first call fails.
-    pub(super) fn move_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> nix::Result<Wait> {
+    pub(super) fn move_window(
+        &mut self,
+        source: BorrowedFd<'_>,
+        kept: &mut Replayable,
+    ) -> nix::Result<Wait> {
         if unread(&self.fd)? > 0 {
             let state = ready(self.fd.as_fd(), PollFlags::POLLOUT)?;
             match self.wait {
@@ -100,7 +104,11 @@ impl StdinPipe {
 
     /// Takes from the source the part of the window that the command has read, and keeps it. A process that the command
     /// left running may still read the rest, which is not taken.
-    pub(super) fn take_window(&mut self, source: BorrowedFd<'_>, kept: &mut Replayable) -> nix::Result<()> {
+    pub(super) fn take_window(
+        &mut self,
+        source: BorrowedFd<'_>,
+        kept: &mut Replayable,
+    ) -> nix::Result<()> {
         if self.window == 0 {
             return Ok(());
         }

@@ -6,13 +6,19 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollTimeout};
 
 /// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
-#[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads it"
+)]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 /// Returns the time of day, which may jump. Waits and limits never use it.
-#[allow(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads it"
+)]
 pub(crate) fn time_of_day() -> SystemTime {
     SystemTime::now()
 }

@@ -1,5 +1,8 @@
 //! The environment of backoff, which never changes.
-#![allow(clippy::disallowed_methods, reason = "this module reads the environment")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this module reads the environment"
+)]
 
 use std::env::{var_os, vars_os};
 use std::ffi::{CStr, OsString, c_char};
@@ -46,7 +49,9 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
 
 /// Returns true if the locale uses UTF-8, by the first locale variable that is set.
 pub(crate) fn is_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(nonempty);
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(nonempty);
     let locale = locale.unwrap_or_default().to_string_lossy().to_lowercase();
     locale.contains(".utf-8") || locale.contains(".utf8")
 }
@@ -63,7 +68,11 @@ pub(crate) fn config_home() -> Option<PathBuf> {
 
 /// Returns backoff's directory in an XDG base directory. The specification ignores relative paths.
 fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
-    let absolute_path = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute_path = |name| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     let base = absolute_path(name).or_else(|| Some(absolute_path("HOME")?.join(below_home)))?;
     Some(base.join("backoff"))
 }

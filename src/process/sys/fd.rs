@@ -49,7 +49,11 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// Opens `/dev/null` for reading and writing.
 pub(crate) fn null() -> io::Result<OwnedFd> {
-    Ok(File::options().read(true).write(true).open("/dev/null")?.into())
+    Ok(File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?
+        .into())
 }
 
 /// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a
@@ -66,12 +70,18 @@ pub(crate) fn kind(fd: BorrowedFd<'_>) -> nix::Result<SFlag> {
 
 /// Returns true for a pipe or a socket, to which a write may block, and if the kind is unknown.
 pub(crate) fn is_piped(number: RawFd) -> bool {
-    kind(inherited(number)).map_or(true, |kind| [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind))
+    kind(inherited(number)).map_or(true, |kind| {
+        [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind)
+    })
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
-    let place = |number| fstat(inherited(number)).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    let place = |number| {
+        fstat(inherited(number))
+            .ok()
+            .map(|stat| (stat.st_dev, stat.st_ino))
+    };
     place(one).is_some_and(|one| place(other) == Some(one))
 }
 
@@ -84,5 +94,6 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 
 /// Returns true if the reader is gone, as far as `poll` can tell without a write.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
-    ready(fd, PollFlags::empty()).is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+    ready(fd, PollFlags::empty())
+        .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
 }

@@ -28,5 +28,7 @@ pub(crate) fn uuid() -> String {
     // Version 4 stands at bit 76, variant 2 at bit 62.
     let bits = random & !(0b1111 << 76) & !(0b11 << 62) | (4 << 76) | (2 << 62);
     let hex = format!("{bits:032x}");
-    [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]).join("-")
+    [0..8, 8..12, 12..16, 16..20, 20..32]
+        .map(|part| &hex[part])
+        .join("-")
 }

@@ -72,7 +72,9 @@ fn numbers() -> Option<Vec<libc::pid_t>> {
     // Room for more processes than the system allows. The call takes bytes, and returns a number of processes.
     let mut numbers = vec![0; 1 << 17];
     // SAFETY: the buffer has the given size.
-    let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32) };
+    let count = unsafe {
+        libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32)
+    };
     numbers.truncate(usize::try_from(count).ok()?);
     Some(numbers)
 }
@@ -84,7 +86,10 @@ pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     let (count, info) = unsafe {
         let mut info: libc::proc_bsdinfo = std::mem::zeroed();
         let record = (&raw mut info).cast();
-        (libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size), info)
+        (
+            libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size),
+            info,
+        )
     };
     (count == size).then(|| Process {
         pid,

@@ -37,13 +37,20 @@ impl Countdown {
     /// Begins a wait.
     pub(crate) fn begin(&mut self, wait: Duration) {
         let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
-        let is_on = self.progress.is_some_and(|mode| mode == Progress::Always || !is_dumb);
+        let is_on = self
+            .progress
+            .is_some_and(|mode| mode == Progress::Always || !is_dumb);
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
     /// Draws the line once a second, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns
     /// the time of the next redraw: the next full second.
-    pub(crate) fn show(&mut self, now: Instant, end: Deadline, format_line: LineFor<'_>) -> Deadline {
+    pub(crate) fn show(
+        &mut self,
+        now: Instant,
+        end: Deadline,
+        format_line: LineFor<'_>,
+    ) -> Deadline {
         let Some(left) = end.left(now).filter(|_| self.is_wanted) else {
             return Deadline::NEVER;
         };

@@ -23,10 +23,14 @@ fn set(modes: &Termios) -> bool {
 
 /// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.
 pub(super) fn make_raw() -> bool {
-    let Ok(mut saved) = SAVED.lock() else { return false };
+    let Ok(mut saved) = SAVED.lock() else {
+        return false;
+    };
     // After a STOP, which cannot be caught, the modes are saved already.
     let modes = saved.clone().or_else(get).filter(|_| may_use(stdio::IN));
-    let Some(mut raw) = modes.clone() else { return false };
+    let Some(mut raw) = modes.clone() else {
+        return false;
+    };
     *saved = modes;
     cfmakeraw(&mut raw);
     set(&raw)
@@ -35,7 +39,9 @@ pub(super) fn make_raw() -> bool {
 /// Restores the modes from before raw mode, if our terminal is in raw mode.
 pub(crate) fn restore() {
     // Fails instead of waiting, if a panic came under the lock.
-    let Ok(mut saved) = SAVED.try_lock() else { return };
+    let Ok(mut saved) = SAVED.try_lock() else {
+        return;
+    };
     // In the background, the foreground job has set the modes that it needs.
     if let Some(modes) = saved.take()
         && may_use(stdio::IN)

@@ -60,8 +60,11 @@ impl Pty {
         let forwards_keys = inherits_terminal && stdio::is_terminal(stdio::OUT);
         let reads_pty = forwards_keys || inherits_terminal && is_in_background;
         // In the background, our modes are those of the shell's line editor: the new terminal gets the system's.
-        let initial_modes = (forwards_keys && !is_in_background).then(modes::get).flatten();
-        let OpenptyResult { master, slave } = uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
+        let initial_modes = (forwards_keys && !is_in_background)
+            .then(modes::get)
+            .flatten();
+        let OpenptyResult { master, slave } =
+            uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
         for fd in [&master, &slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         }
@@ -221,7 +224,8 @@ impl Pty {
         ];
         let keys = keys.map(|(key, signal)| (settings.control_chars[key as usize], signal));
         // If backoff ignores the signal, the key goes to the command's terminal, which sends the signal.
-        let is_ours = |(key, signal): &(u8, Signal)| *key != libc::_POSIX_VDISABLE && !is_ignored(*signal);
+        let is_ours =
+            |(key, signal): &(u8, Signal)| *key != libc::_POSIX_VDISABLE && !is_ignored(*signal);
         Some(keys.into_iter().filter(is_ours).collect())
     }
 }

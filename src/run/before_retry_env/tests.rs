@@ -29,7 +29,9 @@ fn a_bad_line_is_ignored_and_the_others_are_taken() {
         (b"A=a\0b", "NUL"),
     ] {
         let mut extra_env = ExtraEnv::default();
-        let warning = extra_env.add(&[b"X=1\n", line, b"\nY=2\n"].concat()).unwrap();
+        let warning = extra_env
+            .add(&[b"X=1\n", line, b"\nY=2\n"].concat())
+            .unwrap();
         assert!(
             warning.starts_with("ignored line 2 of $BACKOFF_ENV: ") && warning.contains(why),
             "{warning}"
@@ -40,7 +42,8 @@ fn a_bad_line_is_ignored_and_the_others_are_taken() {
 
 #[test]
 fn one_file_and_all_variables_have_a_limit() {
-    let too_large = |lines: &str| Some(format!("ignored line {lines} of $BACKOFF_ENV: {TOO_LARGE}"));
+    let too_large =
+        |lines: &str| Some(format!("ignored line {lines} of $BACKOFF_ENV: {TOO_LARGE}"));
     let mut extra_env = ExtraEnv::default();
     let half = "x".repeat(LIMIT / 2);
     let file = format!("A={half}\nB=1\nC={half}\n");

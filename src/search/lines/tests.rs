@@ -16,7 +16,9 @@ fn lines_are_the_same_however_they_come() {
 
 #[test]
 fn a_long_line_is_shown_in_parts_that_overlap() {
-    let line: Vec<u8> = (0..5000).flat_map(|n| format!(" {n}").into_bytes()).collect();
+    let line: Vec<u8> = (0..5000)
+        .flat_map(|n| format!(" {n}").into_bytes())
+        .collect();
     for size in [1, 1000, line.len()] {
         let (mut lines, mut seen) = (Lines::default(), Vec::new());
         let mut show = |part: &[u8]| {

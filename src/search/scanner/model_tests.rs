@@ -16,12 +16,20 @@ fn regex(text: &str) -> Regex {
 
 /// Runs each open expression on each line.
 fn naive(patterns: &[String], stream: &[u8]) -> Vec<Hit> {
-    let mut open: Vec<(usize, Regex)> = patterns.iter().map(|text| regex(text)).enumerate().collect();
+    let mut open: Vec<(usize, Regex)> = patterns
+        .iter()
+        .map(|text| regex(text))
+        .enumerate()
+        .collect();
     let mut hits: Vec<Hit> = Vec::new();
     for line in stream.split_inclusive(|byte| *byte == b'\n') {
         let line = without_cr(line.strip_suffix(b"\n").unwrap_or(line));
         for (index, regex) in &open {
-            hits.extend(regex.find(line).map(|found| (*index, found.as_bytes().to_vec())));
+            hits.extend(
+                regex
+                    .find(line)
+                    .map(|found| (*index, found.as_bytes().to_vec())),
+            );
         }
         open.retain(|(index, _)| hits.iter().all(|(found, _)| found != index));
     }
@@ -29,7 +37,12 @@ fn naive(patterns: &[String], stream: &[u8]) -> Vec<Hit> {
 }
 
 fn set(patterns: &[String]) -> Patterns {
-    Patterns::new(patterns.iter().map(|text| Pattern::parse(text).unwrap()).collect())
+    Patterns::new(
+        patterns
+            .iter()
+            .map(|text| Pattern::parse(text).unwrap())
+            .collect(),
+    )
 }
 
 /// Scans the stream in pieces of the given sizes in turn.
@@ -81,7 +94,8 @@ const PIECES: &[&[u8]] = &[
 const BROKEN: &[&[u8]] = &[b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b"\xf0\x9f"];
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    vec(prop_oneof![8 => select(PIECES), 1 => select(BROKEN)], 0..40).prop_map(|pieces| pieces.concat())
+    vec(prop_oneof![8 => select(PIECES), 1 => select(BROKEN)], 0..40)
+        .prop_map(|pieces| pieces.concat())
 }
 
 proptest! {

@@ -5,7 +5,12 @@ const WINDOW: usize = MOST_CALL;
 const OVERLAP: usize = WINDOW / 8;
 
 fn set(texts: &[&str]) -> Patterns {
-    Patterns::new(texts.iter().map(|text| Pattern::parse(text).unwrap()).collect())
+    Patterns::new(
+        texts
+            .iter()
+            .map(|text| Pattern::parse(text).unwrap())
+            .collect(),
+    )
 }
 
 /// Returns the matches, with pushes of the given size.
@@ -25,7 +30,11 @@ fn scan(texts: &[&str], stream: &[u8], size: usize) -> Vec<(usize, Vec<u8>)> {
 fn first(text: &str, stream: &[u8]) -> Option<Vec<u8>> {
     let whole = scan(&[text], stream, usize::MAX);
     for size in 1..=stream.len().min(9) {
-        assert_eq!(scan(&[text], stream, size), whole, "{text:?} in pushes of {size}");
+        assert_eq!(
+            scan(&[text], stream, size),
+            whole,
+            "{text:?} in pushes of {size}"
+        );
     }
     whole.into_iter().next().map(|(_, found)| found)
 }
@@ -41,7 +50,12 @@ fn is(text: &str, stream: &[u8], expected: &str) {
 }
 
 fn not(text: &str, stream: &[u8]) {
-    assert_eq!(first(text, stream), None, "{text:?} in {}", stream.escape_ascii());
+    assert_eq!(
+        first(text, stream),
+        None,
+        "{text:?} in {}",
+        stream.escape_ascii()
+    );
 }
 
 #[test]
@@ -117,27 +131,45 @@ fn matches_are_seen_across_windows() {
         .chain((WINDOW - OVERLAP - 24..WINDOW - OVERLAP).step_by(3))
     {
         let line = long(size, at, b" needl");
-        assert_eq!(scan(&[r"\bneedl"], &line, 6_000), [(0, b"needl".to_vec())], "at {at}");
+        assert_eq!(
+            scan(&[r"\bneedl"], &line, 6_000),
+            [(0, b"needl".to_vec())],
+            "at {at}"
+        );
     }
     let needle = [b"<".as_slice(), &vec![b'-'; OVERLAP - 2], b">"].concat();
     for at in [10, WINDOW - OVERLAP - 9, WINDOW - OVERLAP - 7, WINDOW - 1] {
         let line = long(size, at, &needle);
-        assert_eq!(scan(&["<-+>"], &line, 6_000), [(0, needle.clone())], "at {at}");
+        assert_eq!(
+            scan(&["<-+>"], &line, 6_000),
+            [(0, needle.clone())],
+            "at {at}"
+        );
     }
 }
 
 #[test]
 fn a_window_does_not_look_like_a_line() {
     let mut line = long(2 * WINDOW + 100, WINDOW, b"x");
-    for anchored in ["^x", r"\Ax", "x$", r"x\z", r"\bx", r"x\b", "(?m)^x", "(?mR)x$"] {
+    for anchored in [
+        "^x", r"\Ax", "x$", r"x\z", r"\bx", r"x\b", "(?m)^x", "(?mR)x$",
+    ] {
         line[0] = b'y';
         *line.last_mut().unwrap() = b'y';
         assert_eq!(scan(&[anchored], &line, 1 << 12), [], "{anchored}");
         line[0] = b'x';
         *line.last_mut().unwrap() = b'x';
-        assert_eq!(scan(&[anchored], &line, 1 << 12), [(0, b"x".to_vec())], "{anchored}");
+        assert_eq!(
+            scan(&[anchored], &line, 1 << 12),
+            [(0, b"x".to_vec())],
+            "{anchored}"
+        );
         let ended = [line.as_slice(), b"\r\n"].concat();
-        assert_eq!(scan(&[anchored], &ended, 1 << 12), [(0, b"x".to_vec())], "{anchored}");
+        assert_eq!(
+            scan(&[anchored], &ended, 1 << 12),
+            [(0, b"x".to_vec())],
+            "{anchored}"
+        );
     }
 }
 
@@ -170,7 +202,10 @@ fn the_more_places_patterns_have_the_fewer_bytes_are_searched_at_once() {
         assert_eq!(Pattern::parse(text).unwrap().places(), places, "{text}");
     }
     let most = |text| Scanner::new(Arc::new(set(&[text]))).most();
-    assert_eq!([most("a"), most("a{999}"), most("a{4999}")], [64 << 10, 4000, 1 << 10]);
+    assert_eq!(
+        [most("a"), most("a{999}"), most("a{4999}")],
+        [64 << 10, 4000, 1 << 10]
+    );
 }
 
 #[test]
@@ -179,7 +214,9 @@ fn streams_of_one_set_have_states_of_their_own() {
     let mut scanners = [Scanner::new(Arc::clone(&set)), Scanner::new(set)];
     let mut all = Vec::new();
     for (stream, bytes) in [(0, "a\n"), (1, "xa\n"), (0, "a\nb"), (1, "b\n")] {
-        scanners[stream].push(bytes.as_bytes(), &mut |index, _: &[u8]| all.push((stream, index)));
+        scanners[stream].push(bytes.as_bytes(), &mut |index, _: &[u8]| {
+            all.push((stream, index))
+        });
     }
     scanners[0].finish(&mut |index, _: &[u8]| all.push((0, index)));
     assert_eq!(all, [(0, 0), (1, 0), (1, 1), (0, 1)]);

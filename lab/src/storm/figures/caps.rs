@@ -21,7 +21,10 @@ const SETTLED: usize = 10;
 const BINS: usize = 31;
 
 pub fn caps(into: &Path) -> Result<()> {
-    let Some((_, delays)) = jitters().into_iter().find(|(name, _)| *name == "decorrelated") else {
+    let Some((_, delays)) = jitters()
+        .into_iter()
+        .find(|(name, _)| *name == "decorrelated")
+    else {
         return Err("there is no decorrelated jitter".into());
     };
     println!("\nDecorrelated jitter, waits 11 to 30 of {CLIENTS} clients\n");
@@ -36,7 +39,12 @@ pub fn caps(into: &Path) -> Result<()> {
         println!("| {name} | {:.1}% | {mean:.1} |", shares[BINS - 1]);
         let mut steps = Vec::new();
         for (from, share) in (0_u32..).zip(shares) {
-            writeln!(csv, "{name},{from},{},{:.5}", (from + 1).min(30), share / 100.0)?;
+            writeln!(
+                csv,
+                "{name},{from},{},{:.5}",
+                (from + 1).min(30),
+                share / 100.0
+            )?;
             steps.extend([(f64::from(from), share), (f64::from(from + 1), share)]);
         }
         lines.push(line(name, steps));
@@ -44,7 +52,11 @@ pub fn caps(into: &Path) -> Result<()> {
     fs::write(into.join("cap.csv"), csv)?;
     Plot {
         title: "Decorrelated jitter, cap 30 s: share of the waits per second of length",
-        x: ("seconds (the last step: exactly 30 s)", Scale::Linear, 0.0..31.0),
+        x: (
+            "seconds (the last step: exactly 30 s)",
+            Scale::Linear,
+            0.0..31.0,
+        ),
         y: ("percent of the waits", Scale::Linear, 0.0..40.0),
         lines: &lines,
         legend: SeriesLabelPosition::UpperLeft,
@@ -58,8 +70,15 @@ fn shares(delays: &Delays, capped: Capped) -> ([f64; BINS], f64) {
     let mut bins = [0_u32; BINS];
     let (mut count, mut sum) = (0_u32, 0.0);
     for _ in 0..CLIENTS {
-        for wait in waits(delays, capped, WAITS, &mut rng).into_iter().skip(SETTLED) {
-            let bin = if wait == delays.cap { 30 } else { wait.as_secs() };
+        for wait in waits(delays, capped, WAITS, &mut rng)
+            .into_iter()
+            .skip(SETTLED)
+        {
+            let bin = if wait == delays.cap {
+                30
+            } else {
+                wait.as_secs()
+            };
             bins[(bin as usize).min(BINS - 1)] += 1;
             count += 1;
             sum += wait.as_secs_f64();

@@ -37,7 +37,10 @@ pub fn load(into: &Path) -> Result<()> {
     }
     fs::write(into.join("load.csv"), csv)?;
     let capacity = f64::from(CLIENTS) / 5.0 * SLOT.as_secs_f64();
-    lines.push(line("capacity (up from 5 s)", vec![(5.0, capacity), (15.0, capacity)]));
+    lines.push(line(
+        "capacity (up from 5 s)",
+        vec![(5.0, capacity), (15.0, capacity)],
+    ));
     Plot {
         title: "100,000 clients: most calls in a slot of 10 ms, in each 100 ms",
         x: ("seconds", Scale::Linear, 0.0..15.0),

@@ -25,7 +25,9 @@ const BUDGETS: [(Option<BudgetLimits>, &str); 2] = [(None, "none"), (Some(TERMS)
 const AFTER_THE_FIRST_WAVE: Duration = Duration::from_secs(1);
 
 pub fn storm(into: &Path) -> Result<()> {
-    println!("\nStorm: N clients fail within 100 ms, the service is back after 5 s with a capacity of N/5 a second");
+    println!(
+        "\nStorm: N clients fail within 100 ms, the service is back after 5 s with a capacity of N/5 a second"
+    );
     let mut csv = String::from(
         "clients,jitter,budget,runs,calls_per_client,peak_of_retries,peak_1s_to_5s,peak_from_5s,drained_s,\
          served,denied,served_after_mean_s,served_after_sd_s,four_waits_mean_s,four_waits_sd_s\n",
@@ -66,10 +68,15 @@ fn defaults(into: &Path) -> Result<()> {
         };
         let course = storm.run(&default_waits(), &mut seeded(SEED));
         let peak = course.peak(AFTER_THE_FIRST_WAVE, storm.outage);
-        let shares = [course.calls(), course.gave_up + course.denied, course.unanswered];
+        let shares = [
+            course.calls(),
+            course.gave_up + course.denied,
+            course.unanswered,
+        ];
         let [calls, gave_up, unanswered] = shares.map(|count| count as f64 / f64::from(clients));
         let drained = course.drained.unwrap_or_default();
-        let [mean, sd, drained] = [course.waits.mean(), course.waits.deviation(), drained].map(|t| t.as_secs_f64());
+        let [mean, sd, drained] =
+            [course.waits.mean(), course.waits.deviation(), drained].map(|t| t.as_secs_f64());
         let row = format!("{mean:.3},{sd:.3},{calls:.3},{gave_up:.4},{unanswered:.4},{drained:.1}");
         writeln!(csv, "{clients},{said},{peak},{row}")?;
     }
@@ -79,7 +86,13 @@ fn defaults(into: &Path) -> Result<()> {
 
 /// Simulates all jitters with one number of clients and one budget: prints a table, adds the lines of the CSV file and,
 /// without a budget, the points of the plot.
-fn table(clients: u32, budget: Option<BudgetLimits>, said: &str, csv: &mut String, peaks: &mut [Line]) -> Result<()> {
+fn table(
+    clients: u32,
+    budget: Option<BudgetLimits>,
+    said: &str,
+    csv: &mut String,
+    peaks: &mut [Line],
+) -> Result<()> {
     let runs = (100_000 / clients).clamp(1, 100);
     println!("\n{clients} clients, budget {said}, runs: {runs}\n");
     println!(
@@ -157,8 +170,11 @@ impl Row {
             denied,
             ..
         } = self;
-        let ([retries, outage, back], [served_mean, served_sd], [mean, sd]) = (peaks, self.served_after, self.waits);
-        let drained = self.drained.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"));
+        let ([retries, outage, back], [served_mean, served_sd], [mean, sd]) =
+            (peaks, self.served_after, self.waits);
+        let drained = self
+            .drained
+            .map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"));
         let cells = format!(
             "{retries:.1} | {outage:.1} | {back:.1} | {drained} | {calls_per_client:.2} | {:.0}% | {mean:.2} ± {sd:.2}",
             100.0 * denied

@@ -131,6 +131,9 @@ pub fn strategies() -> [(&'static str, Delays); 5] {
         ("exponential, no jitter", exponential(Jitter::None)),
         ("equal jitter", exponential(Jitter::Equal)),
         ("full jitter", exponential(Jitter::Full)),
-        ("decorrelated jitter", exponential(Jitter::Decorrelated { factor: 3.0 })),
+        (
+            "decorrelated jitter",
+            exponential(Jitter::Decorrelated { factor: 3.0 }),
+        ),
     ]
 }

@@ -188,7 +188,8 @@ impl Storm {
                     last_success = Some(after);
                 }
                 Decision::Retry(wait) | Decision::Confirm(wait) => {
-                    let is_denied = |terms: &BudgetLimits| !ledger.answer(terms, Question::Retry, now).allowed;
+                    let is_denied =
+                        |terms: &BudgetLimits| !ledger.answer(terms, Question::Retry, now).allowed;
                     // Timeout of the budget's answer. Without one, the machine's own budget allows the first ten
                     // attempts.
                     let patience = wait.clamp(Duration::from_millis(250), Duration::from_secs(5));
@@ -230,7 +231,8 @@ impl Course {
     /// Returns the calls of the slots that begin in [from, until).
     pub fn slots(&self, from: Duration, until: Duration) -> &[u32] {
         let just_before_next = SLOT - Duration::from_nanos(1);
-        let index = |time: Duration| slot(time.saturating_add(just_before_next)).min(self.load.len());
+        let index =
+            |time: Duration| slot(time.saturating_add(just_before_next)).min(self.load.len());
         let until = index(until);
         &self.load[index(from).min(until)..until]
     }
@@ -261,11 +263,17 @@ pub fn jitters() -> [(&'static str, Delays); 7] {
     let spread = Duration::from_secs(1);
     [
         ("none", exponential(Jitter::None)),
-        ("proportional", exponential(Jitter::Proportional { spread: 0.25 })),
+        (
+            "proportional",
+            exponential(Jitter::Proportional { spread: 0.25 }),
+        ),
         ("equal", exponential(Jitter::Equal)),
         ("additive", exponential(Jitter::Additive { spread })),
         ("full", exponential(Jitter::Full)),
-        ("decorrelated", exponential(Jitter::Decorrelated { factor: 3.0 })),
+        (
+            "decorrelated",
+            exponential(Jitter::Decorrelated { factor: 3.0 }),
+        ),
         ("slotted", exponential(Jitter::Slotted { ceiling: 10 })),
     ]
 }

@@ -17,7 +17,11 @@ fn capped_after_the_draw_waits_pile_up_at_the_cap() {
     };
     let share = |capped| {
         let waits = cap::waits(&delays, capped, 20_000, &mut seeded(1));
-        assert!(waits.iter().all(|wait| (delays.base..=delays.cap).contains(wait)));
+        assert!(
+            waits
+                .iter()
+                .all(|wait| (delays.base..=delays.cap).contains(wait))
+        );
         waits.iter().filter(|wait| **wait == delays.cap).count() as f64 / 20_000.0
     };
     assert!(share(Capped::AfterTheDraw) > 0.2);

@@ -19,19 +19,29 @@ fn the_order_of_the_strategies_under_contention() {
     for clients in [50, 100, 150] {
         let cost = |name: &str| contend(clients, &strategy(name), 40);
         let (none, plain) = (cost("no backoff"), cost("exponential, no jitter"));
-        let jittered @ [equal, full, decorrelated] = ["equal jitter", "full jitter", "decorrelated jitter"].map(cost);
+        let jittered @ [equal, full, decorrelated] =
+            ["equal jitter", "full jitter", "decorrelated jitter"].map(cost);
 
         // No backoff makes the most calls. Exponential backoff without jitter makes more calls than any jitter, and
         // takes far longer.
         assert!(none.calls > plain.calls, "{clients}");
         for cost in jittered {
-            assert!(plain.calls > 1.5 * cost.calls, "{clients}: {plain:?} {cost:?}");
+            assert!(
+                plain.calls > 1.5 * cost.calls,
+                "{clients}: {plain:?} {cost:?}"
+            );
             assert!(plain.time > 5 * cost.time, "{clients}: {plain:?} {cost:?}");
         }
         // Full jitter makes the fewest calls, equal jitter takes the most time.
         assert!(full.calls < equal.calls, "{clients}: {full:?} {equal:?}");
-        assert!(full.calls < decorrelated.calls, "{clients}: {full:?} {decorrelated:?}");
-        assert!(equal.time > full.time && equal.time > decorrelated.time, "{clients}");
+        assert!(
+            full.calls < decorrelated.calls,
+            "{clients}: {full:?} {decorrelated:?}"
+        );
+        assert!(
+            equal.time > full.time && equal.time > decorrelated.time,
+            "{clients}"
+        );
     }
 }
 
@@ -72,7 +82,12 @@ fn the_published_model_written_twice_says_the_same() {
                 let ours = contend(clients, &delays, runs);
                 let what = format!("{name}, {clients} clients, first exponent {first}");
                 expect_near(&format!("calls, {what}"), ours.calls, calls, 0.03);
-                expect_near(&format!("time, {what}"), ours.time.as_secs_f64() * 1000.0, time, 0.1);
+                expect_near(
+                    &format!("time, {what}"),
+                    ours.time.as_secs_f64() * 1000.0,
+                    time,
+                    0.1,
+                );
             }
         }
     }

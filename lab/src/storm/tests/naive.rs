@@ -73,7 +73,9 @@ pub fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> (f64, f
         .collect();
     let (mut row, mut calls, mut end) = (0_u64, 0_u64, 0.0_f64);
     loop {
-        let waiting = all.iter_mut().filter(|client| !matches!(client.state, State::Done));
+        let waiting = all
+            .iter_mut()
+            .filter(|client| !matches!(client.state, State::Done));
         let Some(next) = waiting.min_by(|a, b| a.at.total_cmp(&b.at)) else {
             return (calls as f64, end);
         };

@@ -11,7 +11,9 @@ fn run(storm: &Storm, jitter: &str, seed: u64) -> Course {
 
 /// Returns the mean of a figure over storms of the same kind.
 fn mean(storm: &Storm, jitter: &str, runs: u64, figure: impl Fn(&Course) -> f64) -> f64 {
-    let sum: f64 = (0..runs).map(|seed| figure(&run(storm, jitter, seed))).sum();
+    let sum: f64 = (0..runs)
+        .map(|seed| figure(&run(storm, jitter, seed)))
+        .sum();
     sum / runs as f64
 }
 
@@ -65,7 +67,8 @@ fn the_order_of_the_variations() {
             course.waits.deviation().as_secs_f64() / course.waits.mean().as_secs_f64()
         })
     };
-    let [none, equal, full, decorrelated] = ["none", "equal", "full", "decorrelated"].map(variation);
+    let [none, equal, full, decorrelated] =
+        ["none", "equal", "full", "decorrelated"].map(variation);
     assert!(none < 1e-9);
     // Independent uniform waits: sqrt(sum of widths^2 / 12) / sum of means.
     let widths = f64::from(1 + 4 + 16 + 64).sqrt() / 12_f64.sqrt();
@@ -96,7 +99,10 @@ fn a_storm_drains_at_the_pace_of_the_service_at_best() {
 #[test]
 fn a_service_that_stays_down_serves_nobody() {
     let course = run(&outage(50), "full", 1);
-    assert_eq!((course.drained, course.served.count(), course.left), (None, 0, 50));
+    assert_eq!(
+        (course.drained, course.served.count(), course.left),
+        (None, 0, 50)
+    );
     let never = Storm {
         capacity: 0,
         horizon: ms(20_000),
@@ -120,6 +126,10 @@ fn a_budget_ends_the_storm_and_serves_nobody() {
         // If all answers of a store come too late, the budget has no effect.
         let step = ms(3_600_000);
         let late = run(&Storm { step, ..storm }, jitter, 1);
-        assert_eq!((late.denied, late.unanswered), (0, late.calls() - 1_000), "{jitter}");
+        assert_eq!(
+            (late.denied, late.unanswered),
+            (0, late.calls() - 1_000),
+            "{jitter}"
+        );
     }
 }

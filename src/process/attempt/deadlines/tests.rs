@@ -19,12 +19,18 @@ fn a_pause_counts_against_the_run_only() {
     let (attempt_limits, start) = (attempt_limits(), clock::now());
     let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::after(start, 7 * SECOND));
     deadlines.on_pause(10 * SECOND);
-    assert_eq!(deadlines.reached_limit(start + 7 * SECOND), Some(TimeLimit::Deadline));
+    assert_eq!(
+        deadlines.reached_limit(start + 7 * SECOND),
+        Some(TimeLimit::Deadline)
+    );
     assert_eq!(deadlines.ran(start + 12 * SECOND), 2 * SECOND);
     let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
     deadlines.on_pause(10 * SECOND);
     assert_eq!(deadlines.reached_limit(start + 14 * SECOND), None);
-    assert_eq!(deadlines.reached_limit(start + 15 * SECOND), Some(TimeLimit::Timeout));
+    assert_eq!(
+        deadlines.reached_limit(start + 15 * SECOND),
+        Some(TimeLimit::Timeout)
+    );
     deadlines.on_limit(TimeLimit::Timeout, start + 15 * SECOND);
     deadlines.on_pause(10 * SECOND);
     assert_eq!(deadlines.earliest(), Deadline::after(start, 26 * SECOND));

@@ -27,7 +27,10 @@ const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
 fn rest() -> Vec<Signal> {
     let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
-    known.into_iter().filter_map(|name| name.parse().ok()).collect()
+    known
+        .into_iter()
+        .filter_map(|name| name.parse().ok())
+        .collect()
 }
 
 /// Checks a row of the table: end, stop, CONT, USR1, other signals.
@@ -42,7 +45,11 @@ fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction;
     ];
     for (signals, action) in columns.into_iter().zip(row) {
         for signal in signals {
-            assert_eq!(on_signal(phase, receive(signal)), action, "{phase:?} {signal}");
+            assert_eq!(
+                on_signal(phase, receive(signal)),
+                action,
+                "{phase:?} {signal}"
+            );
         }
     }
 }
@@ -62,7 +69,13 @@ fn while_a_hook_runs() {
             is_hook: true,
             ..running(isolation)
         });
-        let row = [ForwardAndNoFurtherAttempt, Forward, Forward, EndWait, Ignore];
+        let row = [
+            ForwardAndNoFurtherAttempt,
+            Forward,
+            Forward,
+            EndWait,
+            Ignore,
+        ];
         expect_row(phase, sent, row);
     }
 }
@@ -71,7 +84,13 @@ fn while_a_hook_runs() {
 fn in_a_group_of_its_own() {
     let phase = Phase::Running(running(Isolation::Group));
     for receive in [sent, by_kernel] {
-        let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
+        let row = [
+            ForwardAndNoFurtherAttempt,
+            Forward,
+            Forward,
+            Forward,
+            Forward,
+        ];
         expect_row(phase, receive, row);
     }
 }
@@ -79,7 +98,13 @@ fn in_a_group_of_its_own() {
 #[test]
 fn in_the_shared_group_from_a_process() {
     let phase = Phase::Running(running(Isolation::Shared));
-    let row = [ForwardAndNoFurtherAttempt, Forward, Forward, Forward, Forward];
+    let row = [
+        ForwardAndNoFurtherAttempt,
+        Forward,
+        Forward,
+        Forward,
+        Forward,
+    ];
     expect_row(phase, sent, row);
 }
 
@@ -87,7 +112,11 @@ fn in_the_shared_group_from_a_process() {
 fn in_the_shared_group_from_the_terminal() {
     let phase = Phase::Running(running(Isolation::Shared));
     for signal in [Signal::INT, Signal::QUIT, Signal::HUP] {
-        assert_eq!(on_signal(phase, by_kernel(signal)), NoFurtherAttempt, "{signal}");
+        assert_eq!(
+            on_signal(phase, by_kernel(signal)),
+            NoFurtherAttempt,
+            "{signal}"
+        );
     }
     for signal in STOP.into_iter().chain([Signal::WINCH]) {
         assert_eq!(on_signal(phase, by_kernel(signal)), Ignore, "{signal}");
@@ -102,7 +131,10 @@ fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
         ..running(Isolation::Shared)
     };
     let phase = Phase::Running(command);
-    assert_eq!(on_signal(phase, by_kernel(Signal::HUP)), ForwardAndNoFurtherAttempt);
+    assert_eq!(
+        on_signal(phase, by_kernel(Signal::HUP)),
+        ForwardAndNoFurtherAttempt
+    );
     assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
 }
 
@@ -122,14 +154,26 @@ fn in_the_shared_group_while_the_command_is_stopped() {
         is_stopped: true,
         ..running(Isolation::Shared)
     };
-    let row = [ForwardAndNoFurtherAttempt, Ignore, Forward, Forward, Forward];
+    let row = [
+        ForwardAndNoFurtherAttempt,
+        Ignore,
+        Forward,
+        Forward,
+        Forward,
+    ];
     expect_row(Phase::Running(command), sent, row);
 }
 
 #[test]
 fn in_a_session_of_its_own() {
     for isolation in [Isolation::Session, Isolation::Terminal] {
-        let row = [ForwardAndNoFurtherAttempt, StopCommand, Forward, Forward, Forward];
+        let row = [
+            ForwardAndNoFurtherAttempt,
+            StopCommand,
+            Forward,
+            Forward,
+            Forward,
+        ];
         expect_row(Phase::Running(running(isolation)), sent, row);
     }
 }
@@ -145,7 +189,10 @@ fn after_the_command_has_ended() {
 
 #[test]
 fn children_are_looked_at() {
-    for phase in [Phase::BetweenAttempts, Phase::Running(running(Isolation::Shared))] {
+    for phase in [
+        Phase::BetweenAttempts,
+        Phase::Running(running(Isolation::Shared)),
+    ] {
         assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
     }
 }
@@ -158,7 +205,11 @@ fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
         (Phase::Running(command), ForwardAndNoFurtherAttempt),
         (Phase::AfterExit, NoFurtherAttempt),
     ] {
-        assert_eq!(on_signal(phase, by_kernel(Signal::ALRM)), action, "{phase:?}");
+        assert_eq!(
+            on_signal(phase, by_kernel(Signal::ALRM)),
+            action,
+            "{phase:?}"
+        );
     }
     let from_a_process = sent(Signal::ALRM);
     assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);

@@ -48,8 +48,14 @@ fn attempt_until(input: &mut Stdin, script: &str, enough: Option<usize>) -> Atte
     let started = Instant::now();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        assert!(started.elapsed() < PATIENCE, "{script}: {} bytes came", output.len());
-        let limit = input.wake_after().map_or(PATIENCE, |after| after.min(PATIENCE));
+        assert!(
+            started.elapsed() < PATIENCE,
+            "{script}: {} bytes came",
+            output.len()
+        );
+        let limit = input
+            .wake_after()
+            .map_or(PATIENCE, |after| after.min(PATIENCE));
         let mut fds = vec![PollFd::new(reader.as_fd(), PollFlags::POLLIN)];
         if let Some((fd, flags)) = input.interest() {
             fds.push(PollFd::new(fd, flags));
@@ -118,7 +124,9 @@ fn rest(source: BorrowedFd<'static>) -> Vec<u8> {
 fn binary(count: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let next = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         state.to_le_bytes()
     };
     let mut bytes: Vec<u8> = (0..count.div_ceil(8)).flat_map(next).collect();
@@ -127,7 +135,9 @@ fn binary(count: usize) -> Vec<u8> {
 }
 
 fn lines(count: usize) -> Vec<u8> {
-    (0..count).flat_map(|i| format!("line {i}\n").into_bytes()).collect()
+    (0..count)
+        .flat_map(|i| format!("line {i}\n").into_bytes())
+        .collect()
 }
 
 #[test]
@@ -150,7 +160,8 @@ fn a_part_that_was_read_is_taken_once() {
         let all = binary(200_000);
         let (source, _writing) = pipe_of(all.clone());
         let mut input = auto(source);
-        let script = format!("dd bs=1000 iflag=fullblock,count_bytes count={count} 2>/dev/null; exit 1");
+        let script =
+            format!("dd bs=1000 iflag=fullblock,count_bytes count={count} 2>/dev/null; exit 1");
         for _ in 0..3 {
             assert!(run(&mut input, &script) == all[..count], "{count}");
         }
@@ -176,7 +187,10 @@ fn small_reads_of_much() {
         let (source, _writing) = pipe_of(all.clone());
         let mut input = auto(source);
         for _ in 0..2 {
-            assert!(run(&mut input, &format!("dd bs={block} 2>/dev/null")) == all, "{block}");
+            assert!(
+                run(&mut input, &format!("dd bs={block} 2>/dev/null")) == all,
+                "{block}"
+            );
         }
     }
 }
@@ -187,7 +201,10 @@ fn several_processes_read_in_turn() {
     let (source, _writing) = pipe_of(all.clone());
     let mut input = auto(source);
     for _ in 0..2 {
-        let output = run(&mut input, "read a; echo \"$a\"; (read b; echo \"$b\"); cat");
+        let output = run(
+            &mut input,
+            "read a; echo \"$a\"; (read b; echo \"$b\"); cat",
+        );
         assert!(output == all);
     }
 }

@@ -6,7 +6,9 @@ const SECOND: Duration = Duration::from_secs(1);
 fn it_is_due_from_its_time_on() {
     let now = now();
     let deadline = Deadline::after(now, SECOND);
-    assert!(!deadline.is_due(now) && deadline.is_due(now + SECOND) && deadline.is_due(now + 2 * SECOND));
+    assert!(
+        !deadline.is_due(now) && deadline.is_due(now + SECOND) && deadline.is_due(now + 2 * SECOND)
+    );
     assert_eq!(deadline.left(now), Some(SECOND));
     assert_eq!(deadline.left(now + 2 * SECOND), Some(Duration::ZERO));
 }
@@ -37,7 +39,10 @@ fn never_is_never_due_and_stays_never() {
 #[test]
 fn the_earlier_one_counts() {
     let now = now();
-    let (soon, late) = (Deadline::after(now, SECOND), Deadline::after(now, 2 * SECOND));
+    let (soon, late) = (
+        Deadline::after(now, SECOND),
+        Deadline::after(now, 2 * SECOND),
+    );
     assert_eq!(soon.or_earlier(late), soon);
     assert_eq!(late.or_earlier(soon), soon);
     assert_eq!(soon.or_later(now), soon);
