@@ -25,6 +25,7 @@ pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
         timeout: None,
         idle: limit(settings, "idle-timeout")?,
         signal: settings.value("signal", values::signal)?,
+        never_ignored: settings.get("signal", values::signal)?,
         // None unless the user sets `--kill-after`: its default is for timeouts only.
         kill_interrupted_after: limit(settings, "kill-after")?,
         kill_after: Some(settings.value("kill-after", values::duration)?)

@@ -35,6 +35,7 @@ pub(super) fn classifier(
     };
     // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
     let mut rules = Vec::new();
+    let mut retry_exit = CodeSet::default();
     for long in ["stop-match", "retry-match"] {
         rules.extend(
             add(long)?
@@ -48,6 +49,9 @@ pub(super) fn classifier(
             .into_iter()
             .reduce(CodeSet::union);
         rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
+        if long == "retry-exit" {
+            retry_exit = codes.unwrap_or_default();
+        }
     }
     let has_before_retry = settings.find("before-retry").is_some();
     rules.extend(preset_rules(command, has_before_retry, &mut patterns));
@@ -70,6 +74,7 @@ pub(super) fn classifier(
         success_match,
         fail_match,
         rules,
+        retry_exit,
         has_retry_if: settings.find("retry-if").is_some(),
     };
     Ok((classifier, Patterns::new(patterns)))

@@ -17,6 +17,8 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
+    /// `--retry-exit`: the only rule that makes an interruption of the command transient.
+    pub retry_exit: CodeSet,
     /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
     /// output.
     pub has_retry_if: bool,
@@ -133,6 +135,8 @@ pub enum Why {
     ReaderGone,
     /// Some output was not read and is lost.
     Unread,
+    /// Processes of the attempt still run, so that another attempt would run beside them.
+    Survivors,
 }
 
 impl Why {
@@ -181,6 +185,22 @@ impl Classifier {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
+    /// Returns INT or QUIT if it ended the command: the user, who may have pressed a key on a terminal of the command's
+    /// own (`sudo`, `ssh -t`, `docker run -it`), wants no further attempt. A code listed by `--success-exit` or
+    /// `--retry-exit` is none. No timeout is, as backoff then has sent the signal.
+    pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
+        let end = &outcome.end;
+        if self.has_good_code(end) || self.retry_exit.contains_end(end) {
+            return None;
+        }
+        match end {
+            End::Exited(_) | End::Signaled(_) => [Signal::INT, Signal::QUIT]
+                .into_iter()
+                .find(|signal| end.code() == Some(signal.shell_status())),
+            End::TimedOut(_) | End::NotStarted(_) | End::Unended => None,
+        }
+    }
+
     /// Judges a failure. `fail_match` is the text that a `--fail-match` pattern matched.
     fn judge_failure(
         &self,
@@ -209,6 +229,10 @@ impl Classifier {
                 ..reason
             })
         };
+        // Whatever the rules say, as the next attempt would meet locks and ports of this one.
+        if !outcome.survivors.is_empty() {
+            return permanent(Why::Survivors);
+        }
         let applicable = self.rules.iter().filter(|rule| rule.applies(outcome));
         let (stop_rules, retry_rules): (Vec<&Rule>, Vec<&Rule>) =
             applicable.partition(|rule| rule.stops);
@@ -229,6 +253,7 @@ impl Classifier {
         match end {
             // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => permanent(Why::CannotStart),
+            End::Unended => permanent(Why::Survivors),
             End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
             End::TimedOut(_) => transient(),
             _ if self.has_retry_if => Verdict::Ask(reason(Why::ByDefault)),

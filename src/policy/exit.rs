@@ -96,7 +96,9 @@ pub fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     match end {
         _ if zero.contains_end(end) => Exit::Code(0),
         End::Signaled(signal) => Exit::Signal(*signal),
-        End::Exited(_) | End::TimedOut(_) | End::NotStarted(_) => Exit::Code(end.shell_status()),
+        End::Exited(_) | End::TimedOut(_) | End::NotStarted(_) | End::Unended => {
+            Exit::Code(end.shell_status())
+        }
     }
 }
 

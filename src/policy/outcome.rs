@@ -12,8 +12,38 @@ pub struct Outcome {
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
     pub cut: Cut,
+    /// Processes of the attempt that could not be ended.
+    pub survivors: Vec<Survivor>,
     /// Findings in the streams that options examine.
     pub seen: Seen,
+}
+
+/// A process that still runs although it was to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    pub pid: i32,
+    /// The program's name, as the system shows it.
+    pub program: String,
+    pub why: Survival,
+}
+
+/// Reason why a process could not be ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Survival {
+    /// This user may not signal the process (EPERM).
+    Protected,
+    /// The process did not die of KILL: the system does not let it run, for example as its file system hangs.
+    Unkillable,
+}
+
+impl fmt::Display for Survivor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.why {
+            Survival::Protected => "may not be signalled (Operation not permitted)",
+            Survival::Unkillable => "does not die of KILL",
+        };
+        write!(f, "PID {} ({}) {why}", self.pid, self.program)
+    }
 }
 
 impl Outcome {
@@ -23,6 +53,7 @@ impl Outcome {
             end,
             ran,
             cut: Cut::default(),
+            survivors: Vec::new(),
             seen: Seen::default(),
         }
     }
@@ -119,6 +150,8 @@ pub enum End {
     TimedOut(TimeLimit),
     /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),
+    /// A signal asked backoff and the command to end, but the command still runs (see [`Outcome::survivors`]).
+    Unended,
 }
 
 /// Limit that ended an attempt.
@@ -160,7 +193,7 @@ impl End {
             End::Exited(code) => Some(*code),
             End::Signaled(signal) => Some(signal.shell_status()),
             End::NotStarted(failure) => Some(failure.code()),
-            End::TimedOut(_) => None,
+            End::TimedOut(_) | End::Unended => None,
         }
     }
 
@@ -172,7 +205,7 @@ impl End {
         }
     }
 
-    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout or no end.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }
@@ -187,6 +220,7 @@ impl fmt::Display for End {
             End::TimedOut(TimeLimit::Idle) => f.write_str("no output for too long"),
             End::TimedOut(TimeLimit::Deadline) => f.write_str("ended by the deadline"),
             End::NotStarted(failure) => f.write_str(&failure.message),
+            End::Unended => f.write_str("has not ended"),
         }
     }
 }

@@ -154,13 +154,13 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the goal that applies to this attempt. An attempt that could not start, whose output has no reader, or
-    /// whose predicate failed says nothing about the command, so it is treated as with `--until success`.
+    /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output has no
+    /// reader, or whose predicate failed says nothing about the command, so it is treated as with `--until success`.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let says_nothing = |reason: &Reason| {
             matches!(
                 reason.why,
-                Why::ReaderGone | Why::Unread | Why::PredicateFailed { .. }
+                Why::ReaderGone | Why::Unread | Why::Survivors | Why::PredicateFailed { .. }
             )
         };
         let is_unknown = verdict.reason().is_some_and(says_nothing);

@@ -67,7 +67,7 @@ fn die_by(signal: Signal) {
     #[cfg(not(portable))]
     let _ = nix::sys::prctl::set_dumpable(false);
     let _ = set_default(signal);
-    send(Target::OwnProcess, signal);
+    let _ = send(Target::OwnProcess, signal);
     // The signal takes effect once it is unblocked.
     let _ = SigSet::empty().thread_set_mask();
 }

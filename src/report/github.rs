@@ -30,7 +30,7 @@ pub(super) fn group(
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
         // A signal or a fault may end the run first. The command's last line may lack its line feed.
-        Event::Ended { .. } | Event::Interrupted(..) | Event::Failed(_) if *is_open => {
+        Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
             Some("\n::endgroup::\n".to_owned())
         }

@@ -1,10 +1,12 @@
 //! Lines for programs, each a JSON object. `docs/log.schema.json` is the schema.
 
+use serde_json::{Value, json};
+
 use super::json::{self, Fields, Object, seconds};
 use super::text::{self, Text};
 use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{End, Outcome, Survival, Survivor};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
@@ -81,7 +83,7 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         // `record` does not know this run's own limit, and so no number of calls.
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
-        Event::Interrupted(signal, _) => ("interrupted", vec![("signal", signal.number().into())]),
+        Event::Interrupted { signal, .. } => ("interrupted", vec![("signal", signal.number().into())]),
         // The event that ends the run is named after the result. Any other has no result, and no line.
         event => {
             let why = gave_up(event).map(|why| ("reason", why.into()));
@@ -102,7 +104,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
         }),
         Event::NoTime { .. } => Some("gave_up"),
         Event::Skipped(_) => Some("skipped"),
-        Event::Interrupted(..) => Some("interrupted"),
+        Event::Interrupted { .. } => Some("interrupted"),
         _ => None,
     }
 }
@@ -124,7 +126,7 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
         // `--until failure` ends the run without asking `--retry-if`.
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     });
-    vec![
+    let mut fields = vec![
         ("duration_s", seconds(outcome.ran).into()),
         // A signal has the code 128+N, too.
         (
@@ -135,7 +137,21 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
         ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),
         ("verdict", verdict.into()),
         ("reason", reason.into()),
-    ]
+    ];
+    if !outcome.survivors.is_empty() {
+        let survivors = outcome.survivors.iter().map(survivor).collect();
+        fields.push(("survivors", Value::Array(survivors)));
+    }
+    fields
+}
+
+/// Describes a process of the attempt that could not be ended.
+fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
+    let why = match why {
+        Survival::Protected => "not_permitted",
+        Survival::Unkillable => "unkillable",
+    };
+    json!({ "pid": pid, "program": program, "why": why })
 }
 
 /// Returns the reason for giving up in one word, if the run gave up.

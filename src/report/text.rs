@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::explanation::still_run;
 use super::words::{
     cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail,
 };
@@ -10,7 +11,7 @@ use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
 use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
-use crate::run::event::{Event, JudgedAttempt, Moment, Wait};
+use crate::run::event::{Event, Interruption, JudgedAttempt, Moment, Wait};
 use crate::run::plan::{Identity, Nesting, Plan};
 use crate::run::text::printable;
 
@@ -83,7 +84,14 @@ impl Text<'_> {
             | Event::Confirming { .. }
             | Event::WaitSkipped
             | Event::Skipped(_) => 1,
-            Event::Interrupted(signal, outcome) => {
+            // The status alone does not tell why no attempt follows.
+            Event::Interrupted {
+                by: Interruption::OfCommand,
+                ..
+            } => 0,
+            Event::Interrupted {
+                signal, outcome, ..
+            } => {
                 // Without an outcome, the signal interrupted no attempt: backoff itself dies by the signal.
                 let needs_verbose =
                     outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
@@ -100,6 +108,9 @@ impl Text<'_> {
 
     /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
     fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+        if !outcome.survivors.is_empty() {
+            return false;
+        }
         let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
         is_success || outcome.end.code() == Some(signal.shell_status())
     }
@@ -172,10 +183,25 @@ impl Text<'_> {
                     "not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)"
                 )
             }
-            Event::Interrupted(signal, outcome) => {
+            Event::Interrupted {
+                by: Interruption::OfCommand,
+                outcome: Some(outcome),
+                signal,
+            } => {
+                let advice = format!("use --retry-exit {signal} to retry");
+                format!("interrupted: {outcome}; no further attempt; {advice}")
+            }
+            Event::Interrupted {
+                signal, outcome, ..
+            } => {
                 let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
                 let and = if took_kill { NEEDED_KILL } else { "" };
-                format!("interrupted by {signal}{and}; no further attempt")
+                let interrupted = format!("interrupted by {signal}{and}");
+                let interrupted = match outcome {
+                    Some(outcome) => with_detail(interrupted, &still_run(outcome)),
+                    None => interrupted,
+                };
+                format!("{interrupted}; no further attempt")
             }
             _ => return None,
         })

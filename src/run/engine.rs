@@ -6,7 +6,7 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
-use super::event::{Event, JudgedAttempt, Moment, Reporter, Wait};
+use super::event::{Event, Interruption, JudgedAttempt, Moment, Reporter, Wait};
 use super::host::{Attempt, Host, RunError, RunResult};
 use super::plan::{Identity, Plan};
 use super::state::{Run, StoreState};
@@ -59,7 +59,11 @@ pub(crate) fn run<'a>(
     // A signal while the line is written does not change the result.
     let _ = match &result {
         Ok(_) => Ok(()),
-        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted(*signal, None)),
+        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted {
+            signal: *signal,
+            by: Interruption::OfBackoff,
+            outcome: None,
+        }),
         Err(RunError::Fault(why)) => run.emit(&Event::Failed(why)),
     };
     result
@@ -84,7 +88,10 @@ impl Run<'_> {
                 interrupted,
             } = self.make_attempt()?;
             if let Some(signal) = interrupted {
-                return self.end_interrupted(signal, &outcome);
+                return self.end_interrupted(signal, Interruption::OfBackoff, &outcome);
+            }
+            if let Some(signal) = self.plan.classifier.interruption(&outcome) {
+                return self.end_interrupted(signal, Interruption::OfCommand, &outcome);
             }
             let attempt = self.judge(outcome)?;
             let exit = match self.decide(&attempt)? {
@@ -373,8 +380,14 @@ impl Run<'_> {
         Ok(is_complete)
     }
 
-    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran.
-    fn end_interrupted(&mut self, signal: Signal, outcome: &Outcome) -> RunResult<Exit> {
+    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command. The
+    /// run has found nothing out, so neither `--on-give-up` nor the cool-off follows.
+    fn end_interrupted(
+        &mut self,
+        signal: Signal,
+        by: Interruption,
+        outcome: &Outcome,
+    ) -> RunResult<Exit> {
         // No predicate runs after a signal, so the exit status alone decides.
         let succeeded = self.plan.classifier.has_good_code(&outcome.end);
         self.emit(&Event::Ended {
@@ -385,7 +398,11 @@ impl Run<'_> {
         if is_complete && succeeded {
             self.host.drop_later_messages();
         }
-        self.emit(&Event::Interrupted(signal, Some(outcome)))?;
+        self.emit(&Event::Interrupted {
+            signal,
+            by,
+            outcome: Some(outcome),
+        })?;
         let end = if is_complete {
             &outcome.end
         } else {

@@ -73,10 +73,24 @@ pub(crate) enum Event<'a> {
     },
     /// A failure that does not end the run.
     Warning(&'a str),
-    /// A signal ended the run; with the outcome of the attempt that it interrupted.
-    Interrupted(Signal, Option<&'a Outcome>),
+    /// A signal ended the run.
+    Interrupted {
+        signal: Signal,
+        by: Interruption,
+        /// The outcome of the attempt that the signal interrupted, if any.
+        outcome: Option<&'a Outcome>,
+    },
     /// backoff itself failed. Standard error always gets a line, too.
     Failed(&'a str),
+}
+
+/// How a signal ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interruption {
+    /// backoff received the signal.
+    OfBackoff,
+    /// INT or QUIT ended the command alone, which may have a terminal of its own.
+    OfCommand,
 }
 
 /// Reason to wait.

@@ -120,6 +120,8 @@ pub(crate) struct AttemptLimits {
     pub(crate) idle: Option<Duration>,
     /// `--signal`: signal sent on timeout.
     pub(crate) signal: Signal,
+    /// `--signal`, if given: the command does not ignore it, even if the caller does (`trap '' INT`).
+    pub(crate) never_ignored: Option<Signal>,
     /// `--kill-after`: time from the signal to KILL; None is never.
     pub(crate) kill_after: Option<Duration>,
     /// Time from TERM, INT, HUP or QUIT to KILL; None unless `--kill-after` is given.

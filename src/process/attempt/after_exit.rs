@@ -2,18 +2,16 @@
 
 use std::time::Duration;
 
+use super::deadlines::TREE_GRACE;
 use super::event_loop::READERS_GRACE;
 use super::on_signal::SignalAction;
 use super::running::Running;
-use crate::policy::signal::Signal;
+use crate::policy::outcome::{Survival, Survivor};
 use crate::process::sys::clock::{Deadline, now};
 
 /// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
-/// Time for survivors of a tree to die after KILL (or after TERM, if KILL is not allowed).
-const TREE_GRACE: Duration = Duration::from_secs(2);
-
 /// Longest silence of the pipes after the command has ended; then backoff closes the pipes.
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes.
@@ -21,25 +19,36 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
-/// Waits for the rest of a timed-out tree, and sends KILL when KILL is due. The attempt's own process has ended but
-/// stays a zombie, so that its process number and group are not reused.
-pub(super) fn wait_for_tree(attempt: &mut Running<'_>) {
-    attempt.deadlines.tree_end = Deadline::after(now(), TREE_GRACE);
+/// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
+/// could not be ended. The attempt's own process stays a zombie, so that its number and group are not reused.
+pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
+    // `--kill-after 0`: TERM alone has to do.
+    let never_kills = attempt.deadlines.never_kills();
+    if never_kills {
+        attempt.deadlines.give_up = Deadline::after(now(), TREE_GRACE);
+    }
     let mut interval = FIRST_INTERVAL;
     // No event reports the end of a process that is not backoff's child.
-    while attempt.tree.may_have_survivors(&attempt.child) {
-        if attempt.deadlines.take_kill(now()) {
-            attempt.deadlines.tree_end = Deadline::after(now(), TREE_GRACE);
-            attempt.tree.signal(&attempt.child, &[Signal::KILL]);
+    loop {
+        let mut survivors = attempt.survivors();
+        if survivors.is_empty() {
+            return survivors;
         }
+        attempt.kill_if_due();
         let awaits_kill = attempt.deadlines.kill.is_set();
-        if !awaits_kill && attempt.deadlines.tree_end.is_due(now()) {
-            return;
+        let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
+        let is_protected = |survivor: &Survivor| survivor.why == Survival::Protected;
+        if is_over || never_kills && survivors.iter().all(is_protected) {
+            // Others got no KILL.
+            survivors.retain(|survivor| !never_kills || is_protected(survivor));
+            return survivors;
         }
         let next_search = Deadline::after(now(), interval);
-        attempt
-            .event_loop
-            .wait(next_search.or_earlier(attempt.deadlines.kill));
+        let deadlines = &attempt.deadlines;
+        let until = next_search
+            .or_earlier(deadlines.kill)
+            .or_earlier(deadlines.give_up);
+        attempt.event_loop.wait(until);
         interval = (interval * 2).min(LONGEST_INTERVAL);
         attempt.handle_signals();
     }

@@ -6,6 +6,9 @@ use crate::policy::outcome::{Cut, TimeLimit};
 use crate::process::sys::clock::Deadline;
 use crate::run::plan::AttemptLimits;
 
+/// Time for processes to die after KILL.
+pub(super) const TREE_GRACE: Duration = Duration::from_secs(2);
+
 #[derive(Debug)]
 pub(super) struct Deadlines<'a> {
     pub(super) attempt_limits: &'a AttemptLimits,
@@ -18,8 +21,8 @@ pub(super) struct Deadlines<'a> {
     idle: Deadline,
     /// Time of KILL, once the attempt was asked to end; never once it was sent.
     pub(super) kill: Deadline,
-    /// Time to give up waiting for the rest of a timed-out tree.
-    pub(super) tree_end: Deadline,
+    /// Time to give up waiting for processes that were to end.
+    pub(super) give_up: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
     /// Details of how a limit or KILL has ended the attempt.
@@ -39,7 +42,7 @@ impl<'a> Deadlines<'a> {
             timeout: Deadline::maybe_after(started, attempt_limits.timeout),
             idle: Deadline::maybe_after(started, attempt_limits.idle),
             kill: Deadline::NEVER,
-            tree_end: Deadline::NEVER,
+            give_up: Deadline::NEVER,
             ended_by: None,
             cut: Cut::default(),
         }
@@ -52,7 +55,7 @@ impl<'a> Deadlines<'a> {
             &mut self.timeout,
             &mut self.idle,
             &mut self.kill,
-            &mut self.tree_end,
+            &mut self.give_up,
         ] {
             deadline.put_off(pause);
         }
@@ -68,13 +71,13 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns the time of the next limit or of KILL, while the command runs.
+    /// Returns the time of the next step, while the command runs: a limit, KILL, or giving up.
     pub(super) fn earliest(&self) -> Deadline {
+        let ending = self.kill.or_earlier(self.give_up);
         match self.ended_by {
             // A limit ends an attempt only once.
-            Some(_) => self.kill,
-            None => self
-                .kill
+            Some(_) => ending,
+            None => ending
                 .or_earlier(self.run)
                 .or_earlier(self.timeout)
                 .or_earlier(self.idle),
@@ -108,13 +111,19 @@ impl<'a> Deadlines<'a> {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
     }
 
-    /// Returns true if the caller has to send KILL now. Unschedules it.
+    /// Returns true if the caller has to send KILL now. Unschedules it, and schedules giving up.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(now);
         if is_due {
-            (self.kill, self.cut.took_kill) = (Deadline::NEVER, true);
+            self.kill = Deadline::NEVER;
+            self.give_up = Deadline::after(now, TREE_GRACE);
         }
         is_due
+    }
+
+    /// Returns true if no KILL is or was scheduled since the attempt was asked to end.
+    pub(super) fn never_kills(&self) -> bool {
+        !self.kill.is_set() && !self.give_up.is_set()
     }
 
     pub(super) fn ran(&self, now: Instant) -> Duration {

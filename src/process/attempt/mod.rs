@@ -42,7 +42,13 @@ pub(crate) fn run(
     }
     let started = now();
     let child = command
-        .start(&spec.variables, &event_loop.signals, isolation, &stdio)
+        .start(
+            &spec.variables,
+            &event_loop.signals,
+            spec.attempt_limits.never_ignored,
+            isolation,
+            &stdio,
+        )
         .map_err(|error| {
             RunError::Fault(format!(
                 "cannot start a process: {}",
@@ -61,18 +67,19 @@ pub(crate) fn run(
         deadlines: Deadlines::new(&spec.attempt_limits, started, deadline),
         interrupted: None,
         isolation,
+        program: command.program(),
         has_ended: false,
         is_asked_to_end: false,
         stop_request: None,
     };
     let child_end = running.wait_for_end();
-    let finished = match command.start_failure(&running.child, &spec.variables) {
+    let finished = match running.child.start_failure() {
         Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
         None => finish(&mut running, child_end),
     };
     let interrupted = running.interrupted;
-    // After a fault the command may still run, and reaping would wait for it.
-    if finished.is_ok() {
+    // Reaping waits for the command, which may still run: after a fault, or if it could not be ended.
+    if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);
     }
@@ -116,11 +123,19 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
         .pty
         .as_mut()
         .map(Pty::stop_forwarding);
-    if limit.is_some() {
-        after_exit::wait_for_tree(running);
+    let survivors = if limit.is_some() {
+        after_exit::wait_for_tree(running)
+    } else if running.interrupted.is_some() {
+        running.out_of_reach()
+    } else {
+        Vec::new()
+    };
+    if limit.is_none() && end == End::Exited(0) && !survivors.is_empty() {
+        // A process of the attempt goes on, which 0 would hide.
+        end = End::Unended;
     }
     let is_drained = after_exit::drain(running);
-    if !is_drained && limit.is_none() {
+    if !is_drained && limit.is_none() && end != End::Unended {
         // Without backoff, the command would still be writing at the signal or deadline.
         end = running
             .interrupted
@@ -130,6 +145,7 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
     // Lost output would make the failure permanent. After the deadline the run ends anyway, and names the deadline.
     outcome.seen.unread = !is_drained && outcome.end != End::TimedOut(TimeLimit::Deadline);
     outcome.cut = running.deadlines.cut;
+    outcome.survivors = survivors;
     Ok(outcome)
 }
 

@@ -15,13 +15,14 @@ use super::event_loop::EventLoop;
 use super::on_signal::{
     Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
 };
-use super::tree::ProcessTree;
-use crate::policy::outcome::{End, TimeLimit};
+use super::tree::{ProcessTree, survival};
+use crate::policy::outcome::{End, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass, Target};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::sys::clock::{Deadline, now};
+use crate::process::sys::processes::program_name;
 use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 
@@ -36,6 +37,8 @@ pub(super) struct Running<'a> {
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
     pub(super) isolation: Isolation,
+    /// Name of the command's program.
+    pub(super) program: String,
     /// The end of the command was noticed.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
@@ -51,11 +54,15 @@ impl Running<'_> {
         self.deadlines.ended_by.is_some() || self.interrupted.is_some()
     }
 
-    /// Handles events until the command has ended. Returns its end, or an error if the system does not tell.
+    /// Handles events until the command has ended. Returns its end, or [`End::Unended`] once backoff gives up waiting
+    /// for a command that cannot be ended, or an error if the system does not tell.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             // False unless the command has ended by itself.
             if !self.enforce_limits() {
+                if self.has_to_give_up() && self.child.ended().is_none() {
+                    return Ok(End::Unended);
+                }
                 self.wait(self.deadlines.earliest());
                 if !self
                     .handle_signals()
@@ -82,6 +89,58 @@ impl Running<'_> {
         }
     }
 
+    /// Returns true if there is no use in waiting for the command: it did not die of KILL in time, or it may not be
+    /// signalled and no KILL is to follow.
+    fn has_to_give_up(&self) -> bool {
+        let is_late = self.deadlines.give_up.is_due(now());
+        let is_asked_in_vain = self.is_asked_to_end && self.deadlines.never_kills();
+        is_late || is_asked_in_vain && self.child.is_protected()
+    }
+
+    /// Sends KILL to the tree if KILL is due.
+    pub(super) fn kill_if_due(&mut self) {
+        if self.deadlines.take_kill(now()) {
+            let was_needed = self.tree.kill(&self.child, !self.has_ended);
+            self.deadlines.cut.took_kill |= was_needed;
+        }
+    }
+
+    /// Returns the processes of the attempt that still run.
+    pub(super) fn survivors(&mut self) -> Vec<Survivor> {
+        let child_runs = !self.has_ended && self.child.ended().is_none();
+        let mut survivors = Vec::new();
+        if child_runs {
+            survivors.push(self.own_survivor());
+        }
+        survivors.extend(self.tree.survivors(&mut self.child, child_runs));
+        survivors
+    }
+
+    /// Returns the processes that a forwarded signal could not reach: the command, or others of its group.
+    pub(super) fn out_of_reach(&mut self) -> Vec<Survivor> {
+        let mut survivors = Vec::new();
+        if !self.has_ended {
+            survivors.push(self.own_survivor());
+        }
+        survivors.extend(self.tree.protected(&self.child));
+        survivors
+    }
+
+    fn own_survivor(&self) -> Survivor {
+        let pid = self.child.pid();
+        // Until exec, the system shows backoff's name.
+        let shown = if self.child.is_starting() {
+            None
+        } else {
+            program_name(pid)
+        };
+        Survivor {
+            pid,
+            program: shown.unwrap_or_else(|| self.program.clone()),
+            why: survival(pid),
+        }
+    }
+
     /// Signals the tree if a limit is reached or KILL is due. Returns true if the command has ended
     /// by itself by then, and so has not timed out.
     fn enforce_limits(&mut self) -> bool {
@@ -89,9 +148,7 @@ impl Running<'_> {
             // Poll once more before acting, as backoff may be late on a busy machine.
             self.wait(Deadline::after(now(), Duration::ZERO));
         }
-        if self.deadlines.take_kill(now()) {
-            self.tree.signal(&self.child, &[Signal::KILL]);
-        }
+        self.kill_if_due();
         // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
         let input_failed =
             self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
@@ -175,16 +232,16 @@ impl Running<'_> {
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
         if !is_sent_by_kernel {
-            self.child.signal(signal);
+            let _ = self.child.signal(signal);
         }
     }
 
     /// Forwards a signal that asks to end. Also continues a stopped recipient, or one about to stop, so that it can
     /// handle the signal.
     fn forward_request_to_end(&mut self, signal: Signal) {
-        self.child.signal(signal);
+        let _ = self.child.signal(signal);
         if self.stop_request.take().is_some() || self.child.is_stopped() {
-            self.child.signal(Signal::CONT);
+            let _ = self.child.signal(Signal::CONT);
         } else {
             // Other processes of the group may be stopped.
             self.tree.continue_group(&self.child);
@@ -202,7 +259,7 @@ impl Running<'_> {
             // An earlier stop is not reported again.
             self.handle_stop(Signal::STOP);
         } else {
-            self.child.signal(Signal::STOP);
+            let _ = self.child.signal(Signal::STOP);
         }
     }
 
@@ -224,7 +281,7 @@ impl Running<'_> {
         };
         match on_stopped(by, answered_request, self.is_asked_to_end, job) {
             StopAction::Ignore => {}
-            StopAction::ContinueCommand => self.child.signal(Signal::CONT),
+            StopAction::ContinueCommand => drop(self.child.signal(Signal::CONT)),
             StopAction::StopBackoff(signal) => self.stop_after_command(signal),
         }
     }
@@ -239,10 +296,10 @@ impl Running<'_> {
         if let Some(pty) = &mut self.event_loop.streams.pty {
             pty.resume();
             // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
-            self.child.signal(Signal::WINCH);
+            let _ = self.child.signal(Signal::WINCH);
             // If backoff did not stop, as its group is orphaned, no CONT will come to be forwarded.
             if !self.event_loop.signals.is_queued(Signal::CONT) {
-                self.child.signal(Signal::CONT);
+                let _ = self.child.signal(Signal::CONT);
             }
         }
     }

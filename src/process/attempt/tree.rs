@@ -4,10 +4,13 @@
 //! processes. Members are identified by number and start time: a member whose parent has died stays known, and a reused
 //! number is never signalled. Without a list, only the group or the process itself is signalled.
 
+use nix::libc;
+
+use crate::policy::outcome::{Survival, Survivor};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, send};
+use crate::process::signals::{Target, is_protected, send};
 use crate::process::spawn::child::Child;
-use crate::process::sys::processes::{Process, processes, read_process};
+use crate::process::sys::processes::{Process, processes, program_name, read_process};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
@@ -19,37 +22,68 @@ impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         self.update(child);
-        let outside_group = || {
-            self.known
-                .iter()
-                .filter(|process| child.group() != Some(process.group))
-        };
         for signal in signals {
             // Also reaches the child's whole group, if it has its own.
-            child.signal(*signal);
-            outside_group().for_each(|process| send_to(process, *signal));
+            let _ = child.signal(*signal);
+            for process in &self.known {
+                if child.group() != Some(process.group) {
+                    send_to(process, *signal);
+                }
+            }
         }
+    }
+
+    /// Sends KILL to every member. Returns true if KILL was needed and delivered: a member still ran, and this user may
+    /// signal it. `child_runs`: the attempt's own process has not ended.
+    pub(crate) fn kill(&mut self, child: &Child, child_runs: bool) -> bool {
+        let has_list = self.update(child);
+        let hits_child = child_runs && !child.is_protected();
+        let hits_member = self.known.iter().any(|process| !is_protected(process.pid));
+        let to_group = child.signal(Signal::KILL).is_ok();
+        for process in &self.known {
+            send_to(process, Signal::KILL);
+        }
+        // Without a list, the caller has found members of the group, or the child still runs.
+        hits_child || hits_member || !has_list && to_group
     }
 
     /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
-        let in_group = self.known.iter().filter(|process| process.group == group);
-        for process in in_group.filter(|process| process.is_stopped) {
-            send_to(process, Signal::CONT);
+        for process in &self.known {
+            if process.group == group && process.is_stopped {
+                send_to(process, Signal::CONT);
+            }
         }
     }
 
-    /// Returns false once no member besides the attempt's own process is left. Without a list of processes, its group
-    /// may have members.
-    pub(crate) fn may_have_survivors(&mut self, child: &Child) -> bool {
-        let has_list = self.update(child);
-        if has_list {
-            !self.known.is_empty()
-        } else {
-            child.group().is_some()
+    /// Returns the members that still run, besides the attempt's own process. Without a list of processes, a group that
+    /// still has members counts as one. Reaps an ended child then.
+    pub(crate) fn survivors(&mut self, child: &mut Child, child_runs: bool) -> Vec<Survivor> {
+        if self.update(child) {
+            return self.known.iter().map(to_survivor).collect();
         }
+        if child_runs || !child.has_group_members() {
+            return Vec::new();
+        }
+        vec![Survivor {
+            pid: child.pid(),
+            program: "its process group".to_owned(),
+            why: survival(child.pid()),
+        }]
+    }
+
+    /// Returns the members found earlier that still run and that this user may not signal.
+    pub(crate) fn protected(&mut self, child: &Child) -> Vec<Survivor> {
+        let still_runs = |process: &&Process| {
+            read_process(process.pid).is_some_and(|now| now.is_same(process) && !now.is_zombie)
+        };
+        let running = self.known.iter().filter(still_runs);
+        running
+            .filter(|process| process.pid != child.pid() && is_protected(process.pid))
+            .map(to_survivor)
+            .collect()
     }
 
     /// Updates the list of members. Returns false if the system has no list of processes.
@@ -86,6 +120,23 @@ impl ProcessTree {
 /// Sends a signal to a process unless its number was reused.
 fn send_to(process: &Process, signal: Signal) {
     if read_process(process.pid).is_some_and(|now| now.is_same(process)) {
-        send(Target::Process(process.pid), signal);
+        let _ = send(Target::Process(process.pid), signal);
+    }
+}
+
+fn to_survivor(process: &Process) -> Survivor {
+    Survivor {
+        pid: process.pid,
+        program: program_name(process.pid).unwrap_or_else(|| "?".to_owned()),
+        why: survival(process.pid),
+    }
+}
+
+/// Returns the reason why a process that got KILL, if possible, still runs.
+pub(super) fn survival(pid: libc::pid_t) -> Survival {
+    if is_protected(pid) {
+        Survival::Protected
+    } else {
+        Survival::Unkillable
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 use nix::libc::{
@@ -31,8 +31,23 @@ pub(crate) enum Target {
     OwnGroup,
 }
 
-/// Sends a signal. Ignores errors: the receiver may be gone.
-pub(crate) fn send(target: Target, signal: Signal) {
+/// Sends a signal. Returns ESRCH if the receiver is gone, and EPERM if this user may not signal it.
+pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
+    kill(target, signal.number())
+}
+
+/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`).
+pub(crate) fn is_protected(pid: libc::pid_t) -> bool {
+    kill(Target::Process(pid), 0) == Err(Errno::EPERM)
+}
+
+/// Returns true if the process group has a member, which may be a zombie.
+pub(crate) fn has_members(group: libc::pid_t) -> bool {
+    kill(Target::Group(group), 0) != Err(Errno::ESRCH)
+}
+
+/// Calls `kill(2)`; signal 0 only checks whether the receiver exists and may be signalled.
+fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     let number = match target {
         Target::Process(pid) => pid,
         Target::Group(group) => -group,
@@ -40,7 +55,7 @@ pub(crate) fn send(target: Target, signal: Signal) {
         Target::OwnGroup => 0,
     };
     // SAFETY: kill takes two numbers. `nix` cannot name all real-time signals.
-    unsafe { libc::kill(number, signal.number()) };
+    Errno::result(unsafe { libc::kill(number, signal) }).map(drop)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,12 +119,10 @@ const REGISTERED: [Signal; 5] = [
     Signal::CHLD,
 ];
 
-/// The writing end of the pipe, and backoff's process number.
-static RECORDS: OnceLock<(OwnedFd, u32)> = OnceLock::new();
+/// The writing end of the pipe.
+static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
-/// Signals received by a child that shares this memory, as bits.
-static CHILD_RECEIVED: AtomicU64 = AtomicU64::new(0);
 
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
@@ -121,7 +134,9 @@ pub(crate) struct Signals {
     pub(crate) records: OwnedFd,
     /// The caller's signal mask, which the command gets.
     caller_mask: SigSet,
-    /// The command has to ignore CHLD, too.
+    /// Signals that backoff handles and that had their default action when it started.
+    handled: Vec<Signal>,
+    /// The caller ignores CHLD, so the command has to ignore it, too.
     ignores_chld: bool,
     /// Received signals in order of arrival.
     pub(crate) queue: VecDeque<Received>,
@@ -134,12 +149,13 @@ impl Signals {
         let (records, write) = pipe()?;
         set_nonblocking(&records)?;
         set_nonblocking(&write)?;
-        RECORDS.get_or_init(|| (write, std::process::id()));
+        RECORDS.get_or_init(|| write);
         let ignores_chld = is_ignored(Signal::CHLD);
-        set_handlers()?;
+        let handled = set_handlers()?;
         Ok(Signals {
             records,
             caller_mask,
+            handled,
             ignores_chld,
             queue: VecDeque::new(),
         })
@@ -197,16 +213,11 @@ impl Signals {
         self.queue.iter().any(|received| received.signal == signal)
     }
 
-    /// Unblocks signals in a child before exec, which will reset handlers. If the child shares backoff's memory,
-    /// handlers stay until then and record signals for [`take_signals_of_child`]: a stop would suspend backoff, too,
-    /// and a core dump would be of both. TERM gets its default action, as the kernel sends TERM when backoff dies: no
-    /// process would send a recorded TERM again. Async-signal-safe.
-    pub(crate) fn restore_in_child(&self) {
-        let shares_memory = cfg!(not(portable));
-        for signal in Signal::all().filter(|signal| !shares_memory || *signal == Signal::TERM) {
-            if !is_ignored(signal) {
-                let _ = set_default(signal);
-            }
+    /// Gives a child the caller's dispositions and mask, so that until exec returns it acts on signals as the bare
+    /// command would. `also_default` gets its default action even if the caller ignores it. Async-signal-safe.
+    pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
+        for signal in self.handled.iter().copied().chain(also_default) {
+            let _ = set_default(signal);
         }
         if self.ignores_chld {
             let _ = change_action(Signal::CHLD, Some(&new_action(libc::SIG_IGN)));
@@ -216,32 +227,40 @@ impl Signals {
 }
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
-/// the caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status.
-fn set_handlers() -> io::Result<()> {
+/// the caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status. Returns the
+/// signals that have a handler.
+fn set_handlers() -> io::Result<Vec<Signal>> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
+    let mut handled = Vec::with_capacity(64);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
-        if !REGISTERED.contains(&signal) {
-            set_plain_handler(signal)?;
+        let is_set = if !REGISTERED.contains(&signal) {
+            set_plain_handler(signal)?
         } else if signal == Signal::CHLD || !is_ignored(signal) {
             register_handler(signal)?;
+            true
+        } else {
+            false
+        };
+        if is_set {
+            handled.push(signal);
         }
     }
-    Ok(())
+    Ok(handled)
 }
 
-/// Sets [`plain_handler`], unless the signal is ignored.
-fn set_plain_handler(signal: Signal) -> nix::Result<()> {
-    match change_action(
-        signal,
-        Some(&new_action(plain_handler as *const () as usize)),
-    ) {
+/// Sets [`plain_handler`] and returns true, unless the signal is ignored or cannot have a handler.
+fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
+    let handler = new_action(plain_handler as *const () as usize);
+    match change_action(signal, Some(&handler)) {
         // Checking first would cost a call for each signal.
         Ok(before) if before.sa_sigaction == libc::SIG_IGN => {
-            change_action(signal, Some(&before)).map(drop)
+            change_action(signal, Some(&before))?;
+            Ok(false)
         }
-        // KILL, STOP and signals of the C library cannot have a handler.
-        Err(Errno::EINVAL) => Ok(()),
-        changed => changed.map(drop),
+        Ok(_) => Ok(true),
+        // KILL, STOP and signals of the C library.
+        Err(Errno::EINVAL) => Ok(false),
+        Err(errno) => Err(errno),
     }
 }
 
@@ -289,17 +308,6 @@ pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
     change_action(signal, Some(&new_action(libc::SIG_DFL)))
 }
 
-/// Returns and forgets the signals that a child which shares this memory has recorded.
-pub(crate) fn take_signals_of_child() -> impl Iterator<Item = Signal> {
-    let recorded = CHILD_RECEIVED.swap(0, Ordering::Relaxed);
-    Signal::all().filter(move |signal| recorded & bit(signal.number()) != 0)
-}
-
-/// Returns the bit of a signal number from 1 to 64.
-fn bit(number: i32) -> u64 {
-    1_u64.rotate_left(number.cast_unsigned())
-}
-
 /// Handles signals that are not in [`REGISTERED`].
 extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
@@ -308,15 +316,11 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Records a signal in the pipe. A child records it in [`CHILD_RECEIVED`]. Async-signal-safe, but may change errno.
+/// Records a signal in the pipe. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
-    let Some((records, parent)) = RECORDS.get() else {
+    let Some(records) = RECORDS.get() else {
         return;
     };
-    if std::process::id() != *parent {
-        CHILD_RECEIVED.fetch_or(bit(info.si_signo), Ordering::Relaxed);
-        return;
-    }
     // SAFETY: the union is plain data. The sender is a process, or 0 for the terminal and timers. Other signals may
     // have another field there, which has no effect.
     let sender = unsafe { info.si_pid() };

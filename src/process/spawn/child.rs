@@ -1,16 +1,24 @@
-//! The process of an attempt: its state, and signals to it. Only [`Child::reap`] frees the process number, and it
-//! consumes the child, so that no signal can reach a reused number.
+//! The process of an attempt: its state, and signals to it. A reaped child is never signalled, so that no signal can
+//! reach a reused number.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
+use nix::poll::PollFlags;
 use nix::unistd::{Pid, getpgid, read};
 
-use crate::policy::outcome::End;
+use crate::policy::outcome::{End, StartFailure};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, send};
+use crate::process::signals::{Target, has_members, is_protected, send};
+use crate::process::sys::fd::ready;
 use crate::run::uninterrupted;
+
+/// Longest report of a failed start, in bytes: one write to a pipe.
+const LONGEST_REPORT: usize = 4096;
+/// First bytes of a report.
+const NOT_FOUND: u8 = b'1';
+const FOUND: u8 = b'0';
 
 /// A process that backoff started and has not reaped.
 #[derive(Debug)]
@@ -22,8 +30,10 @@ pub(crate) struct Child {
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
     was_continued: bool,
-    /// A pipe that holds the errno of a failed exec.
-    exec_error: OwnedFd,
+    /// The number was freed: see [`Child::has_group_members`].
+    is_reaped: bool,
+    /// A pipe that exec closes; it holds a report if the program could not be started.
+    start_report: OwnedFd,
 }
 
 /// A report of `waitid(2)` about a child.
@@ -64,14 +74,15 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>>
 }
 
 impl Child {
-    pub(super) fn new(pid: libc::pid_t, leads_group: bool, exec_error: OwnedFd) -> Child {
+    pub(super) fn new(pid: libc::pid_t, leads_group: bool, start_report: OwnedFd) -> Child {
         Child {
             pid,
             leads_group,
             is_stopped: false,
             stopped_by: None,
             was_continued: false,
-            exec_error,
+            is_reaped: false,
+            start_report,
         }
     }
 
@@ -99,11 +110,16 @@ impl Child {
         }))
     }
 
-    /// Returns exec's error if the process has ended because exec failed.
-    pub(crate) fn exec_error(&self) -> Option<Errno> {
-        let mut errno = [0; size_of::<i32>()];
-        let count = uninterrupted(|| read(&self.exec_error, &mut errno)).ok()?;
-        (count == errno.len()).then(|| Errno::from_raw(i32::from_ne_bytes(errno)))
+    /// Returns true until the system has started the program: `/proc` still shows backoff's name.
+    pub(crate) fn is_starting(&self) -> bool {
+        ready(self.start_report.as_fd(), PollFlags::POLLIN).is_ok_and(|events| events.is_empty())
+    }
+
+    /// Returns the reason if the process has ended because the program could not be started.
+    pub(crate) fn start_failure(&self) -> Option<StartFailure> {
+        let mut report = [0; LONGEST_REPORT];
+        let count = uninterrupted(|| read(&self.start_report, &mut report)).ok()?;
+        decode_failure(&report[..count])
     }
 
     /// Returns the stopping signal once for each stop, if the child is still stopped.
@@ -140,17 +156,49 @@ impl Child {
     }
 
     /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any.
-    pub(crate) fn signal(&self, signal: Signal) {
-        let group_now = || getpgid(Some(Pid::from_raw(self.pid)));
-        // The child may have joined another group, while its children are still in the first.
-        let has_left =
-            self.leads_group && group_now().is_ok_and(|group| group.as_raw() != self.pid);
-        if self.leads_group {
-            send(Target::Group(self.pid), signal);
+    /// Returns EPERM if this user may signal none of them.
+    pub(crate) fn signal(&self, signal: Signal) -> nix::Result<()> {
+        if self.is_reaped {
+            return self.signal_rest_of_group(signal);
         }
-        if !self.leads_group || has_left {
-            send(Target::Process(self.pid), signal);
+        if !self.leads_group {
+            return send(Target::Process(self.pid), signal);
         }
+        let to_group = send(Target::Group(self.pid), signal);
+        // A new child may not lead its group yet, and a program may have joined another group while its children are
+        // still in the first.
+        let group_now = getpgid(Some(Pid::from_raw(self.pid)));
+        let is_outside = group_now.is_ok_and(|group| group.as_raw() != self.pid);
+        if to_group == Err(Errno::ESRCH) || is_outside {
+            return send(Target::Process(self.pid), signal);
+        }
+        to_group
+    }
+
+    fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
+        if self.leads_group && has_members(self.pid) {
+            send(Target::Group(self.pid), signal)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns true if this user may not signal the child.
+    pub(crate) fn is_protected(&self) -> bool {
+        !self.is_reaped && is_protected(self.pid)
+    }
+
+    /// Returns true if the group of an ended child has other members, for systems that list no processes. This reaps
+    /// the child, as its zombie would count as a member. The number stays in use while the group has members.
+    pub(crate) fn has_group_members(&mut self) -> bool {
+        if !self.leads_group {
+            return false;
+        }
+        if !self.is_reaped {
+            let _ = wait(Some(self.pid), libc::WEXITED);
+            self.is_reaped = true;
+        }
+        has_members(self.pid)
     }
 
     /// Frees the process number. Waits for a process that is about to end.
@@ -159,15 +207,31 @@ impl Child {
         reason = "the number must not be used afterwards"
     )]
     pub(crate) fn reap(self) {
-        let _ = wait(Some(self.pid), libc::WEXITED);
+        if !self.is_reaped {
+            let _ = wait(Some(self.pid), libc::WEXITED);
+        }
     }
 }
 
-/// As process 1, reaps ended orphans. `attempt` is left to [`Child::reap`].
+/// Returns the bytes by which a child reports that the program could not be started.
+pub(super) fn encode_failure(failure: &StartFailure) -> Vec<u8> {
+    let mut report = vec![if failure.not_found { NOT_FOUND } else { FOUND }];
+    report.extend(failure.message.bytes().take(LONGEST_REPORT - 1));
+    report
+}
+
+/// Returns None if the pipe was closed without a report: the program was started, or the child died before.
+fn decode_failure(report: &[u8]) -> Option<StartFailure> {
+    let (kind, message) = report.split_first()?;
+    Some(StartFailure {
+        not_found: *kind == NOT_FOUND,
+        message: String::from_utf8_lossy(message).into_owned(),
+    })
+}
+
+/// Reaps ended orphans, which backoff inherits as process 1, as a child subreaper, or from a shell that executed it.
+/// `attempt` is left to [`Child::reap`].
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
-    if std::process::id() != 1 {
-        return;
-    }
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         // waitid would report the attempt again; the next call reaps later orphans.
         if Some(ended.pid) == attempt {

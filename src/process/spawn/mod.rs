@@ -1,7 +1,6 @@
 //! Starts the command as `execvp(3)` does, with everything that backoff inherited.
 //!
-//! On Linux the child shares the parent's memory, and the parent waits until exec, as with `posix_spawn(3)`; elsewhere
-//! the child is a copy. All signals are blocked until just before exec.
+//! The child is made by `fork(2)`. All signals are blocked in it until just before exec.
 
 pub(crate) mod child;
 mod environment;
@@ -17,6 +16,7 @@ use std::ptr::null;
 use nix::errno::Errno;
 
 use crate::policy::outcome::StartFailure;
+use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
 use crate::process::sys::environment::variable;
 use crate::report::words::quoted;
@@ -49,18 +49,27 @@ impl Command {
         self.words.first().map_or(b"", |name| name.to_bytes())
     }
 
+    /// Returns the command's own name, without its directory, as `/proc` will show it.
+    pub(crate) fn program(&self) -> String {
+        let name = Path::new(OsStr::from_bytes(self.name()));
+        let base = name.file_name().unwrap_or(name.as_os_str());
+        base.to_string_lossy().into_owned()
+    }
+
     /// Starts the command with `variables` in its environment. Returns an error if no process could be created; a
-    /// failed exec is reported by [`Command::start_failure`].
+    /// failed exec is reported by [`Child::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
         signals: &Signals,
+        never_ignored: Option<Signal>,
         isolation: Isolation,
         stdio: &ChildStdio,
     ) -> io::Result<Child> {
         let words = self.words.iter().map(|word| word.as_ptr());
+        let files = self.candidates(variables);
         start_child(ChildSetup {
-            files: &self.candidates(variables),
+            files: &files,
             shell_argv: [SHELL.as_ptr()]
                 .into_iter()
                 .chain(words)
@@ -68,8 +77,10 @@ impl Command {
                 .collect(),
             environment: Environment::new(variables),
             signals,
+            never_ignored,
             isolation,
             stdio,
+            explain: &|errno| self.explain(errno, &files),
         })
     }
 
@@ -95,14 +106,8 @@ impl Command {
             .collect()
     }
 
-    /// Returns the reason if the child has ended because exec failed.
-    pub(crate) fn start_failure(
-        &self,
-        child: &Child,
-        variables: &[Variable],
-    ) -> Option<StartFailure> {
-        let errno = child.exec_error()?;
-        let files = self.candidates(variables);
+    /// Explains why none of the files could be executed.
+    fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
         let paths = || {
             files
                 .iter()
@@ -121,7 +126,7 @@ impl Command {
             (errno, _) => describe(errno),
         };
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
-        Some(StartFailure { not_found, message })
+        StartFailure { not_found, message }
     }
 
     /// Returns true if bash has exported a function of this name.

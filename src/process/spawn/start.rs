@@ -1,7 +1,8 @@
 //! Creates the child and runs its setup until exec.
 //!
-//! The child may share the parent's memory, so it does not allocate and makes async-signal-safe calls only. A pipe that
-//! exec closes reports a failed exec to the parent, once the child has ended.
+//! The child is a copy made by `fork(2)`, so the parent goes on at once and its event loop stays in charge while the
+//! system starts the program: a file system may hang in exec. backoff has one thread, so the child may call anything.
+//! A pipe that exec closes tells the parent that the program has started, or why it could not be.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
@@ -9,12 +10,16 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::signal::Signal;
-use nix::unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setpgid, setsid, write};
+use nix::sys::signal;
+use nix::unistd::{
+    ForkResult, Pid, dup2_stderr, dup2_stdin, dup2_stdout, fork, setpgid, setsid, write,
+};
 
-use super::child::Child;
+use super::child::{Child, encode_failure};
 use super::environment::Environment;
-use crate::process::signals::{Signals, Target, send, take_signals_of_child};
+use crate::policy::outcome::StartFailure;
+use crate::policy::signal::Signal;
+use crate::process::signals::Signals;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 
 /// Runs an executable text file that begins without `#!`.
@@ -52,73 +57,48 @@ pub(super) struct ChildSetup<'a> {
     pub(super) shell_argv: Vec<*const c_char>,
     pub(super) environment: Environment,
     pub(super) signals: &'a Signals,
+    /// A signal that the command does not ignore, even if the caller does.
+    pub(super) never_ignored: Option<Signal>,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
+    /// Explains the error of a failed step. The child asks, as it may look at files on a system that hangs.
+    pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
 }
 
-/// Creates the child, which becomes the command.
+/// Creates the child, which becomes the command. Returns before the program has started.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces.
-    let (exec_error, write_end) = pipe()?;
-    // The child may not have reached exec when the pipe is read: if `fork(2)` made it, and its end cannot be learned.
-    set_nonblocking(&exec_error)?;
-    let leads_group = setup.isolation != Isolation::Shared;
+    let (report, write_end) = pipe()?;
+    set_nonblocking(&report)?;
     let parent = std::process::id();
-    let run_in_child = &mut || {
-        let errno = become_command(&mut setup, parent);
-        let _ = write(write_end.as_fd(), &(errno as i32).to_ne_bytes());
-    };
-    let pid = create_process(run_in_child)?.as_raw();
-    // Signals to the child before exec are for the command.
-    for signal in take_signals_of_child() {
-        send(Target::Process(pid), signal);
-    }
-    Ok(Child::new(pid, leads_group, exec_error))
-}
-
-/// Creates a child that shares the parent's memory and has its own stack; the parent waits until exec or exit. No page
-/// table is copied. The child exits after `work`.
-#[cfg(not(portable))]
-fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
-    use std::sync::{Mutex, PoisonError};
-
-    use nix::sched::{CloneFlags, clone};
-    /// Enough for the child's calls and a signal frame with the largest register state.
-    static STACK: Mutex<[u8; 64 << 10]> = Mutex::new([0; 64 << 10]);
-    let mut stack = STACK.lock().unwrap_or_else(PoisonError::into_inner);
-    let work = Box::new(|| -> isize {
-        work();
-        exit_now(127)
-    });
-    let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
-    // SAFETY: the child makes async-signal-safe calls only. Stack and `work` outlive the child's use, as the parent
-    // waits.
-    unsafe { clone(work, &mut *stack, flags, Some(libc::SIGCHLD)) }
-}
-
-/// Creates a child by `fork(2)`. It exits after `work`.
-#[cfg(portable)]
-fn create_process(work: &mut dyn FnMut()) -> nix::Result<Pid> {
-    // SAFETY: the child makes async-signal-safe calls only.
-    match unsafe { nix::unistd::fork() }? {
-        nix::unistd::ForkResult::Parent { child } => Ok(child),
-        nix::unistd::ForkResult::Child => {
-            work();
+    // SAFETY: the process has one thread, so the child finds no lock held by another one.
+    let pid = match unsafe { fork() }? {
+        ForkResult::Parent { child } => child,
+        ForkResult::Child => {
+            let errno = become_command(&mut setup, parent);
+            let failure = encode_failure(&(setup.explain)(errno));
+            let _ = write(write_end.as_fd(), &failure);
             exit_now(127)
         }
+    };
+    if setup.isolation == Isolation::Group {
+        // The child does the same. Whoever is first, a signal to the group finds it; the call fails after exec.
+        let _ = setpgid(pid, pid);
     }
+    let leads_group = setup.isolation != Isolation::Shared;
+    Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
 /// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already.
 #[cfg(not(portable))]
-fn set_death_signal(parent: u32, signal: Signal) -> bool {
+fn set_death_signal(parent: u32, signal: signal::Signal) -> bool {
     let _ = nix::sys::prctl::set_pdeathsig(signal);
     // 0: backoff is outside of the child's PID namespace.
     [0, parent].contains(&std::os::unix::process::parent_id())
 }
 
 #[cfg(portable)]
-fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
+fn set_death_signal(_parent: u32, _signal: signal::Signal) -> bool {
     true
 }
 
@@ -139,8 +119,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     };
     let death_signal = match setup.isolation {
         // A stopped child does not act on TERM, and without a terminal would never be continued.
-        Isolation::Session => Signal::SIGKILL,
-        _ => Signal::SIGTERM,
+        Isolation::Session => signal::Signal::SIGKILL,
+        _ => signal::Signal::SIGTERM,
     };
     if !set_death_signal(parent, death_signal) {
         exit_now(128 + libc::SIGTERM);
@@ -156,7 +136,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     }
     setup.environment.insert_child_pid();
     // Last, as it unblocks signals.
-    setup.signals.restore_in_child();
+    setup.signals.restore_in_child(setup.never_ignored);
     exec(setup)
 }
 

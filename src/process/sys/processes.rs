@@ -46,6 +46,13 @@ pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// Returns the name of the program that a process runs.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
+    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
+}
+
 /// Parses proc_pid_stat(5). The name in parentheses may contain anything, so fields are counted from the last
 /// parenthesis.
 #[cfg(not(target_os = "macos"))]
@@ -77,6 +84,16 @@ fn numbers() -> Option<Vec<libc::pid_t>> {
     };
     numbers.truncate(usize::try_from(count).ok()?);
     Some(numbers)
+}
+
+/// Returns the name of the program that a process runs.
+#[cfg(target_os = "macos")]
+pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
+    let mut name = [0_u8; 64];
+    // SAFETY: the buffer has the given size.
+    let count = unsafe { libc::proc_name(pid, name.as_mut_ptr().cast(), name.len() as u32) };
+    let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
+    Some(String::from_utf8_lossy(&name[..count]).into_owned())
 }
 
 #[cfg(target_os = "macos")]

@@ -100,7 +100,7 @@ pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
         if signals.is_queued(Signal::CONT) {
             return;
         }
-        send(target, signal);
+        let _ = send(target, signal);
         // The process stops here.
         signals.deliver(signal);
     }

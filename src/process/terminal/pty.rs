@@ -199,10 +199,10 @@ impl Pty {
                 Some(Signal::TSTP) if may_have_ended => {}
                 // The rest of the job stops after the command: a shell may take the terminal as soon as one process has
                 // stopped.
-                Some(Signal::TSTP) => send(Target::OwnProcess, Signal::TSTP),
+                Some(Signal::TSTP) => drop(send(Target::OwnProcess, Signal::TSTP)),
                 Some(signal) => {
                     may_have_ended = true;
-                    send(key_target(), signal);
+                    let _ = send(key_target(), signal);
                 }
                 None => self.typed.push(*byte),
             }
