@@ -7,6 +7,7 @@ pub(crate) mod sink;
 mod spool;
 mod stdin;
 mod tee;
+mod turns;
 
 use std::fs::File;
 use std::io;
@@ -19,6 +20,7 @@ use nix::poll::PollFlags;
 
 use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
+use crate::process::sys::clock::now;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::streams::{OutputMode, StreamOptions};
@@ -26,6 +28,7 @@ use observer::OutputObserver;
 use output::Output;
 use spool::Spool;
 use stdin::Stdin;
+use turns::Turns;
 
 /// Names of the outputs in messages.
 pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
@@ -38,6 +41,8 @@ pub(crate) struct Streams {
     pub(crate) outputs: [Output; 2],
     /// Standard output, if backoff handles it, goes to the file of standard error.
     is_same_file: bool,
+    /// The turns of both outputs, if they are streamed to the same file.
+    turns: Option<Turns>,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
     /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
@@ -66,6 +71,7 @@ impl Streams {
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
             is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
+            turns: None,
             is_mid_line: false,
             pty: None,
             observer: OutputObserver::new(options),
@@ -76,6 +82,7 @@ impl Streams {
 
     /// Creates the streams of an attempt.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
+        self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.observer = OutputObserver::new(&self.options);
         let mut child = ChildStdio {
             input: self.input.begin()?,
@@ -102,6 +109,12 @@ impl Streams {
             output.begin(source);
         }
         Ok(child)
+    }
+
+    fn are_streamed_to_one_file(&self) -> bool {
+        let is_streamed =
+            |i| self.options.is_observed(i) && self.options.outputs[i] == OutputMode::Stream;
+        self.is_same_file && !self.options.pty && is_streamed(0) && is_streamed(1)
     }
 
     /// Ends the attempt. Returns observations of its streams, or an error.
@@ -132,12 +145,13 @@ impl Streams {
 
     /// Forgets kept output once it was printed, so that later messages are written directly.
     pub(crate) fn forget_kept_output(&mut self) {
-        for i in 0..2 {
-            self.outputs[i].close();
-            self.outputs[i].kept = Spool::default();
-            // The printed output may end within a line.
-            self.note_written(i);
+        for output in &mut self.outputs {
+            output.close();
+            output.kept = Spool::default();
         }
+        // The printed output may end within a line.
+        self.note_written(0);
+        self.note_written(1);
     }
 
     /// Drops later messages with `--stderr failure`, as the run has succeeded.
@@ -165,18 +179,32 @@ impl Streams {
         let typed = || self.pty.as_ref()?.interest();
         let all = [
             (Stream::Input, self.input.interest().or_else(typed)),
-            (Stream::Output(0), self.outputs[0].interest()),
-            (Stream::Output(1), self.outputs[1].interest()),
+            (Stream::Output(0), self.output_interest(0)),
+            (Stream::Output(1), self.output_interest(1)),
         ];
         let all = all.into_iter();
         all.filter_map(|(stream, interest)| interest.map(|(fd, events)| (stream, fd, events)))
             .collect()
     }
 
+    /// Returns None for an output that waits for its turn.
+    fn output_interest(&self, i: usize) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        let waits = self
+            .turns
+            .as_ref()
+            .is_some_and(|turns| turns.has_to_wait(i));
+        if waits && self.outputs[i].has_unwritten() {
+            return None;
+        }
+        self.outputs[i].interest()
+    }
+
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, if any.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        let typed = || self.pty.as_ref()?.wake_after();
-        self.input.wake_after().or_else(typed)
+        let of_input = self.input.wake_after();
+        let of_pty = self.pty.as_ref().and_then(Pty::wake_after);
+        let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
+        [of_input, of_pty, of_turns].into_iter().flatten().min()
     }
 
     /// Moves data of ready streams. Returns true if output was moved.
@@ -189,30 +217,81 @@ impl Streams {
         if let Some(pty) = &mut self.pty {
             pty.work(is_input_ready);
         }
-        let has_moved = [0, 1].map(|i| ready.contains(&Stream::Output(i)) && self.move_output(i));
-        has_moved.contains(&true)
+        let is_ready = [0, 1].map(|i| ready.contains(&Stream::Output(i)));
+        let mut has_moved = false;
+        for i in 0..2 {
+            has_moved |= is_ready[i] && self.read_output(i, is_ready[1 - i]);
+        }
+        if self.turns.is_some() {
+            return self.write_in_turns() || has_moved;
+        }
+        for i in 0..2 {
+            if is_ready[i] && self.outputs[i].has_unwritten() {
+                has_moved |= self.outputs[i].write() > 0;
+                self.after_write(i);
+            }
+        }
+        has_moved
     }
 
-    /// Returns true if data was moved.
-    fn move_output(&mut self, i: usize) -> bool {
-        let output = &mut self.outputs[i];
-        let had_unwritten = output.has_unwritten();
-        let new_bytes = output.work(self.observer.read_limit(i));
-        let has_moved = had_unwritten || !new_bytes.is_empty();
+    /// Reads and examines the next chunk of an output, a small one if both outputs have data and take turns. Returns
+    /// true if there was one.
+    fn read_output(&mut self, i: usize, is_other_ready: bool) -> bool {
+        let mut limit = self.observer.read_limit(i);
+        if self.turns.is_some() && is_other_ready {
+            limit = limit.min(turns::CHUNK);
+        }
+        let new_bytes = self.outputs[i].read_next(limit);
+        let has_read = !new_bytes.is_empty();
         if let Err(error) = self.observer.observe(i, new_bytes) {
             self.outputs[i].fail(format!("cannot be kept in {error}"));
         }
+        self.after_write(i);
+        has_read
+    }
+
+    /// Forwards both outputs line by line. Returns true if something was written.
+    fn write_in_turns(&mut self) -> bool {
+        let mut has_moved = false;
+        loop {
+            let waiting = [0, 1].map(|i| self.outputs[i].has_unwritten());
+            let may_go_on = [0, 1].map(|i| self.outputs[i].has_source());
+            let Some(turns) = &mut self.turns else {
+                return has_moved;
+            };
+            let Some(i) = turns.next(waiting, may_go_on, now()) else {
+                return has_moved;
+            };
+            let written = match waiting[1 - i] {
+                true => self.outputs[i].write_line(),
+                false => self.outputs[i].write(),
+            };
+            let last = self.outputs[i].last_written;
+            if let (Some(turns), Some(last)) = (&mut self.turns, last) {
+                turns.on_written(i, last);
+            }
+            self.after_write(i);
+            if written == 0 {
+                return has_moved;
+            }
+            has_moved = true;
+        }
+    }
+
+    /// Hangs up a pseudo-terminal whose output cannot be written, and notes whether a line is unfinished.
+    fn after_write(&mut self, i: usize) {
         if self.outputs[i].is_broken() {
             self.pty.iter_mut().for_each(Pty::hang_up);
         }
         self.note_written(i);
-        has_moved
     }
 
-    /// Updates `is_mid_line` if something was written to the file of standard error.
+    /// Updates `is_mid_line` if something was written to the place where messages of backoff go.
     fn note_written(&mut self, i: usize) {
+        let holds_messages =
+            self.options.outputs[1] == OutputMode::Failure && self.outputs[1].kept.file.is_some();
         if let Some(last) = self.outputs[i].last_written.take()
-            && (i == 1 || self.is_same_file)
+            && (i == 1 || self.is_same_file && !holds_messages)
         {
             self.is_mid_line = last != b'\n';
         }

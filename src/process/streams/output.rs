@@ -87,6 +87,11 @@ impl Output {
         !self.unwritten.is_empty()
     }
 
+    /// Returns true while the command may write more.
+    pub(super) fn has_source(&self) -> bool {
+        self.source.is_some()
+    }
+
     fn sink(&self) -> &Sink {
         self.sink.get_or_init(|| Sink::new(self.fd))
     }
@@ -100,24 +105,33 @@ impl Output {
             .map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Called once [`Output::interest`] is ready: writes the rest of the chunk, or else reads the next one and
-    /// forwards, keeps or drops it. Returns at most `limit` bytes of new output.
-    pub(super) fn work(&mut self, limit: usize) -> &[u8] {
+    /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
+    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns at most `limit` bytes of new output.
+    pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.has_unwritten() {
-            self.write();
             return &[];
         }
         let count = self.read(limit);
-        match self.mode {
-            _ if count == 0 => {}
-            OutputMode::Stream => {
-                self.unwritten = 0..count;
-                self.write();
+        if count > 0 {
+            match self.mode {
+                OutputMode::Stream => self.unwritten = 0..count,
+                OutputMode::Null => {}
+                OutputMode::Final | OutputMode::Success | OutputMode::Failure => self.keep(count),
             }
-            OutputMode::Null => {}
-            OutputMode::Final | OutputMode::Success | OutputMode::Failure => self.keep(count),
         }
         &self.chunk[..count]
+    }
+
+    /// Writes bytes that were read, without blocking. Returns the number of bytes written.
+    pub(super) fn write(&mut self) -> usize {
+        self.write_at_most(self.unwritten.len())
+    }
+
+    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed.
+    pub(super) fn write_line(&mut self) -> usize {
+        let waiting = &self.chunk[self.unwritten.clone()];
+        let end = waiting.iter().position(|byte| *byte == b'\n');
+        self.write_at_most(end.map_or(waiting.len(), |end| end + 1))
     }
 
     fn read(&mut self, limit: usize) -> usize {
@@ -133,16 +147,20 @@ impl Output {
         0
     }
 
-    fn write(&mut self) {
-        match self.sink().write(&self.chunk[self.unwritten.clone()]) {
+    fn write_at_most(&mut self, most: usize) -> usize {
+        let start = self.unwritten.start;
+        match self.sink().write(&self.chunk[start..start + most]) {
+            Ok(0) => return 0,
             Ok(count) => {
                 self.unwritten.start += count;
                 self.last_written = self.chunk[..self.unwritten.start].last().copied();
+                return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Err(Errno::EPIPE) => self.lose_reader(),
             Err(errno) => self.fail(describe(errno)),
         }
+        0
     }
 
     /// Keeps the bytes of the chunk that were read.
