@@ -16,6 +16,8 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
+/// Longest time spent on draining after a timeout or a signal: the last words of a pipeline, not a daemon's output.
+const LONGEST_DRAIN_OF_CUT: Duration = Duration::from_secs(1);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
@@ -58,14 +60,16 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. A slow reader has time until after the run's deadline.
-/// After a timeout or a signal the reader has to keep reading.
+/// After a timeout or a signal the limit is shorter, and the reader has to keep reading. A signal that comes while
+/// output drains ends draining: only output that is in the pipes is forwarded.
 pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
+    let was_cut_short = attempt.is_cut_short();
     let mut moved_at = now();
-    let mut longest = Deadline::after(moved_at, LONGEST_DRAIN);
+    let mut longest = Deadline::after(moved_at, longest_drain(was_cut_short));
     while attempt.event_loop.streams.is_open() {
-        let (began, was_cut_short) = (now(), attempt.is_cut_short());
+        let began = now();
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = if !waits_for_reader {
             // More output may come.
@@ -82,14 +86,16 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         }
         let has_moved = attempt.event_loop.wait(until);
         let actions = attempt.handle_signals();
-        let asked_to_end = actions.contains(&SignalAction::NoFurtherAttempt);
-        let was_stopped = actions.contains(&SignalAction::StopBackoff);
-        // A second request to end, or one after a timeout, ends draining at once.
-        if asked_to_end && was_cut_short {
+        if actions.contains(&SignalAction::NoFurtherAttempt) {
+            // A second request to end, or one after a timeout, ends draining at once.
+            if !was_cut_short {
+                attempt.event_loop.forward_rest(READERS_GRACE);
+            }
             break;
         }
-        // A request to end gives the reader its full grace. Time in which backoff was stopped does not count.
-        if has_moved || asked_to_end || was_stopped {
+        let was_stopped = actions.contains(&SignalAction::StopBackoff);
+        // Time in which backoff was stopped does not count.
+        if has_moved || was_stopped {
             moved_at = now();
         }
         // The longest drain counts only time in which the pipes were read.
@@ -98,4 +104,12 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         }
     }
     !attempt.event_loop.streams.has_pending_output()
+}
+
+fn longest_drain(was_cut_short: bool) -> Duration {
+    if was_cut_short {
+        LONGEST_DRAIN_OF_CUT
+    } else {
+        LONGEST_DRAIN
+    }
 }

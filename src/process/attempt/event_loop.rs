@@ -76,19 +76,24 @@ impl EventLoop {
         self.streams.work(&ready)
     }
 
-    /// Forwards output that the command wrote before it stopped. A slow reader gets [`LAST_OUTPUT_GRACE`], unless a
-    /// signal comes. Returns true if there was output.
+    /// Forwards output that the command wrote before it stopped. Returns true if there was output.
     pub(crate) fn forward_last_output(&mut self) -> bool {
-        let [at_once, readers_limit] =
-            [Duration::ZERO, LAST_OUTPUT_GRACE].map(|grace| Deadline::after(now(), grace));
+        self.forward_rest(LAST_OUTPUT_GRACE)
+    }
+
+    /// Forwards output that is in the pipes now, and not what is written later. A slow reader has `readers_grace` for
+    /// all of it, unless a signal comes. Returns true if there was output.
+    pub(crate) fn forward_rest(&mut self, readers_grace: Duration) -> bool {
+        let begun = now();
         let mut has_moved = false;
         for _ in 0..MOST_LAST_MOVES {
             let waits_for_reader = self.streams.has_pending_output();
-            if !self.wait(if waits_for_reader {
-                readers_limit
+            let grace = if waits_for_reader {
+                readers_grace
             } else {
-                at_once
-            }) {
+                Duration::ZERO
+            };
+            if !self.wait(Deadline::after(begun, grace)) {
                 break;
             }
             has_moved = true;
