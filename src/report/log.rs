@@ -83,7 +83,9 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         // `record` does not know this run's own limit, and so no number of calls.
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
-        Event::Interrupted { signal, .. } => ("interrupted", vec![("signal", signal.number().into())]),
+        Event::Interrupted { signal, .. } => {
+            ("interrupted", vec![("signal", signal.number().into())])
+        }
         // The event that ends the run is named after the result. Any other has no result, and no line.
         event => {
             let why = gave_up(event).map(|why| ("reason", why.into()));

@@ -47,6 +47,8 @@ pub(crate) struct Streams {
     pub(crate) is_mid_line: bool,
     /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
     pub(crate) pty: Option<Pty>,
+    /// Bytes that were typed for `pty` while the last attempt ended.
+    typed_late: Vec<u8>,
     /// Observes the running attempt, or has observed the last one.
     pub(crate) observer: OutputObserver,
 }
@@ -74,6 +76,7 @@ impl Streams {
             turns: None,
             is_mid_line: false,
             pty: None,
+            typed_late: Vec::new(),
             observer: OutputObserver::new(options),
             outputs,
             options: options.clone(),
@@ -90,7 +93,8 @@ impl Streams {
         };
         if self.options.pty {
             // Input can be typed if nothing replaces the caller's.
-            let (pty, both_outputs, terminal) = Pty::open(self.input.is_inherited())?;
+            let typed_before = take(&mut self.typed_late);
+            let (pty, both_outputs, terminal) = Pty::open(self.input.is_inherited(), typed_before)?;
             self.pty = Some(pty);
             self.outputs[0].begin(Some(both_outputs));
             child.input = child.input.or(terminal.input);
@@ -120,7 +124,11 @@ impl Streams {
     /// Ends the attempt. Returns observations of its streams, or an error.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         // Restores our terminal's modes.
-        self.pty = None;
+        self.typed_late = self
+            .pty
+            .take()
+            .map(|mut pty| take(&mut pty.typed_late))
+            .unwrap_or_default();
         self.input.end();
         let (matched, wait_asked) = self.observer.finish();
         let seen = Seen {

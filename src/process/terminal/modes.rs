@@ -3,9 +3,15 @@
 
 use std::sync::Mutex;
 
-use nix::sys::termios::{SetArg, Termios, cfmakeraw, tcgetattr, tcsetattr};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::termios::{
+    LocalFlags, SetArg, SpecialCharacterIndices as Key, Termios, cfmakeraw, tcgetattr, tcsetattr,
+};
 
 use super::{has_foreground, may_use};
+use crate::policy::signal::Signal;
+use crate::process::signals::is_ignored;
 use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 
@@ -19,6 +25,38 @@ pub(super) fn get() -> Option<Termios> {
 /// Sets modes at once, as a stopped terminal (Ctrl-S) would delay them. Keeps typed input.
 fn set(modes: &Termios) -> bool {
     tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, modes).is_ok()
+}
+
+/// Returns true if the terminal on standard input was closed or lost its line.
+pub(super) fn terminal_is_gone() -> bool {
+    tcgetattr(inherited(stdio::IN)) == Err(Errno::EIO)
+}
+
+/// Returns the keys that a terminal in these modes turns into signals, unless backoff ignores the signal. None if the
+/// modes turn no key into a signal.
+pub(super) fn signal_keys(modes: &Termios) -> Option<Vec<(u8, Signal)>> {
+    if !modes.local_flags.contains(LocalFlags::ISIG) {
+        return None;
+    }
+    let keys = [
+        (Key::VINTR, Signal::INT),
+        (Key::VQUIT, Signal::QUIT),
+        (Key::VSUSP, Signal::TSTP),
+    ];
+    let mut used = Vec::new();
+    for (key, signal) in keys {
+        let byte = modes.control_chars[key as usize];
+        if byte != libc::_POSIX_VDISABLE && !is_ignored(signal) {
+            used.push((byte, signal));
+        }
+    }
+    Some(used)
+}
+
+/// Returns the signal keys of our terminal's modes before raw mode, if it is in raw mode.
+pub(super) fn signal_keys_before_raw() -> Option<Vec<(u8, Signal)>> {
+    let saved = SAVED.lock().ok()?;
+    signal_keys(saved.as_ref()?)
 }
 
 /// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.

@@ -13,19 +13,22 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::pty::{OpenptyResult, Winsize, openpty};
-use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key, tcgetattr};
-use nix::unistd::{read, tcgetpgrp, write};
+use nix::sys::termios::tcgetattr;
+use nix::unistd::{Pid, read, tcgetpgrp, write};
 
 use super::{controlling, is_controlling, key_target, may_use, modes, window_size};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, is_ignored, send};
+use crate::process::signals::{Target, send};
 use crate::process::spawn::ChildStdio;
-use crate::process::sys::fd::{inherited, set_nonblocking};
+use crate::process::sys::fd::{inherited, ready, set_nonblocking};
 use crate::process::sys::stdio;
 use crate::run::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
 const FOREGROUND_POLL: Duration = Duration::from_millis(250);
+
+/// Foreground group of a terminal that no session has.
+const NO_GROUP: libc::pid_t = 0;
 
 nix::ioctl_write_ptr_bad!(set_window_size, libc::TIOCSWINSZ, Winsize);
 
@@ -46,12 +49,18 @@ pub(crate) struct Pty {
     is_raw: bool,
     /// Typed bytes that are not written yet.
     typed: Vec<u8>,
+    /// Bytes that were typed while the attempt ended, for the next one.
+    pub(crate) typed_late: Vec<u8>,
 }
 
 impl Pty {
     /// Opens a pseudo-terminal as large as ours. Returns also the source of its output, and the command's streams.
-    /// `inherits_input`: backoff does not replace the caller's standard input.
-    pub(crate) fn open(inherits_input: bool) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
+    /// `inherits_input`: backoff does not replace the caller's standard input. `typed_before` was typed as the previous
+    /// attempt ended.
+    pub(crate) fn open(
+        inherits_input: bool,
+        typed_before: Vec<u8>,
+    ) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
         let inherits_terminal = inherits_input && stdio::is_terminal(stdio::IN);
         let is_in_background = !may_use(stdio::IN);
         // In a pipeline (`| less`) another program may read the keyboard. There the command reads our terminal
@@ -79,7 +88,8 @@ impl Pty {
             forwards_keys,
             leader: None,
             is_raw: false,
-            typed: Vec::new(),
+            typed: typed_before,
+            typed_late: Vec::new(),
         };
         pty.copy_size();
         Ok((pty, output, ChildStdio { input, outputs }))
@@ -111,10 +121,44 @@ impl Pty {
     /// Stops forwarding typed input and restores our terminal's modes. Output ends once no process has the command's
     /// terminal open.
     pub(crate) fn stop_forwarding(&mut self) {
+        // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
+        if self.is_raw
+            && let Some(keys) = modes::signal_keys_before_raw()
+        {
+            self.read_late_keys(&keys);
+            self.pause();
+            self.read_late_keys(&keys);
+        }
         self.pause();
         self.leader = None;
         self.typed.clear();
         self.slave = None;
+    }
+
+    /// Reads keys that the command will not get, as it has ended: sends their signals and keeps the rest.
+    fn read_late_keys(&mut self, signal_keys: &[(u8, Signal)]) {
+        let Some(ours) = &self.ours else { return };
+        let is_readable = ready(ours.as_fd(), PollFlags::POLLIN)
+            .is_ok_and(|events| events.contains(PollFlags::POLLIN));
+        if !is_readable || !may_use(stdio::IN) {
+            return;
+        }
+        let mut bytes = [0; 1024];
+        let count = read(ours, &mut bytes).unwrap_or(0);
+        for byte in &bytes[..count] {
+            match signal_keys.iter().find(|(key, _)| key == byte) {
+                Some((_, signal)) => {
+                    let _ = send(key_target(), *signal);
+                }
+                None => self.typed_late.push(*byte),
+            }
+        }
+    }
+
+    /// Ends the job as the kernel does for the foreground job of a terminal that is gone.
+    fn lose_terminal(&mut self) {
+        self.stop_forwarding();
+        let _ = send(Target::OwnProcess, Signal::HUP);
     }
 
     /// Hangs up, as the output has no reader: the command gets HUP, and errors when it writes.
@@ -154,6 +198,9 @@ impl Pty {
 
     /// Forwards typed input if [`Pty::interest`] is ready; otherwise checks for the foreground.
     pub(crate) fn work(&mut self, is_ready: bool) {
+        if !self.is_raw && modes::terminal_is_gone() {
+            return self.lose_terminal();
+        }
         if !self.is_raw {
             self.try_raw();
         }
@@ -199,7 +246,9 @@ impl Pty {
                 Some(Signal::TSTP) if may_have_ended => {}
                 // The rest of the job stops after the command: a shell may take the terminal as soon as one process has
                 // stopped.
-                Some(Signal::TSTP) => drop(send(Target::OwnProcess, Signal::TSTP)),
+                Some(Signal::TSTP) => {
+                    let _ = send(Target::OwnProcess, Signal::TSTP);
+                }
                 Some(signal) => {
                     may_have_ended = true;
                     let _ = send(key_target(), signal);
@@ -212,21 +261,15 @@ impl Pty {
     /// Returns the keys that backoff has to turn into signals. None if the command is a shell with a job in the
     /// foreground: the command's terminal signals that job only.
     fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
-        let settings = tcgetattr(self.slave.as_ref()?).ok()?;
-        let group = tcgetpgrp(self.master.as_ref()?).ok()?;
-        if !settings.local_flags.contains(LocalFlags::ISIG) || Some(group.as_raw()) != self.leader {
+        let group = tcgetpgrp(self.master.as_ref()?).map_or(NO_GROUP, Pid::as_raw);
+        if group == NO_GROUP {
+            // The command has not taken its terminal yet, or has just ended: the terminal would signal no process.
+            return modes::signal_keys_before_raw();
+        }
+        if Some(group) != self.leader {
             return None;
         }
-        let keys = [
-            (Key::VINTR, Signal::INT),
-            (Key::VQUIT, Signal::QUIT),
-            (Key::VSUSP, Signal::TSTP),
-        ];
-        let keys = keys.map(|(key, signal)| (settings.control_chars[key as usize], signal));
-        // If backoff ignores the signal, the key goes to the command's terminal, which sends the signal.
-        let is_ours =
-            |(key, signal): &(u8, Signal)| *key != libc::_POSIX_VDISABLE && !is_ignored(*signal);
-        Some(keys.into_iter().filter(is_ours).collect())
+        modes::signal_keys(&tcgetattr(self.slave.as_ref()?).ok()?)
     }
 }
 
