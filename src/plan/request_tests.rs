@@ -39,6 +39,8 @@ fn documented_defaults_are_those_in_effect() {
             _ if default.is_empty() => continue,
             // If given, `--kill-after` also limits the time after a forwarded signal.
             "kill-after" => continue,
+            // If given, the command does not ignore the signal.
+            "signal" => continue,
             // The default of `--flaky-exit` is the status of any success.
             "flaky-exit" => continue,
             "attempts" => &[

@@ -1,18 +1,12 @@
 //! Explains the end of a run, and names the option that allows more.
 
 use super::text::Text;
-use super::words::{length, limiting_option, typed_limit, with_detail};
+use super::words::{length, limiting_option, still_run, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
-use crate::policy::outcome::{End, Outcome, Survivor, TimeLimit};
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Until};
 use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
-
-/// Names the processes of the attempt that could not be ended, so that no further attempt may run beside them.
-pub(super) fn still_run(outcome: &Outcome) -> String {
-    let names: Vec<String> = outcome.survivors.iter().map(Survivor::to_string).collect();
-    printable(&names.join(", "))
-}
 
 /// End of an attempt by the deadline.
 const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::explanation::still_run;
 use super::words::{
-    cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail,
+    cut, how_it_failed, length, likely_mistake, name, quoted, still_run, typed_limit, with_detail,
 };
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};

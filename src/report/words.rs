@@ -6,7 +6,7 @@ use std::time::Duration;
 use os_display::Quotable;
 
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome, exact};
+use crate::policy::outcome::{End, Outcome, Survivor, exact};
 use crate::policy::session::{GiveUp, Limits};
 use crate::run::plan::Plan;
 use crate::run::text::printable;
@@ -39,6 +39,12 @@ pub(super) fn how_it_failed(
         }
         (None, None) => outcome.to_string(),
     }
+}
+
+/// Names the processes of the attempt that could not be ended, so that no further attempt may run beside them.
+pub(super) fn still_run(outcome: &Outcome) -> String {
+    let names: Vec<String> = outcome.survivors.iter().map(Survivor::to_string).collect();
+    printable(&names.join(", "))
 }
 
 /// Adds a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with brackets.

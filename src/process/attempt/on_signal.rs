@@ -9,6 +9,8 @@ use crate::process::spawn::Isolation;
 pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
+    /// The system has not started the program yet: it may hang in exec.
+    Starting(RunningCommand),
     Running(RunningCommand),
     /// The command has ended; backoff waits for the rest of its tree or of its output.
     AfterExit,
@@ -49,10 +51,17 @@ pub(crate) enum SignalAction {
 /// Decides about a received signal.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
-        (Phase::BetweenAttempts | Phase::Running(_), SignalClass::Child) => {
+        (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {
             SignalAction::LookAtChildren
         }
-        (Phase::Running(command), _) => while_running(command, received),
+        // Both got the signal, and a program that is being started has nothing to tidy up before it stops. It cannot
+        // stop while it hangs, so the shell would wait for the job for ever.
+        (Phase::Starting(command), SignalClass::StopJob)
+            if received.by_terminal && command.isolation == Isolation::Shared =>
+        {
+            SignalAction::StopBackoff
+        }
+        (Phase::Starting(command) | Phase::Running(command), _) => while_running(command, received),
         (Phase::BetweenAttempts, SignalClass::End) => SignalAction::EndRun,
         (Phase::AfterExit, SignalClass::End) => SignalAction::NoFurtherAttempt,
         // The shell waits until the whole job has stopped.

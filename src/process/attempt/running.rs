@@ -218,13 +218,18 @@ impl Running<'_> {
         }
         // Details that cost a system call are queried only if they matter.
         let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
-        Phase::Running(RunningCommand {
+        let command = RunningCommand {
             isolation: self.isolation,
             is_hook: self.event_loop.is_hook,
             is_stopped: is_job_control && self.child.is_stopped(),
             was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
-        })
+        };
+        if is_job_control && self.child.is_starting() {
+            Phase::Starting(command)
+        } else {
+            Phase::Running(command)
+        }
     }
 
     fn forward(&mut self, signal: Signal) {

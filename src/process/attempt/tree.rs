@@ -10,18 +10,22 @@ use crate::policy::outcome::{Survival, Survivor};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, is_protected, send};
 use crate::process::spawn::child::Child;
-use crate::process::sys::processes::{Process, processes, program_name, read_process};
+use crate::process::sys::processes::{Adoption, Process, processes, program_name, read_process};
 
 /// The members found so far, besides the attempt's own process.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessTree {
     known: Vec<Process>,
+    /// Held while the tree ends, if the system lists no processes.
+    adoption: Option<Adoption>,
 }
 
 impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
-        self.update(child);
+        if !self.update(child) {
+            self.adoption = Some(Adoption::begin());
+        }
         for signal in signals {
             // Also reaches the child's whole group, if it has its own.
             let _ = child.signal(*signal);
@@ -64,7 +68,10 @@ impl ProcessTree {
         if self.update(child) {
             return self.known.iter().map(to_survivor).collect();
         }
-        if child_runs || !child.has_group_members() {
+        if child_runs {
+            return Vec::new();
+        }
+        if !child.has_group_members() {
             return Vec::new();
         }
         vec![Survivor {

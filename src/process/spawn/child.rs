@@ -198,6 +198,8 @@ impl Child {
             let _ = wait(Some(self.pid), libc::WEXITED);
             self.is_reaped = true;
         }
+        // The child is no longer reported, and orphans of its group are.
+        reap_orphans(None);
         has_members(self.pid)
     }
 

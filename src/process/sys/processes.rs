@@ -21,6 +21,36 @@ impl Process {
     }
 }
 
+/// Makes this process the parent of orphans among its descendants, until dropped: it can see then which have ended. The
+/// parent of orphans may take its time to reap them. Linux only.
+#[derive(Debug)]
+pub(crate) struct Adoption {
+    #[cfg(not(portable))]
+    was_set: bool,
+}
+
+impl Adoption {
+    #[cfg(not(portable))]
+    pub(crate) fn begin() -> Adoption {
+        use nix::sys::prctl::{get_child_subreaper, set_child_subreaper};
+        let was_set = get_child_subreaper().unwrap_or(true);
+        let _ = set_child_subreaper(true);
+        Adoption { was_set }
+    }
+
+    #[cfg(portable)]
+    pub(crate) fn begin() -> Adoption {
+        Adoption {}
+    }
+}
+
+#[cfg(not(portable))]
+impl Drop for Adoption {
+    fn drop(&mut self) {
+        let _ = nix::sys::prctl::set_child_subreaper(self.was_set);
+    }
+}
+
 /// Returns all readable processes; None if the list does not show this process, and so is useless.
 pub(crate) fn processes() -> Option<Vec<Process>> {
     let all: Vec<Process> = numbers()?.into_iter().filter_map(read_process).collect();

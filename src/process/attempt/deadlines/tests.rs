@@ -9,6 +9,7 @@ fn attempt_limits() -> AttemptLimits {
         timeout: Some(5 * SECOND),
         idle: Some(60 * SECOND),
         signal: Signal::TERM,
+        never_ignored: None,
         kill_after: Some(SECOND),
         kill_interrupted_after: None,
     }
@@ -48,5 +49,10 @@ fn kill_comes_after_what_was_sent_first() {
     assert!(!deadlines.take_kill(start));
     assert!(deadlines.take_kill(start + SECOND));
     assert!(!deadlines.take_kill(start + SECOND));
-    assert_eq!(deadlines.earliest(), Deadline::NEVER);
+    // A process that does not die of KILL is given up.
+    assert_eq!(
+        deadlines.earliest(),
+        Deadline::after(start + SECOND, TREE_GRACE)
+    );
+    assert!(!deadlines.never_kills());
 }

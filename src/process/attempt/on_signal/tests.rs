@@ -81,6 +81,30 @@ fn while_a_hook_runs() {
 }
 
 #[test]
+fn while_the_program_is_being_started() {
+    for isolation in [
+        Isolation::Group,
+        Isolation::Shared,
+        Isolation::Terminal,
+        Isolation::Session,
+    ] {
+        let starting = Phase::Starting(running(isolation));
+        let started = Phase::Running(running(isolation));
+        for signal in Signal::all() {
+            let by_process = on_signal(starting, sent(signal));
+            assert_eq!(by_process, on_signal(started, sent(signal)), "{signal}");
+            let by_terminal = on_signal(starting, by_kernel(signal));
+            let expected = if STOP.contains(&signal) && isolation == Isolation::Shared {
+                StopBackoff
+            } else {
+                on_signal(started, by_kernel(signal))
+            };
+            assert_eq!(by_terminal, expected, "{isolation:?} {signal}");
+        }
+    }
+}
+
+#[test]
 fn in_a_group_of_its_own() {
     let phase = Phase::Running(running(Isolation::Group));
     for receive in [sent, by_kernel] {
