@@ -1,8 +1,8 @@
 //! A real pseudo-terminal with a session on it. `setsid --ctty` makes it the controlling terminal.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{PipeWriter, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, ExitStatus};
 use std::time::Instant;
@@ -40,6 +40,21 @@ impl Terminal {
     /// Runs a program as the leader of a session on a new terminal.
     pub fn start(program: &str, args: &[&str]) -> Terminal {
         Terminal::sized(0, program, args)
+    }
+
+    /// Like [`Terminal::start`]; the program writes to a pipe by descriptor 9.
+    pub fn with_descriptor_9(pipe: PipeWriter, program: &str, args: &[&str]) -> Terminal {
+        // A number that this process may use for something else.
+        let line = format!(
+            "exec 9>/proc/{}/fd/{}; exec \"$@\"",
+            std::process::id(),
+            pipe.as_raw_fd()
+        );
+        let terminal = Terminal::start("sh", &[&["-c", &line, "sh", program], args].concat());
+        eventually("the pipe is open", || {
+            std::fs::exists(format!("/proc/{}/fd/9", terminal.pid())).unwrap()
+        });
+        terminal
     }
 
     /// Like [`Terminal::start`], with 12 rows and `columns` columns; 0 leaves the size unknown.

@@ -26,8 +26,10 @@ mod faults;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
+mod sequences;
 mod server;
 mod storm;
+mod unending;
 mod with_tools;
 
 fn main() {
@@ -37,6 +39,9 @@ fn main() {
         ("documents", documents::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
+        ("unending", unending::TESTS),
+        ("unending_root", unending::root::TESTS),
+        ("sequences", sequences::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.

@@ -286,7 +286,9 @@ impl Running<'_> {
         };
         match on_stopped(by, answered_request, self.is_asked_to_end, job) {
             StopAction::Ignore => {}
-            StopAction::ContinueCommand => drop(self.child.signal(Signal::CONT)),
+            StopAction::ContinueCommand => {
+                let _ = self.child.signal(Signal::CONT);
+            }
             StopAction::StopBackoff(signal) => self.stop_after_command(signal),
         }
     }
