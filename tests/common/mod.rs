@@ -26,6 +26,7 @@ pub mod pty;
 pub mod readme;
 #[cfg(feature = "redis")]
 pub mod redis;
+pub mod slowfs;
 pub mod storm;
 pub mod tools;
 

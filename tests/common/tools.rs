@@ -99,6 +99,8 @@ pub fn is_there(tool: &str) -> bool {
         ASKED => "test -n \"$REQUIRE_TEST_TOOLS\"".into(),
         "strace" => "strace -o /dev/null true".into(),
         "root" => "test $(id -u) = 0".into(),
+        // For `slowfs`: root may lack the right to mount in a container.
+        "fuse" => "test $(id -u) = 0 && : <>/dev/fuse && command -v cc && unshare --mount true".into(),
         // Root in a container may lack the right, and a file system may have no devices.
         "mknod" => {
             "cd \"$(mktemp -d)\" && mknod null c 1 3 2>/dev/null && : >null; s=$?; rm -f null; rmdir \"$PWD\"; exit $s"
