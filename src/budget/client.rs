@@ -84,6 +84,14 @@ impl Store {
         matches!(self, Store::Directory(own) if own == path)
     }
 
+    /// Reads what every query needs, once: certificates. `ask` reports what is wrong with them.
+    pub(crate) fn load(&self) {
+        #[cfg(feature = "redis")]
+        if let Store::Redis(address) = self {
+            address.load();
+        }
+    }
+
     /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors
     /// name the store.
     pub(crate) fn ask(

@@ -11,6 +11,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
@@ -21,7 +23,7 @@ pub struct BudgetLimits {
     pub window: Duration,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All attempts, including retries.
     pub attempts: u64,
@@ -62,7 +64,7 @@ pub enum Question {
 }
 
 /// Answer to any question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// True if a retry is allowed; a requested one has then been counted.
     pub allowed: bool,

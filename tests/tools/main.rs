@@ -23,6 +23,7 @@ mod cases;
 mod completions;
 mod documents;
 mod faults;
+mod fuse_root;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
@@ -37,6 +38,7 @@ fn main() {
         ("documents", documents::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
+        ("fuse_root", fuse_root::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.

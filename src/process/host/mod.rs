@@ -3,17 +3,16 @@
 mod between_attempts;
 mod budget;
 mod files;
+mod query;
 
 use std::ffi::OsString;
-use std::io::{self, PipeReader};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tempfile::Builder;
 
-use crate::budget::{StoreError, client::Store};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::process::attempt::event_loop::EventLoop;
@@ -31,6 +30,7 @@ use crate::run::host::{
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
+use query::{GivenUp, Query};
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -50,18 +50,7 @@ pub(crate) struct System {
     store: Store,
     /// The query that counts the current attempt.
     counting: Option<RunResult<Query>>,
-    /// Shared with the threads that ask this machine's own store, and a server.
-    stores_in_use: [Arc<()>; 2],
-}
-
-/// A query of a store, on a thread.
-#[derive(Debug)]
-struct Query {
-    began: Instant,
-    /// Readable once the thread has an answer.
-    done: PipeReader,
-    /// An answer, or an error that names the store.
-    answer: JoinHandle<Result<BudgetAnswer, StoreError>>,
+    given_up: GivenUp,
 }
 
 impl System {
@@ -83,7 +72,7 @@ impl System {
             log: None,
             store: store.clone(),
             counting: None,
-            stores_in_use: Default::default(),
+            given_up: GivenUp::default(),
         })
     }
 

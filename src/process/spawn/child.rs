@@ -163,11 +163,9 @@ impl Child {
     }
 }
 
-/// As process 1, reaps ended orphans. `attempt` is left to [`Child::reap`].
+/// Reaps ended children other than the attempt, which is left to [`Child::reap`]: orphans, and children that have asked
+/// a store.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
-    if std::process::id() != 1 {
-        return;
-    }
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         // waitid would report the attempt again; the next call reaps later orphans.
         if Some(ended.pid) == attempt {
