@@ -101,6 +101,8 @@ pub struct Seen {
     pub input_read_ahead: bool,
     /// The reader of the output is gone.
     pub reader_gone: bool,
+    /// Output that could not be kept, and was printed as it came; and why.
+    pub not_kept: Option<String>,
     /// Output was lost: a timeout cut off the output before its reader took the rest.
     pub unread: bool,
 }

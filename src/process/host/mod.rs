@@ -149,19 +149,13 @@ impl System {
         // `::endgroup::` (`report/github.rs`) comes with its own newline.
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
-        let held = streams
-            .held_stderr()
-            .ok()
-            .flatten()
-            .map(|held| Sink::Own(held.into()));
+        if streams.keep_message(&lines) {
+            return Ok(());
+        }
         let sink = self
             .standard_error
             .get_or_insert_with(|| Sink::new(stdio::ERR));
-        let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);
-        if held.is_some() && matches!(written, Err(RunError::Fault(_))) {
-            // A message that cannot be held back (a full disk) is shown at once.
-            written = self.event_loop.write(sink, &lines);
-        }
+        let written = self.event_loop.write(sink, &lines);
         self.has_lost_lines = written.is_err();
         match written {
             Err(RunError::Fault(_)) => Ok(()),
