@@ -254,8 +254,8 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     // The cool-off is at least the Retry-After of the server.
     let asks = "--retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
     assert_eq!(after(asks), 7);
-    // A permanent failure leaves no cool-off, but counts as a failed run.
-    assert_eq!(after("--stop-exit 1 -- false"), 0);
+    // A permanent failure keeps the cool-off, and counts as a failed run.
+    assert_eq!(after("--stop-exit 1 -- false"), 7);
     assert_eq!(after("-- false"), 10);
     for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
         let dir = tempfile::tempdir().unwrap();

@@ -83,7 +83,7 @@ impl Spool {
     /// Appends to memory while there is little, and to a file then. Returns how many bytes were appended, and an error
     /// if these are not all.
     fn append_to_file(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
-        if let [] = *self.parts {
+        if self.parts.is_empty() {
             self.parts.push(Part::Memory(Vec::new()));
         }
         if let [Part::Memory(memory)] = &mut *self.parts {
