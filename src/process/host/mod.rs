@@ -2,6 +2,7 @@
 
 mod between_attempts;
 mod budget;
+pub(crate) mod clash;
 mod files;
 mod query;
 
