@@ -148,6 +148,9 @@ impl StartFailure {
     /// Message if no file of that name exists.
     pub const NOT_FOUND: &'static str = "command not found";
 
+    /// Message if no file is at the path that was given.
+    pub const NO_FILE: &'static str = "No such file or directory";
+
     /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).
     pub fn code(&self) -> u8 {
         if self.not_found { 127 } else { 126 }

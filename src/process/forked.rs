@@ -8,6 +8,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{ForkResult, alarm, fork, read, write};
 
 use super::signals::set_default;
@@ -78,6 +79,8 @@ fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     close_all_except(answer.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.
     fill_closed_standard();
+    // Files get the modes that `work` gives them, also below a umask of 777.
+    umask(Mode::S_IRWXG | Mode::S_IRWXO);
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     let _ = set_default(Signal::ALRM);
     let mut unblocked = SigSet::empty();

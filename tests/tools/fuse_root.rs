@@ -17,6 +17,8 @@ tests! {
     a_caller_waits_for_no_step ["fuse", "flock"]
     term_while_a_count_hangs ["fuse"]
     one_step_at_a_time ["fuse"]
+    every_name_is_taken ["fuse"]
+    the_temporary_directory_fails ["fuse"]
 }
 
 /// Operations of a step. The first two are needed only where there is no budget yet.
@@ -129,4 +131,37 @@ fn one_step_at_a_time() {
     fs.control("flock hang");
     run.code(1).says("gives no answer");
     assert_eq!(left(), 1);
+}
+
+/// Asserts that a file system on which no name is free is given up.
+fn every_name_is_taken() {
+    let fs = SlowFs::mount();
+    fs.control("create EEXIST");
+    let report = format!("{}/report", fs.dir());
+    backoff(format!("--report {report} -- true"))
+        .code(0)
+        .says("cannot write to --report")
+        .says("File exists");
+    keeps_all(&fs, "seq 1000000");
+}
+
+/// Asserts that backoff keeps a million lines of a script with the temporary directory on this file system.
+fn keeps_all(fs: &SlowFs, script: &str) {
+    let line =
+        "backoff --stdout final -- sh -c \"$0\" | cmp - <(seq 1000000); echo ${PIPESTATUS[*]}";
+    let mut run = shell(line);
+    run.arg(script).env("TMPDIR", fs.dir());
+    run.code(0).stdout("0 0\n");
+}
+
+/// Asserts that kept output survives any error of the temporary directory, at first or later.
+fn the_temporary_directory_fails() {
+    let fs = SlowFs::mount();
+    for effect in ["write ENOSPC", "write EDQUOT", "write EIO", "create EACCES"] {
+        fs.control(effect);
+        keeps_all(&fs, "seq 1000000");
+        fs.control("");
+        let spoil = format!("echo {effect} >{}", fs.control_path());
+        keeps_all(&fs, &format!("seq 500000; {spoil}; seq 500001 1000000"));
+    }
 }

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{AccessFlags, access, geteuid};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
+use crate::process::sys::temporary::named;
 use crate::run::before_retry_env::LIMIT;
 use crate::run::text::describe_error;
 
@@ -115,9 +116,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
             mode = metadata.mode() & 0o777;
         }
     }
-    let mut file = Builder::new()
-        .prefix(".backoff-report-")
-        .tempfile_in(&target.dir)?;
+    let mut file = named(".backoff-report-", &target.dir)?;
     file.write_all(text.as_bytes())?;
     // Some file systems (vfat) refuse any change of the mode.
     if mode != 0o600 {

@@ -11,8 +11,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tempfile::Builder;
-
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
@@ -23,7 +21,7 @@ use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
-use crate::process::sys::{fd, stdio};
+use crate::process::sys::{fd, stdio, temporary};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
@@ -264,7 +262,7 @@ impl Host for System {
         mut spec: AttemptSpec,
     ) -> RunResult<(Attempt, EnvLines)> {
         // Private to this user. Without a file the variable is empty.
-        let file = Builder::new().prefix(".backoff-env-").tempfile();
+        let file = temporary::named(".backoff-env-", &std::env::temp_dir());
         spec.set(
             "BACKOFF_ENV",
             file.as_ref().map_or(Path::new(""), |file| file.path()),

@@ -37,7 +37,20 @@ impl Query {
         // All queries need it, and what a child reads is gone with the child.
         store.load();
         let began = now();
-        let ask = || encode(&store.ask(budget, question, began, time, since_epoch));
+        let ask = || {
+            let answered = if is_own(store)
+                && let Some(home) = environment::missing_home_of_state()
+            {
+                let home = home.display();
+                Err(
+                    format!("no directory for the budget (HOME is {home}, which does not exist)")
+                        .into(),
+                )
+            } else {
+                store.ask(budget, question, began, time, since_epoch)
+            };
+            encode(&answered)
+        };
         let child = Forked::start(time + GRACE, ask)?;
         Ok(Query { began, child })
     }

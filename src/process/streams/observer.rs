@@ -116,7 +116,7 @@ impl OutputObserver {
             return;
         };
         step(&mut scanner, &mut |pattern, text| {
-            let excerpt = &text[..text.len().min(EXCERPT)];
+            let excerpt = excerpt(text);
             self.matches[pattern]
                 .get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
             if let Some(other) = &mut self.scanners[1 - output] {
@@ -172,6 +172,19 @@ impl Transcript {
             Transcript::Lost(why) => Err(io::Error::other(why.as_str())),
         }
     }
+}
+
+/// Returns the beginning of a text, which ends between two characters.
+fn excerpt(text: &[u8]) -> &[u8] {
+    let is_continuation = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let mut length = text.len().min(EXCERPT);
+    // A character has at most three such bytes; more are no UTF-8.
+    for _ in 0..3 {
+        if text.get(length).is_some_and(is_continuation) {
+            length -= 1;
+        }
+    }
+    &text[..length]
 }
 
 /// The last bytes of an attempt's output, for hooks (`--hook-output`).

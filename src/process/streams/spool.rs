@@ -10,9 +10,9 @@ use std::os::unix::fs::FileExt;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::write;
-use tempfile::tempfile;
 
 use super::sink::{CHUNK, set_chunk_length};
+use crate::process::sys::temporary::unnamed;
 use crate::run::text::describe_error;
 use crate::run::uninterrupted;
 
@@ -51,7 +51,7 @@ impl Spool {
     /// Returns an empty spool with a file that children may append to, unless the system has none.
     pub(super) fn shared() -> Spool {
         let mut spool = Spool::default();
-        match tempfile().and_then(appending) {
+        match unnamed().and_then(appending) {
             Ok(file) => spool.parts.push(Part::File(file)),
             Err(error) => spool.go_on_in_memory(&error),
         }
@@ -214,7 +214,7 @@ fn open_anew(file: &File) -> io::Result<File> {
 
 /// Creates a temporary file with these bytes.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
-    let file = appending(tempfile()?)?;
+    let file = appending(unnamed()?)?;
     write_to(&file, bytes).1?;
     Ok(file)
 }
@@ -242,13 +242,13 @@ fn appending(file: File) -> io::Result<File> {
 fn memory_file() -> io::Result<File> {
     use nix::sys::memfd::{MFdFlags, memfd_create};
     let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC);
-    fd.map(File::from).or_else(|_| tempfile())
+    fd.map(File::from).or_else(|_| unnamed())
 }
 
-/// Creates a file in the temporary directory, or in `/tmp`.
+/// Creates a file in the temporary directory.
 #[cfg(portable)]
 fn memory_file() -> io::Result<File> {
-    tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
+    unnamed()
 }
 
 /// Bytes read from standard input, up to a limit.

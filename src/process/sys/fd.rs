@@ -9,6 +9,7 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
+use crate::run::text::describe_error;
 use crate::run::uninterrupted;
 
 /// Opens a location only: neither readable nor writable.
@@ -86,13 +87,13 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
-/// Opens `/dev/null` for reading and writing.
+/// Opens `/dev/null` for reading and writing. An error names it.
 pub(crate) fn null() -> io::Result<OwnedFd> {
-    Ok(File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?
-        .into())
+    let opened = File::options().read(true).write(true).open("/dev/null");
+    opened.map(OwnedFd::from).map_err(|error| {
+        let why = describe_error(&error);
+        io::Error::new(error.kind(), format!("/dev/null: {why}"))
+    })
 }
 
 /// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a
