@@ -29,6 +29,7 @@ use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
+use process::host::clash::{Writing, clash, is_same_entry};
 use process::sys::{environment, generator, stdio, uuid};
 use process::terminal::columns;
 use report::reporter::Reporter;
@@ -77,6 +78,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
         }])
     } else if typed.command.is_empty() {
         Err("no command given; tip: try backoff -- COMMAND, or backoff --help".into())
+    } else if let Err(usage) = check_files(settings, config, plan) {
+        Err(usage)
     } else {
         return run(plan, store);
     };
@@ -96,6 +99,28 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
     let config = Config::load(&settings)?;
     let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;
     Ok((settings, config, plan, store))
+}
+
+/// Checks that the files that the run writes are not in use. Other checks compare texts; here the files decide.
+fn check_files(settings: &Settings, config: &Config, plan: &Plan) -> Result<(), UsageError> {
+    let log = settings.find("log-file").zip(plan.output.log_file.as_ref());
+    let report = settings.find("report").zip(plan.output.report.as_ref());
+    if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
+        && is_same_entry(log_path, report_path)
+    {
+        return Err(UsageError(format!(
+            "{log} cannot go with {report}: the report would replace the log; tip: try another file"
+        )));
+    }
+    let written = [(log, Writing::Appends), (report, Writing::Replaces)];
+    for (target, writing) in written {
+        if let Some((setting, path)) = target
+            && let Some(problem) = clash(path, writing, config.path.as_deref())
+        {
+            return Err(UsageError(format!("{setting} {problem}")));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the document of `--generate`.

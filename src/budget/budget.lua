@@ -66,7 +66,10 @@ if question == 'attempt' or (question == 'retry' and allowed) then
     table.remove(slots, 1)
   end
 elseif question == 'gave-up' then
-  cool_until, cool_length = now + length, length
+  -- A cool-off that lasts longer stays.
+  if length > left then
+    cool_until, cool_length = now + length, length
+  end
   -- If the number has fallen meanwhile, a run has succeeded.
   if earlier >= 0 then
     failed = math.max(failed, (failed < earlier and 0 or earlier) + 1)

@@ -16,8 +16,7 @@ use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-const NO_HOME: &str =
-    "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
+const NO_HOME: &str = "no directory for the budget (no --store, and neither XDG_STATE_HOME nor HOME is an absolute path)";
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -82,6 +81,14 @@ impl Store {
     /// Returns true for the directory of `path`, or if neither has a path.
     pub(crate) fn is_at(&self, path: &Option<PathBuf>) -> bool {
         matches!(self, Store::Directory(own) if own == path)
+    }
+
+    /// Reads what every query needs, once: certificates. `ask` reports what is wrong with them.
+    pub(crate) fn load(&self) {
+        #[cfg(feature = "redis")]
+        if let Store::Redis(address) = self {
+            address.load();
+        }
     }
 
     /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors

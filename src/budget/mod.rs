@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub mod client;
 mod directory;
 pub mod record;
@@ -10,7 +12,7 @@ pub mod record;
 pub(crate) mod redis;
 
 /// Problem of a store, of its address, or of a file that the address names. Holds no secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreError(String);
 
 impl fmt::Display for StoreError {

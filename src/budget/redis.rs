@@ -21,7 +21,7 @@ use connection::{Connection, Time};
 /// `Ledger::answer` as a Lua script.
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
-const SCRIPT_SHA1: &str = "cbeab34e34c9cfb376ac1cd82ee5a417b00679de";
+const SCRIPT_SHA1: &str = "a6d390fd0a3327b7e9efe8eb44ab7dff51b23a68";
 /// Beginnings of error replies and of errors of the connection, and the message for each. The first that fits counts.
 const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.

@@ -2,7 +2,7 @@
 //! the text that a flag would take.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -32,6 +32,8 @@ pub(crate) struct Policy {
 pub(crate) struct Config {
     /// The file's name, or "none"; for `-vv`.
     pub(crate) file: String,
+    /// The file's path.
+    pub(crate) path: Option<PathBuf>,
     /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
     pub(crate) reason: String,
     /// Settings of `[defaults]`.
@@ -59,7 +61,7 @@ impl Config {
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => {
                 return Ok(Config::none(
-                    "neither XDG_CONFIG_HOME nor HOME is set".to_owned(),
+                    "neither XDG_CONFIG_HOME nor HOME is an absolute path".to_owned(),
                 ));
             }
         };
@@ -74,6 +76,7 @@ impl Config {
         let (defaults, policies) = parse(&shown, &bytes)?;
         Ok(Config {
             file: shown,
+            path: Some(path),
             reason: chosen_by,
             defaults,
             policies,

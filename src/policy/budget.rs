@@ -11,6 +11,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
@@ -21,7 +23,7 @@ pub struct BudgetLimits {
     pub window: Duration,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All attempts, including retries.
     pub attempts: u64,
@@ -51,7 +53,7 @@ pub enum Question {
     CoolOff,
     /// The run gave up.
     GaveUp {
-        /// Time in which no new run should start; zero after a permanent failure.
+        /// Time in which no new run should start; zero after a permanent failure. A cool-off that lasts longer stays.
         cool_off: Duration,
         /// Value of [`Ledger::failed_runs`] when this run began, so that concurrent runs that give up count as one.
         /// None leaves the value as it is.
@@ -62,7 +64,7 @@ pub enum Question {
 }
 
 /// Answer to any question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// True if a retry is allowed; a requested one has then been counted.
     pub allowed: bool,
@@ -105,7 +107,7 @@ pub struct Ledger {
     pub span: u64,
     /// Oldest first.
     pub slots: Vec<Slot>,
-    /// Cool-off after the last run, if that run gave up on a transient failure.
+    /// The cool-off that ends last of those since the last success.
     pub cool_off: CoolOff,
     /// Runs that have given up in a row.
     pub failed_runs: u64,
@@ -124,7 +126,7 @@ impl Ledger {
             }
             Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
-                self.begin_cool_off(cool_off, now);
+                self.extend_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
                     // Less than `earlier` only if another run has succeeded since: this failure is the first after
                     // that.
@@ -158,10 +160,13 @@ impl Ledger {
         counts
     }
 
-    fn begin_cool_off(&mut self, length: Duration, now: Duration) {
+    /// Begins a cool-off, unless one that lasts longer has begun.
+    fn extend_cool_off(&mut self, length: Duration, now: Duration) {
         let length = millis(length.min(LONGEST_COOL_OFF));
-        let until = millis(now).saturating_add(length);
-        self.cool_off = CoolOff { until, length };
+        if length > millis(self.cool_off_left(now)) {
+            let until = millis(now).saturating_add(length);
+            self.cool_off = CoolOff { until, length };
+        }
     }
 
     fn cool_off_left(&self, now: Duration) -> Duration {

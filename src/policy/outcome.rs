@@ -132,6 +132,8 @@ pub struct Seen {
     pub input_read_ahead: bool,
     /// The reader of the output is gone.
     pub reader_gone: bool,
+    /// Output that could not be kept, and was printed as it came; and why.
+    pub not_kept: Option<String>,
     /// Output was lost: a timeout cut off the output before its reader took the rest.
     pub unread: bool,
 }
@@ -178,6 +180,9 @@ pub struct StartFailure {
 impl StartFailure {
     /// Message if no file of that name exists.
     pub const NOT_FOUND: &'static str = "command not found";
+
+    /// Message if no file is at the path that was given.
+    pub const NO_FILE: &'static str = "No such file or directory";
 
     /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).
     pub fn code(&self) -> u8 {

@@ -17,6 +17,8 @@ pub(crate) mod streams;
 
 pub(crate) mod attempt;
 
+mod forked;
+
 pub(crate) mod host;
 
 pub(crate) mod entry;

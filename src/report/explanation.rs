@@ -24,6 +24,8 @@ impl Text<'_> {
             // The attempt may hang, so more time may not help.
             (GiveUp::Deadline, _) if attempt.outcome.end == BY_DEADLINE => String::new(),
             (GiveUp::Stdin, _) if attempt.outcome.seen.input_error.is_some() => String::new(),
+            // A single attempt was asked for.
+            (GiveUp::Attempts, _) if self.plan.limits.attempts == Some(1) => String::new(),
             (_, Some((option, _))) => format!("; raise --{option} to allow more"),
             (_, None) => String::new(),
         };

@@ -38,7 +38,8 @@ pub(super) fn seconds(length: Duration) -> f64 {
     Duration::new(length.as_secs(), length.subsec_micros() * 1_000).as_secs_f64()
 }
 
-/// Escapes everything that a terminal would act on, and `##[`, which begins a command of some CI runners.
+/// Escapes everything that a terminal would act on, and `[` in `##[`, `##vso[` and the like, which begin commands of CI
+/// runners.
 struct Harmless;
 
 impl Formatter for Harmless {
@@ -47,7 +48,7 @@ impl Formatter for Harmless {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        // Number of `#` directly before the character.
+        // Number of `#` before the character, with only letters and digits between.
         let mut hashes = 0;
         for c in fragment.chars() {
             if is_printable(c) && !(c == '[' && hashes >= 2) {
@@ -58,7 +59,11 @@ impl Formatter for Harmless {
                     write!(writer, "\\u{unit:04x}")?;
                 }
             }
-            hashes = if c == '#' { hashes + 1 } else { 0 };
+            if c == '#' {
+                hashes += 1;
+            } else if !c.is_ascii_alphanumeric() || hashes < 2 {
+                hashes = 0;
+            }
         }
         Ok(())
     }

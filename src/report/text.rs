@@ -301,7 +301,10 @@ impl Text<'_> {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
             // `not_found` also covers a missing interpreter, whose message needs no tip.
-            End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => {
+            End::NotStarted(why)
+                if [StartFailure::NOT_FOUND, StartFailure::NO_FILE]
+                    .contains(&why.message.as_str()) =>
+            {
                 likely_mistake(&self.plan.command)
             }
             _ => String::new(),

@@ -172,6 +172,10 @@ impl Run<'_> {
         if outcome.seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;
         }
+        if let Some(what) = &outcome.seen.not_kept {
+            let warning = format!("{what}; it is printed as it comes");
+            self.emit(&Event::Warning(&warning))?;
+        }
         if outcome.seen.reader_gone
             && outcome.end == End::Exited(0)
             && attempt.interrupted.is_none()

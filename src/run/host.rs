@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::plan::{AttemptLimits, SharedBudget};
 use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
@@ -79,7 +81,7 @@ pub(crate) enum RunError {
 }
 
 /// Answer of a budget, if any, and a warning if its store has a problem.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BudgetAnswer {
     pub(crate) answer: Option<Answer>,
     pub(crate) warning: Option<String>,

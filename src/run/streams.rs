@@ -34,6 +34,15 @@ pub(crate) enum OutputMode {
     Null,
 }
 
+impl OutputMode {
+    pub(crate) fn is_kept(self) -> bool {
+        matches!(
+            self,
+            OutputMode::Final | OutputMode::Success | OutputMode::Failure
+        )
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct StreamOptions {
     pub(crate) input: InputMode,
@@ -65,7 +74,6 @@ impl StreamOptions {
     /// Returns the reasons why backoff must see this output; empty if the output is inherited.
     fn reasons(&self, output: usize) -> Vec<&'static str> {
         let watched = self.watched[output];
-        let is_kept = !matches!(self.outputs[output], OutputMode::Stream | OutputMode::Null);
         let reasons = [
             (self.pty, "--pty"),
             (watched && !self.patterns.list.is_empty(), "rules"),
@@ -74,7 +82,7 @@ impl StreamOptions {
             (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after, "--retry-after"),
             (self.idle, "--idle-timeout"),
-            (is_kept, "kept"),
+            (self.outputs[output].is_kept(), "kept"),
         ];
         let applicable = reasons.into_iter().filter(|(applies, _)| *applies);
         applicable.map(|(_, reason)| reason).collect()

@@ -31,12 +31,30 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Puts a space into each `::` that begins a line and into each `##[`, so that no CI runner takes them for a command.
+/// Puts a space into each `::` that begins a line, and into each `##[`, `##vso[` and the like, so that no CI runner takes
+/// them for a command.
 pub(crate) fn without_runner_commands(text: &str) -> String {
     let harmless = |line: &str| match line.trim_start().starts_with("::") {
         true => line.replacen("::", ": :", 1),
         false => line.to_owned(),
     };
     let lines = text.split('\n').map(harmless);
-    lines.collect::<Vec<_>>().join("\n").replace("##[", "## [")
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    while let Some(at) = runner_command(&text) {
+        text.insert(at + 2, ' ');
+    }
+    text
+}
+
+/// Returns the place of the first `##`, name and `[`; the name may be empty.
+fn runner_command(text: &str) -> Option<usize> {
+    let begins_command = |at: &usize| {
+        let name = text[*at..].strip_prefix("##");
+        name.is_some_and(|name| {
+            name.trim_start_matches(|c: char| c.is_ascii_alphanumeric())
+                .starts_with('[')
+        })
+    };
+    let mut places = text.char_indices().map(|(at, _)| at);
+    places.find(begins_command)
 }

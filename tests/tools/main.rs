@@ -23,6 +23,7 @@ mod cases;
 mod completions;
 mod documents;
 mod faults;
+mod fuse_root;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
@@ -42,6 +43,7 @@ fn main() {
         ("unending", unending::TESTS),
         ("unending_root", unending::root::TESTS),
         ("sequences", sequences::TESTS),
+        ("fuse_root", fuse_root::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.

@@ -115,6 +115,14 @@ impl Address {
         ))
     }
 
+    /// Reads the authorities that the machine trusts, unless the address names its own.
+    pub(crate) fn load(&self) {
+        if let Some(tls) = &self.tls {
+            // A query returns the error.
+            let _ = tls.config();
+        }
+    }
+
     /// Returns the service without user and password.
     pub(crate) fn name(&self) -> String {
         let servers: Vec<String> = self

@@ -85,8 +85,8 @@ struct Socket {
 }
 
 impl Socket {
-    /// Makes a call with the time left. After an interruption by a stop of backoff (Ctrl-Z), repeats the call with the
-    /// full time, as the server was not late.
+    /// Makes a call with the time left. After an interruption by a stop (SIGSTOP), repeats the call with the full time,
+    /// as the server was not late.
     fn in_time(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<usize>,

@@ -101,6 +101,29 @@ fn a_cool_off_ends_even_if_the_clock_is_set_back() {
     assert_eq!(left(&mut ledger, at(1000)), at(31_622_400));
 }
 
+proptest! {
+    /// Only time and a success shorten a cool-off.
+    #[test]
+    fn no_run_shortens_the_cool_off_of_another(
+        lengths in prop::collection::vec((0..5000_u64, 0..2000_u64), 1..50)
+    ) {
+        let mut ledger = Ledger::default();
+        let mut now = Duration::from_secs(1000);
+        let mut end = now;
+        for (length, pause) in lengths {
+            now += Duration::from_millis(pause);
+            let length = Duration::from_millis(length);
+            ledger.answer(&LIMITS, gave_up(length, 0), now);
+            end = end.max(now + length);
+            let left = ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
+            prop_assert_eq!(left, end - now);
+        }
+        ledger.answer(&LIMITS, Question::Succeeded, now);
+        let left = ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
+        prop_assert_eq!(left, Duration::ZERO);
+    }
+}
+
 #[test]
 fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
     let window = |secs| BudgetLimits {

@@ -1,5 +1,6 @@
 //! Files that backoff writes: the log, the report and the file of `$BACKOFF_ENV`.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use nix::unistd::{AccessFlags, access, geteuid};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
+use crate::process::sys::temporary::named;
 use crate::run::before_retry_env::LIMIT;
 use crate::run::text::describe_error;
 
@@ -22,8 +24,8 @@ const NOT_FOLLOWED: &str =
 const MOST_LINKS: u32 = 40;
 
 /// The target of `--log-file` or `--report`, after links were followed.
-struct FileTarget {
-    path: PathBuf,
+pub(super) struct FileTarget {
+    pub(super) path: PathBuf,
     /// The directory of `path`.
     dir: PathBuf,
     dir_meta: Metadata,
@@ -32,7 +34,7 @@ struct FileTarget {
 impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users
     /// can create them. The file need not exist.
-    fn follow(path: &Path) -> io::Result<FileTarget> {
+    pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
             // `.` is for a bare name, which has an empty parent.
@@ -53,6 +55,14 @@ impl FileTarget {
             }
         }
         Err(Errno::ELOOP.into())
+    }
+
+    /// Returns the directory (its device and number) and the name in it; None for a descriptor, which is no entry.
+    pub(super) fn entry(&self) -> Option<(u64, u64, &OsStr)> {
+        // A link that `follow` has left is magic.
+        let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
+        let name = self.path.file_name()?;
+        (!is_open_file).then_some((self.dir_meta.dev(), self.dir_meta.ino(), name))
     }
 }
 
@@ -87,9 +97,7 @@ pub(super) fn open_to_append(path: &Path, may_create: bool) -> io::Result<Option
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
-    // A link that `follow` has left is magic.
-    let is_open_file = target.path.is_symlink() || descriptor(&target.path).is_some();
-    if is_open_file
+    if target.entry().is_none()
         || metadata
             .as_ref()
             .is_some_and(|metadata| !metadata.is_file())
@@ -108,9 +116,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
             mode = metadata.mode() & 0o777;
         }
     }
-    let mut file = Builder::new()
-        .prefix(".backoff-report-")
-        .tempfile_in(&target.dir)?;
+    let mut file = named(".backoff-report-", &target.dir)?;
     file.write_all(text.as_bytes())?;
     // Some file systems (vfat) refuse any change of the mode.
     if mode != 0o600 {

@@ -2,18 +2,16 @@
 
 mod between_attempts;
 mod budget;
+pub(crate) mod clash;
 mod files;
+mod query;
 
 use std::ffi::OsString;
-use std::io::{self, PipeReader};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tempfile::Builder;
-
-use crate::budget::{StoreError, client::Store};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::process::attempt::event_loop::EventLoop;
@@ -23,7 +21,7 @@ use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
-use crate::process::sys::{fd, stdio};
+use crate::process::sys::{fd, stdio, temporary};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
@@ -31,6 +29,7 @@ use crate::run::host::{
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
+use query::{GivenUp, Query};
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -50,18 +49,7 @@ pub(crate) struct System {
     store: Store,
     /// The query that counts the current attempt.
     counting: Option<RunResult<Query>>,
-    /// Shared with the threads that ask this machine's own store, and a server.
-    stores_in_use: [Arc<()>; 2],
-}
-
-/// A query of a store, on a thread.
-#[derive(Debug)]
-struct Query {
-    began: Instant,
-    /// Readable once the thread has an answer.
-    done: PipeReader,
-    /// An answer, or an error that names the store.
-    answer: JoinHandle<Result<BudgetAnswer, StoreError>>,
+    given_up: GivenUp,
 }
 
 impl System {
@@ -83,7 +71,7 @@ impl System {
             log: None,
             store: store.clone(),
             counting: None,
-            stores_in_use: Default::default(),
+            given_up: GivenUp::default(),
         })
     }
 
@@ -160,19 +148,13 @@ impl System {
         // `::endgroup::` (`report/github.rs`) comes with its own newline.
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
-        let held = streams
-            .held_stderr()
-            .ok()
-            .flatten()
-            .map(|held| Sink::Own(held.into()));
+        if streams.keep_message(&lines) {
+            return Ok(());
+        }
         let sink = self
             .standard_error
             .get_or_insert_with(|| Sink::new(stdio::ERR));
-        let mut written = self.event_loop.write(held.as_ref().unwrap_or(sink), &lines);
-        if held.is_some() && matches!(written, Err(RunError::Fault(_))) {
-            // A message that cannot be held back (a full disk) is shown at once.
-            written = self.event_loop.write(sink, &lines);
-        }
+        let written = self.event_loop.write(sink, &lines);
         self.has_lost_lines = written.is_err();
         match written {
             Err(RunError::Fault(_)) => Ok(()),
@@ -280,7 +262,7 @@ impl Host for System {
         mut spec: AttemptSpec,
     ) -> RunResult<(Attempt, EnvLines)> {
         // Private to this user. Without a file the variable is empty.
-        let file = Builder::new().prefix(".backoff-env-").tempfile();
+        let file = temporary::named(".backoff-env-", &std::env::temp_dir());
         spec.set(
             "BACKOFF_ENV",
             file.as_ref().map_or(Path::new(""), |file| file.path()),

@@ -231,8 +231,8 @@ fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     })
 }
 
-/// Reaps ended orphans, which backoff inherits as process 1, as a child subreaper, or from a shell that executed it.
-/// `attempt` is left to [`Child::reap`].
+/// Reaps ended children other than the attempt, which is left to [`Child::reap`]: orphans, which backoff inherits as
+/// process 1, as a child subreaper, or from a shell that executed it, and children that have asked a store.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
         // waitid would report the attempt again; the next call reaps later orphans.

@@ -121,6 +121,9 @@ impl Command {
             (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
                 "it is a function of bash, and no program; tip: try bash -c '...'".into()
             }
+            // A path is not looked for in PATH.
+            (Errno::ENOENT, _) if self.name().contains(&b'/') => StartFailure::NO_FILE.into(),
+            (Errno::ENOTDIR, _) if self.name().contains(&b'/') => describe(errno),
             (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
             (Errno::EACCES, _) if paths().any(Path::is_dir) => "it is a directory".into(),
             (errno, _) => describe(errno),

@@ -9,7 +9,6 @@ mod stdin;
 mod tee;
 mod turns;
 
-use std::fs::File;
 use std::io;
 use std::iter::once;
 use std::mem::take;
@@ -45,6 +44,8 @@ pub(crate) struct Streams {
     turns: Option<Turns>,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
+    /// Messages with `--stderr failure` are dropped, as the run has succeeded.
+    drops_messages: bool,
     /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
     pub(crate) pty: Option<Pty>,
     /// Bytes that were typed for `pty` while the last attempt ended.
@@ -68,13 +69,14 @@ impl Streams {
             [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.outputs[i]));
         if options.outputs[1] == OutputMode::Failure {
             // A file from the start, as predicates and hooks write to it, too.
-            outputs[1].kept = Spool::shared()?;
+            outputs[1].kept = Spool::shared();
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
             is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
             turns: None,
             is_mid_line: false,
+            drops_messages: false,
             pty: None,
             typed_late: Vec::new(),
             observer: OutputObserver::new(options),
@@ -139,6 +141,7 @@ impl Streams {
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // As for a command that is not observed, a reader of standard error that is gone does not matter.
             reader_gone: self.outputs[0].reader_gone,
+            not_kept: self.not_kept(),
             // Set by the caller.
             unread: false,
         };
@@ -151,11 +154,21 @@ impl Streams {
         first_fault.map_or(Ok(seen), |(name, why)| Err(format!("{name}: {why}")))
     }
 
+    /// Returns the output that could not be kept, and why.
+    fn not_kept(&mut self) -> Option<String> {
+        let outputs = NAMES.into_iter().zip(&mut self.outputs);
+        let not_kept = outputs.filter_map(|(name, output)| {
+            let why = output.full.take()?;
+            Some(format!("{name} cannot be kept: {why}"))
+        });
+        not_kept.reduce(|all, one| format!("{all}; {one}"))
+    }
+
     /// Forgets kept output once it was printed, so that later messages are written directly.
     pub(crate) fn forget_kept_output(&mut self) {
         for output in &mut self.outputs {
             output.close();
-            output.kept = Spool::default();
+            output.begin_to_forward();
         }
         // The printed output may end within a line.
         self.note_written(0);
@@ -164,19 +177,37 @@ impl Streams {
 
     /// Drops later messages with `--stderr failure`, as the run has succeeded.
     pub(crate) fn drop_later_messages(&mut self) {
-        if self.options.outputs[1] == OutputMode::Failure {
-            self.outputs[1].kept.file = File::options().append(true).open("/dev/null").ok();
-        }
+        self.drops_messages = self.options.outputs[1] == OutputMode::Failure;
     }
 
-    /// Returns the file that holds standard error back, for messages and hooks, if any.
-    pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
-        match &self.outputs[1].kept.file {
-            Some(file) if self.options.outputs[1] == OutputMode::Failure => {
-                file.as_fd().try_clone_to_owned().map(Some)
-            }
-            _ => Ok(None),
+    /// Returns true if messages and the output of hooks are held back with standard error.
+    fn holds_messages(&self) -> bool {
+        self.options.outputs[1] == OutputMode::Failure && self.outputs[1].keeps()
+    }
+
+    /// Holds back or drops lines of backoff. Returns false if they have to be printed now.
+    pub(crate) fn keep_message(&mut self, lines: &str) -> bool {
+        if self.drops_messages {
+            return true;
         }
+        let holds = self.holds_messages();
+        if holds {
+            self.outputs[1].kept.append(lines.as_bytes());
+        }
+        holds
+    }
+
+    /// Returns the file that holds standard error back, for hooks, if any.
+    pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
+        if self.drops_messages {
+            return fd::null().map(Some);
+        }
+        if !self.holds_messages() {
+            return Ok(None);
+        }
+        let file = self.outputs[1].kept.shared_file();
+        file.map(|file| file.as_fd().try_clone_to_owned())
+            .transpose()
     }
 }
 
@@ -228,6 +259,7 @@ impl Streams {
         let is_ready = [0, 1].map(|i| ready.contains(&Stream::Output(i)));
         let mut has_moved = false;
         for i in 0..2 {
+            has_moved |= is_ready[i] && self.outputs[i].has_unwritten();
             has_moved |= is_ready[i] && self.read_output(i, is_ready[1 - i]);
         }
         if self.turns.is_some() {
@@ -235,7 +267,7 @@ impl Streams {
         }
         for i in 0..2 {
             if is_ready[i] && self.outputs[i].has_unwritten() {
-                has_moved |= self.outputs[i].write() > 0;
+                self.outputs[i].write();
                 self.after_write(i);
             }
         }
@@ -251,9 +283,7 @@ impl Streams {
         }
         let new_bytes = self.outputs[i].read_next(limit);
         let has_read = !new_bytes.is_empty();
-        if let Err(error) = self.observer.observe(i, new_bytes) {
-            self.outputs[i].fail(format!("cannot be kept in {error}"));
-        }
+        self.observer.observe(i, new_bytes);
         self.after_write(i);
         has_read
     }
@@ -296,8 +326,7 @@ impl Streams {
 
     /// Updates `is_mid_line` if something was written to the place where messages of backoff go.
     fn note_written(&mut self, i: usize) {
-        let holds_messages =
-            self.options.outputs[1] == OutputMode::Failure && self.outputs[1].kept.file.is_some();
+        let holds_messages = self.holds_messages();
         if let Some(last) = self.outputs[i].last_written.take()
             && (i == 1 || self.is_same_file && !holds_messages)
         {

@@ -21,7 +21,7 @@ const EXCERPT: usize = 80;
 pub(crate) struct OutputObserver {
     watched: [bool; 2],
     /// All observed output, for predicates.
-    copy: Option<Spool>,
+    copy: Option<Transcript>,
     tail: Option<Tail>,
     lines: [Lines; 2],
     retry_after: Option<RetryAfter>,
@@ -45,7 +45,7 @@ impl OutputObserver {
         let scanner = || Scanner::new(Arc::clone(&options.patterns));
         OutputObserver {
             watched,
-            copy: (options.retry_if || options.success_if).then(Spool::default),
+            copy: (options.retry_if || options.success_if).then(Transcript::default),
             tail: options.hook_output.map(|limit| Tail {
                 limit,
                 bytes: Vec::new(),
@@ -65,13 +65,13 @@ impl OutputObserver {
             .map_or(usize::MAX, Scanner::most)
     }
 
-    /// Observes a piece of an output. Returns an error if the piece cannot be kept.
-    pub(super) fn observe(&mut self, output: usize, bytes: &[u8]) -> io::Result<()> {
+    /// Observes a piece of an output.
+    pub(super) fn observe(&mut self, output: usize, bytes: &[u8]) {
         if bytes.is_empty() || !self.watched[output] {
-            return Ok(());
+            return;
         }
         if let Some(copy) = &mut self.copy {
-            copy.append(bytes)?;
+            copy.append(bytes);
         }
         if let Some(tail) = &mut self.tail {
             tail.push(bytes);
@@ -88,7 +88,6 @@ impl OutputObserver {
         if self.search_left.is_zero() {
             self.scanners = [None, None];
         }
-        Ok(())
     }
 
     /// Processes unfinished last lines at the end of all outputs. Returns the first matching text of each pattern, and
@@ -117,7 +116,7 @@ impl OutputObserver {
             return;
         };
         step(&mut scanner, &mut |pattern, text| {
-            let excerpt = &text[..text.len().min(EXCERPT)];
+            let excerpt = excerpt(text);
             self.matches[pattern]
                 .get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
             if let Some(other) = &mut self.scanners[1 - output] {
@@ -129,7 +128,7 @@ impl OutputObserver {
 
     /// Returns a file with all observed output, if predicates need it.
     pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
-        self.copy.as_ref().map(Spool::to_file).transpose()
+        self.copy.as_ref().map(Transcript::to_file).transpose()
     }
 
     /// Returns a file with the end of the observed output for hooks; `/dev/null` if they do not need it.
@@ -138,9 +137,54 @@ impl OutputObserver {
             return null();
         };
         let mut file = Spool::default();
-        file.append(tail.bytes())?;
+        file.append(tail.bytes());
         file.to_file()
     }
+}
+
+/// All observed output of an attempt, for predicates, unless it cannot be kept.
+#[derive(Debug)]
+enum Transcript {
+    Kept(Spool),
+    /// The reason.
+    Lost(String),
+}
+
+impl Default for Transcript {
+    fn default() -> Transcript {
+        Transcript::Kept(Spool::default())
+    }
+}
+
+impl Transcript {
+    fn append(&mut self, bytes: &[u8]) {
+        if let Transcript::Kept(spool) = self {
+            spool.append(bytes);
+            if let Some(why) = spool.full() {
+                *self = Transcript::Lost(why);
+            }
+        }
+    }
+
+    fn to_file(&self) -> io::Result<OwnedFd> {
+        match self {
+            Transcript::Kept(spool) => spool.to_file(),
+            Transcript::Lost(why) => Err(io::Error::other(why.as_str())),
+        }
+    }
+}
+
+/// Returns the beginning of a text, which ends between two characters.
+fn excerpt(text: &[u8]) -> &[u8] {
+    let is_continuation = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let mut length = text.len().min(EXCERPT);
+    // A character has at most three such bytes; more are no UTF-8.
+    for _ in 0..3 {
+        if text.get(length).is_some_and(is_continuation) {
+            length -= 1;
+        }
+    }
+    &text[..length]
 }
 
 /// The last bytes of an attempt's output, for hooks (`--hook-output`).

@@ -15,6 +15,18 @@ use crate::process::sys::stdio;
 use crate::run::streams::OutputMode;
 use crate::run::text::{describe, describe_error};
 
+/// What becomes of output in a mode that keeps it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Keeping {
+    /// It is kept.
+    #[default]
+    Keeps,
+    /// No more can be kept. What was kept is being printed, and nothing is read meanwhile.
+    Prints,
+    /// What was kept is printed. Further output is forwarded.
+    Forwards,
+}
+
 /// Standard output or standard error; lives for the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
@@ -24,6 +36,9 @@ pub(crate) struct Output {
     /// Opened at first use.
     sink: OnceCell<Sink>,
     pub(super) kept: Spool,
+    keeping: Keeping,
+    /// Why no more output could be kept.
+    pub(super) full: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     chunk: Vec<u8>,
@@ -57,6 +72,7 @@ impl Output {
         self.source = source;
         if self.mode != OutputMode::Failure {
             self.kept = Spool::default();
+            self.keeping = Keeping::Keeps;
         }
     }
 
@@ -64,6 +80,21 @@ impl Output {
     pub(crate) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
+        if self.keeping == Keeping::Prints {
+            self.begin_to_forward();
+        }
+    }
+
+    /// Forgets kept output, as it was printed.
+    pub(super) fn begin_to_forward(&mut self) {
+        self.keeping = Keeping::Forwards;
+        self.kept = Spool::default();
+        self.printed = 0;
+    }
+
+    /// Returns true if further output, and messages among it, are kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.mode.is_kept() && self.keeping == Keeping::Keeps
     }
 
     /// Ends the attempt and frees memory. Returns the error, if any.
@@ -84,7 +115,7 @@ impl Output {
 
     /// Returns true if bytes that were read wait for the reader.
     pub(super) fn has_unwritten(&self) -> bool {
-        !self.unwritten.is_empty()
+        !self.unwritten.is_empty() || self.keeping == Keeping::Prints
     }
 
     /// Returns true while the command may write more.
@@ -108,15 +139,21 @@ impl Output {
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
     /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns at most `limit` bytes of new output.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
+        if self.keeping == Keeping::Prints {
+            if !self.print() && !self.is_broken() {
+                self.begin_to_forward();
+            }
+            return &[];
+        }
         if self.has_unwritten() {
             return &[];
         }
         let count = self.read(limit);
         if count > 0 {
-            match self.mode {
-                OutputMode::Stream => self.unwritten = 0..count,
-                OutputMode::Null => {}
-                OutputMode::Final | OutputMode::Success | OutputMode::Failure => self.keep(count),
+            if self.keeps() {
+                self.keep(count);
+            } else if self.mode != OutputMode::Null {
+                self.unwritten = 0..count;
             }
         }
         &self.chunk[..count]
@@ -174,8 +211,10 @@ impl Output {
         if self.mode == OutputMode::Failure && self.fd == stdio::ERR {
             self.last_written = self.chunk[..count].last().copied();
         }
-        if let Err(error) = self.kept.append(&self.chunk[..count]) {
-            self.fail(format!("cannot be kept in {error}"));
+        self.kept.append(&self.chunk[..count]);
+        if let Some(why) = self.kept.full() {
+            self.full.get_or_insert(why);
+            self.keeping = Keeping::Prints;
         }
     }
 
@@ -204,7 +243,7 @@ impl Output {
 
     /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
-        if !self.has_unwritten() {
+        if self.unwritten.is_empty() {
             // Hooks may have written to the file, too: print all of it.
             match self.kept.read_at(&mut self.chunk, self.printed..u64::MAX) {
                 Ok(0) => return false,

@@ -1,65 +1,143 @@
 //! Keeps bytes in memory up to a limit, and in an unnamed temporary file beyond it. No other process can open the file,
-//! and it vanishes with the process.
+//! and it vanishes with the process. If the file cannot be written (a full disk), further bytes stay in memory.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use tempfile::tempfile;
+use nix::unistd::write;
 
 use super::sink::{CHUNK, set_chunk_length};
+use crate::process::sys::temporary::unnamed;
 use crate::run::text::describe_error;
+use crate::run::uninterrupted;
 
-/// Limit on bytes in memory of one spool.
+/// Limit on bytes in memory of one spool, as long as there is a file for more.
 const IN_MEMORY: usize = 1024 * 1024;
+/// Limit on the bytes of one spool that stay in memory because the file cannot be written.
+const MOST_IN_PLACE_OF_FILE: usize = 64 * 1024 * 1024;
 
 /// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
-    memory: Vec<u8>,
-    /// Holds all bytes once it exists. Every write appends, so that children may write to it, too.
-    pub(super) file: Option<File>,
+    /// In order; all but the last are complete.
+    parts: Vec<Part>,
     /// Bytes appended by this process.
     pub(super) len: u64,
+    /// Set once the temporary file cannot be written.
+    in_place_of_file: Option<InPlaceOfFile>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Memory(Vec<u8>),
+    /// Every write appends, so that children may write to it, too.
+    File(File),
+}
+
+/// Bytes in memory that a file should hold.
+#[derive(Debug)]
+struct InPlaceOfFile {
+    bytes: usize,
+    /// The directory, and why it cannot hold the file.
+    why: String,
 }
 
 impl Spool {
-    /// Returns an empty spool with a file that children may append to.
-    pub(super) fn shared() -> io::Result<Spool> {
-        // The output may be large. Memory is the fallback if no directory is usable.
-        let file = Some(appending(tempfile().or_else(|_| memory_file())?)?);
-        Ok(Spool {
-            file,
-            ..Spool::default()
-        })
+    /// Returns an empty spool with a file that children may append to, unless the system has none.
+    pub(super) fn shared() -> Spool {
+        let mut spool = Spool::default();
+        match unnamed().and_then(appending) {
+            Ok(file) => spool.parts.push(Part::File(file)),
+            Err(error) => spool.go_on_in_memory(&error),
+        }
+        spool
     }
 
-    /// Appends bytes. The error names the directory.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
-            self.memory.extend_from_slice(bytes);
-        } else {
-            self.append_to_file(bytes).map_err(|error| {
-                let (directory, why) = (std::env::temp_dir(), describe_error(&error));
-                io::Error::new(error.kind(), format!("{}: {why}", directory.display()))
-            })?;
-        }
+    /// Appends all bytes, even to a full spool.
+    pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.len += bytes.len() as u64;
-        Ok(())
+        let mut rest = bytes;
+        if self.in_place_of_file.is_none() {
+            let (count, appended) = self.append_to_file(bytes);
+            if let Err(error) = appended {
+                self.go_on_in_memory(&error);
+            }
+            rest = &bytes[count..];
+        }
+        self.append_to_memory(rest);
     }
 
-    /// Appends to the file. A new file gets the bytes in memory first; memory is freed once they are written.
-    fn append_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(file) = &mut self.file {
-            return file.write_all(bytes);
+    /// Returns the reason if the spool should hold no more bytes.
+    pub(super) fn full(&self) -> Option<String> {
+        let InPlaceOfFile { bytes, why } = self.in_place_of_file.as_ref()?;
+        let mebibytes = MOST_IN_PLACE_OF_FILE >> 20;
+        (*bytes > MOST_IN_PLACE_OF_FILE)
+            .then(|| format!("{why}, and {mebibytes} MiB of memory are full"))
+    }
+
+    /// Appends to memory while there is little, and to a file then. Returns how many bytes were appended, and an error
+    /// if these are not all.
+    fn append_to_file(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
+        if self.parts.is_empty() {
+            self.parts.push(Part::Memory(Vec::new()));
         }
-        let mut file = appending(tempfile()?)?;
-        file.write_all(&self.memory)?;
-        self.memory = Vec::new();
-        self.file.insert(file).write_all(bytes)
+        if let [Part::Memory(memory)] = &mut *self.parts {
+            if memory.len() + bytes.len() <= IN_MEMORY {
+                memory.extend_from_slice(bytes);
+                return (bytes.len(), Ok(()));
+            }
+            match file_with(memory) {
+                Ok(file) => self.parts = vec![Part::File(file)],
+                Err(error) => return (0, Err(error)),
+            }
+        }
+        match &self.parts[..] {
+            [Part::File(file)] => write_to(file, bytes),
+            _ => (0, Err(io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// Begins a part in memory: a file that children may append to, if the system has such files.
+    fn go_on_in_memory(&mut self, error: &io::Error) {
+        let directory = std::env::temp_dir();
+        let why = format!("{}: {}", directory.display(), describe_error(error));
+        self.in_place_of_file = Some(InPlaceOfFile { bytes: 0, why });
+        let file = memory_file().and_then(appending);
+        self.parts
+            .push(file.map_or_else(|_| Part::Memory(Vec::new()), Part::File));
+    }
+
+    fn append_to_memory(&mut self, mut bytes: &[u8]) {
+        let Some(in_place_of_file) = &mut self.in_place_of_file else {
+            return;
+        };
+        in_place_of_file.bytes += bytes.len();
+        if let Some(Part::File(file)) = self.parts.last() {
+            // A limit on the size of files holds for one in memory, too.
+            let (count, _) = write_to(file, bytes);
+            bytes = &bytes[count..];
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        if let Some(Part::Memory(memory)) = self.parts.last_mut() {
+            memory.extend_from_slice(bytes);
+        } else {
+            self.parts.push(Part::Memory(bytes.to_vec()));
+        }
+    }
+
+    /// Returns the file to which children may append, unless the system has none.
+    pub(super) fn shared_file(&self) -> Option<&File> {
+        match self.parts.last()? {
+            Part::File(file) => Some(file),
+            Part::Memory(_) => None,
+        }
     }
 
     /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
@@ -68,34 +146,90 @@ impl Spool {
         chunk: &mut Vec<u8>,
         Range { start, end }: Range<u64>,
     ) -> io::Result<usize> {
-        let Some(file) = &self.file else {
-            // Memory never holds bytes beyond `end`.
-            *chunk = self
-                .memory
-                .get(start as usize..)
-                .unwrap_or_default()
-                .to_vec();
-            return Ok(chunk.len());
-        };
-        // A failed append may have left bytes beyond `end`.
-        let left = file.metadata()?.len().min(end).saturating_sub(start);
-        let count = left.min(CHUNK as u64) as usize;
-        set_chunk_length(chunk);
-        file.read_exact_at(&mut chunk[..count], start)?;
-        Ok(count)
+        let mut begin = 0;
+        for part in &self.parts {
+            let length = part.len()?;
+            if start < begin + length {
+                let left = (begin + length).min(end).saturating_sub(start);
+                set_chunk_length(chunk);
+                let count = left.min(CHUNK as u64) as usize;
+                part.read_at(&mut chunk[..count], start - begin)?;
+                return Ok(count);
+            }
+            begin += length;
+        }
+        Ok(0)
     }
 
-    /// Returns a file with all bytes, at offset 0.
+    /// Returns a file with all bytes, at offset 0. Each has an offset of its own.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        let mut file = self
-            .file
-            .as_ref()
-            .map_or_else(memory_file, File::try_clone)?;
-        // Memory is empty if there was a file.
-        file.write_all(&self.memory)?;
+        if let [Part::File(file)] = &self.parts[..] {
+            return open_anew(file).map(OwnedFd::from);
+        }
+        let mut file = memory_file()?;
+        for part in &self.parts {
+            part.write_to(&mut file)?;
+        }
         file.rewind()?;
         Ok(file.into())
     }
+}
+
+impl Part {
+    fn len(&self) -> io::Result<u64> {
+        match self {
+            Part::Memory(memory) => Ok(memory.len() as u64),
+            Part::File(file) => Ok(file.metadata()?.len()),
+        }
+    }
+
+    /// Fills `chunk`, at an offset with as many bytes.
+    fn read_at(&self, chunk: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Part::Memory(memory) => {
+                let begin = offset as usize;
+                chunk.copy_from_slice(&memory[begin..begin + chunk.len()]);
+                Ok(())
+            }
+            Part::File(file) => file.read_exact_at(chunk, offset),
+        }
+    }
+
+    fn write_to(&self, to: &mut File) -> io::Result<()> {
+        match self {
+            Part::Memory(memory) => to.write_all(memory),
+            Part::File(file) => io::copy(&mut open_anew(file)?, to).map(drop),
+        }
+    }
+}
+
+/// Opens a file for reading, with an offset of its own. Without `/proc`, the offset is that of `file`, rewound.
+fn open_anew(file: &File) -> io::Result<File> {
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| {
+        let mut same = file.try_clone()?;
+        same.rewind()?;
+        Ok(same)
+    })
+}
+
+/// Creates a temporary file with these bytes.
+fn file_with(bytes: &[u8]) -> io::Result<File> {
+    let file = appending(unnamed()?)?;
+    write_to(&file, bytes).1?;
+    Ok(file)
+}
+
+/// Writes bytes. Returns how many were written, and an error if these are not all.
+fn write_to(file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut count = 0;
+    while count < bytes.len() {
+        match uninterrupted(|| write(file, &bytes[count..])) {
+            Ok(0) => return (count, Err(Errno::ENOSPC.into())),
+            Ok(written) => count += written,
+            Err(errno) => return (count, Err(errno.into())),
+        }
+    }
+    (count, Ok(()))
 }
 
 fn appending(file: File) -> io::Result<File> {
@@ -108,13 +242,13 @@ fn appending(file: File) -> io::Result<File> {
 fn memory_file() -> io::Result<File> {
     use nix::sys::memfd::{MFdFlags, memfd_create};
     let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC);
-    fd.map(File::from).or_else(|_| tempfile())
+    fd.map(File::from).or_else(|_| unnamed())
 }
 
-/// Creates a file in the temporary directory, or in `/tmp`.
+/// Creates a file in the temporary directory.
 #[cfg(portable)]
 fn memory_file() -> io::Result<File> {
-    tempfile().or_else(|_| tempfile::tempfile_in("/tmp"))
+    unnamed()
 }
 
 /// Bytes read from standard input, up to a limit.
@@ -132,13 +266,14 @@ impl Replayable {
     /// Keeps more bytes, unless some are lost already.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
-        if !self.is_incomplete {
-            self.error = self
-                .spool
-                .append(bytes)
-                .err()
-                .map(|error| error.to_string());
-            self.is_incomplete = self.error.is_some();
+        if self.is_incomplete || bytes.is_empty() {
+            return;
+        }
+        self.error = self.spool.full();
+        if self.error.is_some() {
+            self.is_incomplete = true;
+        } else {
+            self.spool.append(bytes);
         }
     }
 }

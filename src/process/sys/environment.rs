@@ -61,6 +61,15 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
 }
 
+/// Returns the home directory if it should hold the state, but does not exist: it is not backoff's to make.
+pub(crate) fn missing_home_of_state() -> Option<PathBuf> {
+    if absolute_path("XDG_STATE_HOME").is_some() {
+        return None;
+    }
+    let home = absolute_path("HOME")?;
+    matches!(home.try_exists(), Ok(false)).then_some(home)
+}
+
 /// Returns backoff's directory for this user's configuration.
 pub(crate) fn config_home() -> Option<PathBuf> {
     xdg("XDG_CONFIG_HOME", ".config")
@@ -68,11 +77,11 @@ pub(crate) fn config_home() -> Option<PathBuf> {
 
 /// Returns backoff's directory in an XDG base directory. The specification ignores relative paths.
 fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
-    let absolute_path = |name| {
-        variable(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
     let base = absolute_path(name).or_else(|| Some(absolute_path("HOME")?.join(below_home)))?;
     Some(base.join("backoff"))
+}
+
+fn absolute_path(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(variable(name)?);
+    path.is_absolute().then_some(path)
 }

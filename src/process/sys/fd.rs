@@ -5,9 +5,11 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
+use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
+use crate::run::text::describe_error;
 use crate::run::uninterrupted;
 
 /// Opens a location only: neither readable nor writable.
@@ -29,6 +31,44 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
+/// Closes all descriptors of this process but one, in a forked child that uses no other of backoff's.
+pub(crate) fn close_all_except(kept: RawFd) {
+    let below = kept.checked_sub(1);
+    let has_closed =
+        below.is_none_or(|below| close_range(0, below)) && close_range(kept + 1, RawFd::MAX);
+    if !has_closed {
+        // SAFETY: as of `close_range`. Most of the numbers may not be open.
+        open_numbers()
+            .filter(|number| *number != kept)
+            .for_each(|number| unsafe {
+                libc::close(number);
+            });
+    }
+}
+
+/// Returns false if the system lacks the call (Linux before 5.9), or a sandbox refuses it.
+#[cfg(not(portable))]
+fn close_range(first: RawFd, last: RawFd) -> bool {
+    // SAFETY: the child of `close_all_except` uses none of the descriptors, whatever values in its memory own them.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
+}
+
+#[cfg(portable)]
+fn close_range(_first: RawFd, _last: RawFd) -> bool {
+    false
+}
+
+/// Returns the numbers of all open descriptors, and maybe others.
+fn open_numbers() -> Box<dyn Iterator<Item = RawFd>> {
+    const USUAL_LIMIT: RawFd = 1024;
+    let Ok(entries) = std::fs::read_dir("/dev/fd") else {
+        return Box::new(0..USUAL_LIMIT);
+    };
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let numbers: Vec<RawFd> = entries.flatten().filter_map(number).collect();
+    Box::new(numbers.into_iter())
+}
+
 /// Returns true if the caller left this descriptor open: all of backoff's own are close-on-exec.
 pub(crate) fn is_inherited(number: RawFd) -> bool {
     let flags = fcntl(inherited(number), FcntlArg::F_GETFD).map(FdFlag::from_bits_retain);
@@ -47,13 +87,13 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
-/// Opens `/dev/null` for reading and writing.
+/// Opens `/dev/null` for reading and writing. An error names it.
 pub(crate) fn null() -> io::Result<OwnedFd> {
-    Ok(File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?
-        .into())
+    let opened = File::options().read(true).write(true).open("/dev/null");
+    opened.map(OwnedFd::from).map_err(|error| {
+        let why = describe_error(&error);
+        io::Error::new(error.kind(), format!("/dev/null: {why}"))
+    })
 }
 
 /// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a

@@ -8,6 +8,7 @@ pub(crate) mod environment;
 pub(crate) mod fd;
 pub(crate) mod processes;
 pub(crate) mod stdio;
+pub(crate) mod temporary;
 
 /// Returns a random generator, seeded by `seed` or the system's randomness. If the system has none (a sandbox without
 /// getrandom), clock and process number are the seed, as runs must not wait in step.

@@ -56,9 +56,12 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
     write_all(OUT, text.as_bytes()).map_err(describe)
 }
 
-/// Returns true if output is read by GitHub Actions, or by a runner with the same commands.
+/// Returns true if output is read by a CI runner that takes commands from it: GitHub Actions or one with the same
+/// commands, Azure Pipelines, TeamCity.
 pub(crate) fn is_read_by_runner() -> bool {
-    nonempty("GITHUB_ACTIONS").is_some()
+    ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"]
+        .into_iter()
+        .any(|name| nonempty(name).is_some())
 }
 
 /// Formats an error of backoff as a line.

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 #[test]
 fn texts_and_numbers() {
     let value = (
-        "a\"b\\c\n\u{1b}\u{202e}é ##[x",
+        "a\"b\\c\n\u{1b}\u{202e}é ##[x ##vso[y #a[ ##a b[",
         seconds(Duration::from_nanos(1_250_000_999)),
     );
-    let expected = "[\"a\\\"b\\\\c\\n\\u001b\\u202eé ##\\u005bx\",1.25]\n";
+    let expected = "[\"a\\\"b\\\\c\\n\\u001b\\u202eé ##\\u005bx ##vso\\u005by #a[ ##a b[\",1.25]\n";
     assert_eq!(line(&value), expected);
 }
 

@@ -1,0 +1,86 @@
+//! Finds a log or report that would damage another file in use. Compares files, not their names.
+
+use std::fs;
+use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::stat::{SFlag, fstat};
+
+use super::files::FileTarget;
+use crate::process::sys::environment::nonempty;
+use crate::process::sys::fd::inherited;
+use crate::process::sys::stdio;
+
+/// How a run writes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// The log is appended.
+    Appends,
+    /// The report takes the place of the file.
+    Replaces,
+}
+
+/// The device and the number of a file.
+type Identity = (u64, u64);
+
+/// Returns true if two paths lead to one entry of one directory. Other names of a file (hard links) are other entries:
+/// replacing one does no harm to the file.
+pub(crate) fn is_same_entry(one: &Path, other: &Path) -> bool {
+    let (Ok(one), Ok(other)) = (FileTarget::follow(one), FileTarget::follow(other)) else {
+        return false;
+    };
+    // A device is not replaced.
+    let is_device = fs::metadata(&one.path).is_ok_and(|facts| !facts.is_file());
+    !is_device && one.entry().is_some() && one.entry() == other.entry()
+}
+
+/// Returns what would be damaged if a run writes this file, and how to avoid that. `config` is the configuration file.
+pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Option<String> {
+    let target = FileTarget::follow(path).ok()?;
+    // Descriptors are written to as they are.
+    target.entry()?;
+    let file = identity_of(&target.path)?;
+    for (fd, name) in [
+        (stdio::OUT, "standard output"),
+        (stdio::ERR, "standard error"),
+    ] {
+        if identity_of_regular(fd) == Some(file) {
+            return match writing {
+                Writing::Replaces => Some(format!(
+                    "would replace the file of {name}; tip: try another file"
+                )),
+                Writing::Appends if is_appending(fd) => None,
+                Writing::Appends => Some(format!(
+                    "is the file of {name}, which would overwrite the log; tip: try >> to append, or another file"
+                )),
+            };
+        }
+    }
+    if config.and_then(identity_of) == Some(file) {
+        return Some("is the configuration file; tip: try another file".to_owned());
+    }
+    let of_hook = nonempty("BACKOFF_ENV");
+    let is_of_hook = of_hook.is_some_and(|of_hook| identity_of(Path::new(&of_hook)) == Some(file));
+    is_of_hook.then(|| "is the file that BACKOFF_ENV names; tip: try another file".to_owned())
+}
+
+fn identity_of(path: &Path) -> Option<Identity> {
+    let facts = fs::metadata(path).ok()?;
+    Some((facts.dev(), facts.ino()))
+}
+
+/// Returns None unless the descriptor is that of a regular file.
+#[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+fn identity_of_regular(fd: RawFd) -> Option<Identity> {
+    let facts = fstat(inherited(fd)).ok()?;
+    let kind = SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT;
+    (kind == SFlag::S_IFREG).then_some((facts.st_dev as u64, facts.st_ino as u64))
+}
+
+/// Returns true if every write to the descriptor goes to the end of its file.
+fn is_appending(fd: RawFd) -> bool {
+    fcntl(inherited(fd), FcntlArg::F_GETFL)
+        .is_ok_and(|flags| OFlag::from_bits_retain(flags).contains(OFlag::O_APPEND))
+}

@@ -1,0 +1,127 @@
+//! A query of a budget store, in a forked child that can be given up.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use crate::budget::StoreError;
+use crate::budget::client::Store;
+use crate::policy::budget::Question;
+use crate::process::forked::{Forked, Progress};
+use crate::process::sys::clock::{Deadline, now, since_epoch};
+use crate::process::sys::environment;
+use crate::run::host::BudgetAnswer;
+use crate::run::plan::SharedBudget;
+
+/// Time after its limit in which a query that has not given up by itself is ended.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// An answer, or an error that names the store.
+type Answered = Result<BudgetAnswer, StoreError>;
+
+/// A query that awaits its answer.
+#[derive(Debug)]
+pub(super) struct Query {
+    began: Instant,
+    child: Forked,
+}
+
+impl Query {
+    /// Starts a query. It gives up by itself after `time`.
+    pub(super) fn start(
+        store: &Store,
+        budget: &SharedBudget,
+        question: Question,
+        time: Duration,
+    ) -> io::Result<Query> {
+        // All queries need it, and what a child reads is gone with the child.
+        store.load();
+        let began = now();
+        let ask = || {
+            let answered = if is_own(store)
+                && let Some(home) = environment::missing_home_of_state()
+            {
+                let home = home.display();
+                Err(
+                    format!("no directory for the budget (HOME is {home}, which does not exist)")
+                        .into(),
+                )
+            } else {
+                store.ask(budget, question, began, time, since_epoch)
+            };
+            encode(&answered)
+        };
+        let child = Forked::start(time + GRACE, ask)?;
+        Ok(Query { began, child })
+    }
+
+    /// Returns the time after the start.
+    pub(super) fn until(&self, time: Duration) -> Deadline {
+        Deadline::after(self.began, time)
+    }
+
+    /// Returns the descriptor that is readable once there may be an answer.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.child.fd()
+    }
+
+    /// Returns the answer once, or None while there is none.
+    pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
+        match self.child.progress() {
+            Progress::Runs => None,
+            Progress::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
+                // The child died.
+                Err(format!("{store}: gives no answer").into())
+            })),
+        }
+    }
+}
+
+fn encode(answered: &Answered) -> Vec<u8> {
+    serde_json::to_vec(answered).unwrap_or_default()
+}
+
+fn decode(bytes: &[u8]) -> Option<Answered> {
+    serde_json::from_slice(bytes).ok()
+}
+
+/// Returns true for this machine's own store.
+pub(super) fn is_own(store: &Store) -> bool {
+    store.is_at(&environment::state_home())
+}
+
+/// Queries that got no answer in time and may still run, as a call that hangs in a file system cannot be ended. So that
+/// they do not pile up, their store counts as down until they end.
+#[derive(Debug, Default)]
+pub(super) struct GivenUp {
+    /// Of this machine's own store.
+    own: Option<Query>,
+    /// Of another store.
+    other: Option<Query>,
+}
+
+impl GivenUp {
+    fn of(&mut self, store: &Store) -> &mut Option<Query> {
+        if is_own(store) {
+            &mut self.own
+        } else {
+            &mut self.other
+        }
+    }
+
+    pub(super) fn add(&mut self, store: &Store, query: Query) {
+        *self.of(store) = Some(query);
+    }
+
+    /// Returns true while a query of this store runs.
+    pub(super) fn still_runs(&mut self, store: &Store) -> bool {
+        let query = self.of(store);
+        if query
+            .as_mut()
+            .is_some_and(|query| query.answer(store).is_some())
+        {
+            *query = None;
+        }
+        query.is_some()
+    }
+}
