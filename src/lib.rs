@@ -25,6 +25,7 @@ use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
+use config::values::{self, PlanForm};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -55,6 +56,10 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Err(usage) => return complain(&usage.0),
     };
     let is_given = |long| settings.find(long).is_some();
+    let plan_form = match settings.get("plan", values::plan) {
+        Ok(form) => form.flatten(),
+        Err(usage) => return complain(&usage.0),
+    };
     let texts = if is_given("generate") {
         documents(settings)
     } else if is_given("list-presets") && typed.command.is_empty() {
@@ -63,18 +68,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
         listing::presets_named(&typed.command)
     } else if is_given("list-policies") {
         listing::policies(config)
-    } else if is_given("plot") {
-        let columns = columns(stdio::OUT);
-        Ok(vec![report::plan_plot::bars(
-            plan,
-            columns,
-            environment::is_utf8(),
-        )])
-    } else if is_given("plan") {
-        Ok(vec![match plan.output.format {
-            Format::Json => report::plan_table::as_json(plan),
-            _ => report::plan_table::table(plan),
-        }])
+    } else if let Some(form) = plan_form {
+        Ok(vec![planned(plan, form)])
     } else if typed.command.is_empty() {
         Err("no command given; tip: try backoff -- COMMAND, or backoff --help".into())
     } else {
@@ -96,6 +91,18 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
     let config = Config::load(&settings)?;
     let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;
     Ok((settings, config, plan, store))
+}
+
+/// Returns the text of `--plan`.
+fn planned(plan: &Plan, form: PlanForm) -> String {
+    match (form, plan.output.format) {
+        (PlanForm::Plot, _) => {
+            let columns = columns(stdio::OUT);
+            report::plan_plot::bars(plan, columns, environment::is_utf8())
+        }
+        (PlanForm::Table, Format::Json) => report::plan_table::as_json(plan),
+        (PlanForm::Table, _) => report::plan_table::table(plan),
+    }
 }
 
 /// Returns the document of `--generate`.

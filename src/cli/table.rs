@@ -135,8 +135,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(WAITS, Some('j'), "jitter",
         Word(&["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]), "Jitter strategy",
         "decorrelated; full with --growth; none with --delays or --until failure",
-        "slotted:CEILING sets the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
-    opt(WAITS, None, "spread", One("DURATION|PERCENT"), "Width of additive or proportional jitter", "1s; 25% with proportional jitter", ""),
+        "additive:WIDTH sets the longest random part, by default 1s; proportional:PERCENT the share, by default 25%; \
+         slotted:CEILING the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
     opt(WAITS, None, "stop-at-delay", DURATION, "Give up once the wait before jitter would reach this", "",
         "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the longest possible one."),
     opt(WAITS, None, "initial-delay", DURATION, "Wait before the first attempt", "0", ""),
@@ -144,11 +144,9 @@ pub const OPTIONS: &[Opt] = &[
         "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting in the same second."),
     opt(WAITS, None, "reset-after", DURATION, "Reset waits and attempts if an attempt ran this long", "",
         "For long-running commands that backoff supervises. With --until never, a success counts, too."),
-    opt(WAITS, None, "retry-after", Switch, "Honor Retry-After in the output", "",
+    opt(WAITS, None, "retry-after", Optional("MAX"), "Honor Retry-After in the output, up to MAX", "off; MAX is 5m",
         "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
-         unless --jitter none is also on the command line."),
-    opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output", "5m",
-        "If the output names a longer one, the run ends."),
+         unless --jitter none is also on the command line. If the output names a longer one than MAX, the run ends."),
     opt(WAITS, None, "seed", One("N"), "Seed for reproducible waits (with the same build)", "", ""),
     opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
         "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows their settings. \
@@ -208,11 +206,10 @@ pub const OPTIONS: &[Opt] = &[
     opt(BUDGETS, None, "budget-min", One("N"), "Attempts below which every retry is allowed", "10", ""),
     opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
-    opt(BUDGETS, None, "cool-off", Optional("skip"), "Wait first if the last run of this budget gave up", "",
+    opt(BUDGETS, None, "cool-off", Optional("skip[:CODE]"), "Wait first if the last run of this budget gave up", "off; CODE is 75",
         "For jobs that are started again and again; needs --budget. Waits as long as that run would have waited next, \
-         less the time since. With =skip, a run that is too early ends at once. See COOL-OFF in the manual."),
-    opt(BUDGETS, None, "skipped-exit", One("CODE"), "Exit status of a run that --cool-off=skip ends", "75",
-        "0 is accepted on the command line only."),
+         less the time since. With =skip, a run that is too early ends at once with the exit status CODE; 0 is accepted on \
+         the command line only. See COOL-OFF in the manual."),
     opt(BUDGETS, None, "store", STORE, "Directory or Redis address that keeps budgets", "",
         "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
          redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
@@ -221,7 +218,8 @@ pub const OPTIONS: &[Opt] = &[
         "Both print a warning. local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
-    opt(OUTPUT, Some('q'), "quiet", Switch, "Print only warnings and backoff's own errors", "", ""),
+    opt(OUTPUT, Some('q'), "quiet", Count, "Print only the last line of a failed run, and warnings", "",
+        "Twice: only warnings and backoff's own errors, for conditions (if backoff -qq ...)."),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
         "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its origin."),
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
@@ -251,10 +249,9 @@ pub const OPTIONS: &[Opt] = &[
         "By default, the command's own. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
     opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status of a success after a failure", "0", ""),
 
-    opt(OTHER, None, "plan", Switch, "Print the waits of these options and run nothing", "",
-        "One line per retry if every attempt fails at once. See PLAN in the manual."),
-    opt(OTHER, None, "plot", Switch, "Draw the waits of --plan", "",
-        "As wide as the terminal; with block characters in a UTF-8 locale, in ASCII elsewhere."),
+    opt(OTHER, None, "plan", Optional("plot"), "Print the waits of these options and run nothing", "",
+        "One line per retry if every attempt fails at once; with --seed, the waits of the run that has this seed. With \
+         =plot, draws them, as wide as the terminal, with block characters in a UTF-8 locale. See PLAN in the manual."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
         "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),

@@ -73,6 +73,11 @@ impl Setting {
         text.into_owned()
     }
 
+    /// Returns true if the configuration file sets the option.
+    pub(super) fn is_of_file(&self) -> bool {
+        !self.position.is_empty()
+    }
+
     /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow at /etc/backoff.toml:12:8`.
     pub(crate) fn source_name(&self) -> String {
         let setting = self.as_written();

@@ -6,6 +6,7 @@ mod output;
 mod program;
 mod remarks;
 mod rules;
+mod without_effect;
 
 use std::ffi::OsString;
 
@@ -30,7 +31,7 @@ pub(crate) fn plan(
 ) -> Planned {
     check(config)?;
     settings.add(config.policy(settings)?)?;
-    settings.add(config.defaults.clone())?;
+    settings.add(config.defaults()?)?;
     build(settings, command, variables, config)
 }
 
@@ -82,6 +83,7 @@ fn build(
     let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
     let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
     let output = output::output(settings)?;
+    without_effect::check(settings)?;
     let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
     if output.verbosity < 1 {
         remarks.clear();

@@ -11,6 +11,7 @@ use crate::config::presets::{self, PresetName};
 use crate::config::setting::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
+use crate::run::text::printable;
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Returns the remarks to print after a failed first attempt.
@@ -43,6 +44,15 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
         .then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
 }
 
+/// Variables that can only mean backoff's number of attempts.
+const OTHER_ATTEMPTS: [&str; 5] = [
+    "RETRIES",
+    "MAX_RETRIES",
+    "TRIES",
+    "MAX_TRIES",
+    "MAX_ATTEMPTS",
+];
+
 /// Returns warnings about variables that are probably typos, and remarks about others, which may be another program's.
 pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<String>) {
     // Outer runs set their variables only along with BACKOFF_DEPTH.
@@ -66,6 +76,21 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
         // A variable cannot set an action.
         let settable = || foreign().filter(|long| !option(long).is_action());
+        let replaced = suggest::replacement(key, value.to_str());
+        if let Some((long, text)) = replaced.filter(|(long, _)| !option(long).is_action()) {
+            let tip = format!(
+                "; tip: try {}={}",
+                option(long).variable(),
+                printable(&text)
+            );
+            typos.push(format!("unknown variable {name:?}{tip}"));
+            continue;
+        }
+        if OTHER_ATTEMPTS.contains(&key) {
+            let tip = "; tip: try BACKOFF_ATTEMPTS, which counts the first one, too";
+            typos.push(format!("unknown variable {name:?}{tip}"));
+            continue;
+        }
         let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
             Some(long) if option(long).is_action() => (
                 &mut typos,

@@ -59,7 +59,7 @@ pub enum GiveUp {
     StopAfter,
     /// The next wait would reach `--stop-at-delay`.
     Delay,
-    /// The output asked for a longer wait than `--max-retry-after`.
+    /// The output asked for a longer wait than `--retry-after` allows.
     RetryAfterTooLong,
     /// The shared budget is exhausted, with its counts.
     Budget(Counts),
@@ -296,7 +296,7 @@ impl<'p> Session<'p> {
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at `--max-retry-after`.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let limit_asked = |limit| outcome.seen.wait_asked.map(|asked| asked.min(limit));
         match self.limits.max_retry_after.and_then(limit_asked) {

@@ -1,4 +1,4 @@
-//! `--plot`: the waits of `--plan` as bars.
+//! `--plan=plot`: the waits of `--plan` as bars.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const NARROWEST: usize = 10;
 /// Characters for the part of a bar that is always waited, for the random part, and for the mean.
 type Ink = [char; 3];
 
-/// Returns the text of `--plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
+/// Returns the text of `--plan=plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column.
     let room = columns.map_or(80, usize::from).saturating_sub(1);

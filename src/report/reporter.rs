@@ -58,7 +58,7 @@ impl<'a> Reporter<'a> {
             return Some(self.text.countdown(moment, *wait, *left, *columns));
         }
         if let Some(report) = &mut self.report {
-            report.observe(moment, event);
+            report.observe(&self.text, moment, event);
         }
         let format = self.text.plan.output.format;
         if format == Format::Json {

@@ -64,7 +64,7 @@ impl Text<'_> {
     }
 
     /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`; `i16::MIN`
-    /// always shows it.
+    /// always shows it. `-qq` is -2.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
@@ -75,9 +75,14 @@ impl Text<'_> {
             }
             Event::Stopped { stop, attempt } => {
                 let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
-                let needs_verbose = is_silent || *stop == Stop::Succeeded { flaky: false };
-                i16::from(needs_verbose)
+                match stop {
+                    Stop::Succeeded { flaky: false } => 1,
+                    _ if is_silent => 1,
+                    Stop::GaveUp(_) => -1,
+                    Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::Ended(_) => 0,
+                }
             }
+            Event::NoTime { .. } => -1,
             Event::Started
             | Event::ReadAhead
             | Event::Confirming { .. }
@@ -133,31 +138,21 @@ impl Text<'_> {
                     let failure = shown_failure(attempt);
                     format!("the failure came on {number} after {elapsed}: {failure}")
                 }
-                Stop::GaveUp(why) => {
+                Stop::GaveUp(_) => {
                     let attempts = if moment.total == 1 {
                         "attempt"
                     } else {
                         "attempts"
                     };
-                    let how = match (self.plan.limits.until, &attempt.verdict) {
-                        (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
-                        _ => shown_failure(attempt),
-                    };
-                    let how = self.explained(how, *why, attempt);
+                    let how = self.reason_for_end(event)?;
                     format!(
                         "gave up after {} {attempts} in {elapsed}: {how}",
                         moment.total
                     )
                 }
             },
-            Event::NoTime { why, cool_off } => {
-                let limit = typed_limit(&self.plan.limits, *why);
-                let why = match cool_off.map(length) {
-                    Some(wait) => format!(
-                        "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
-                    ),
-                    None => format!("{limit} has passed"),
-                };
+            Event::NoTime { .. } => {
+                let why = self.reason_for_end(event)?;
                 format!("gave up before the first attempt: {why}")
             }
             Event::CoolingOff(wait) => {
@@ -179,6 +174,35 @@ impl Text<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// Returns the reason why the run gave up, with advice.
+    pub(super) fn reason_for_end(&self, event: &Event<'_>) -> Option<String> {
+        match event {
+            Event::Stopped {
+                stop: Stop::GaveUp(why),
+                attempt,
+            } => {
+                let how = match (self.plan.limits.until, &attempt.verdict) {
+                    (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
+                    _ => shown_failure(attempt),
+                };
+                Some(self.explained(how, *why, attempt))
+            }
+            Event::NoTime { why, cool_off } => {
+                let limit = typed_limit(&self.plan.limits, *why);
+                Some(match cool_off.map(length) {
+                    Some(wait) => {
+                        let budget = self.budget();
+                        format!(
+                            "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
+                        )
+                    }
+                    None => format!("{limit} has passed"),
+                })
+            }
+            _ => None,
+        }
     }
 
     fn retrying(
@@ -206,7 +230,7 @@ impl Text<'_> {
         let asked = match is_asked {
             // Only with `--until never`: otherwise the run gives up.
             true if outcome.seen.wait_asked > self.plan.limits.max_retry_after => {
-                ", as the output asked for more than --max-retry-after"
+                ", as the output asked for more than --retry-after allows"
             }
             true => ", as the output asked",
             false => "",

@@ -141,7 +141,15 @@ fn in_two_units(seconds: u64) -> String {
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let (option, value) = limiting_option(limits, why).unwrap_or_default();
-    format!("--{option} {}", value.map(exact).unwrap_or_default())
+    let separator = match why {
+        // The option takes its value in the same word only.
+        GiveUp::RetryAfterTooLong => '=',
+        _ => ' ',
+    };
+    format!(
+        "--{option}{separator}{}",
+        value.map(exact).unwrap_or_default()
+    )
 }
 
 /// Returns the option that set the limit on the run, and its value if that is a time.
@@ -154,7 +162,7 @@ pub(super) fn limiting_option(
         GiveUp::Deadline => Some(("deadline", limits.deadline)),
         GiveUp::StopAfter => Some(("stop-after", limits.stop_after)),
         GiveUp::Delay => Some(("stop-at-delay", limits.stop_at_delay)),
-        GiveUp::RetryAfterTooLong => Some(("max-retry-after", limits.max_retry_after)),
+        GiveUp::RetryAfterTooLong => Some(("retry-after", limits.max_retry_after)),
         GiveUp::Budget(_) => Some(("budget-ratio", None)),
         GiveUp::Stdin => Some(("stdin-limit", None)),
         GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,

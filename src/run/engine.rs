@@ -139,9 +139,9 @@ impl Run<'_> {
         if left.is_zero() {
             return Ok(None);
         }
-        if options.skips {
+        if let Some(status) = options.skipped_exit {
             self.emit(&Event::Skipped(left))?;
-            return Ok(Some(exit::skipped(self.plan.overrides)));
+            return Ok(Some(Exit::Code(status)));
         }
         // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);

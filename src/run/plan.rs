@@ -84,8 +84,8 @@ pub(crate) struct SharedBudget {
 pub(crate) struct CoolOff {
     /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
-    /// The run ends at once instead of waiting.
-    pub(crate) skips: bool,
+    /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.
+    pub(crate) skipped_exit: Option<u8>,
 }
 
 /// The outer runs, as their variables describe them.
@@ -129,7 +129,7 @@ pub(crate) struct AttemptLimits {
 /// Options of backoff's own output: amount, format and destination.
 #[derive(Debug)]
 pub(crate) struct OutputOptions {
-    /// -1 quiet, 0, 1 or 2 (and more) verbose.
+    /// -2 and -1 quiet, 0, 1 or 2 (and more) verbose.
     pub(crate) verbosity: i16,
     pub(crate) format: Format,
     /// `--log-file`; None is standard error.

@@ -246,7 +246,7 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     assert_eq!(after("-- true"), 0);
     assert_eq!(after("-- false"), 2);
     // The cool-off is at least the Retry-After of the server.
-    let asks = "--retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
+    let asks = "--retry-after=7s -- sh -c 'echo Retry-After: 7; exit 1'";
     assert_eq!(after(asks), 7);
     // A permanent failure leaves no cool-off, but counts as a failed run.
     assert_eq!(after("--stop-exit 1 -- false"), 0);
@@ -262,7 +262,8 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
 /// Runs the line of docs/recipes.md.
 #[test]
 fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
-    let line = "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip --skipped-exit 0 -- sync";
+    let line =
+        "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip:0 -- sync";
     assert!(include_str!("../../docs/recipes.md").contains(line));
     let dir = dir();
     let record = within(&dir, "state/backoff/sync.budget");
