@@ -8,7 +8,9 @@ use crate::cli::UsageError;
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
     read(text.trim()).map_err(|why| match is_word_for_no_limit(text) {
-        true => "is not a duration; tip: leave the option out".into(),
+        true => {
+            "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s".into()
+        }
         false => format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into(),
     })
 }

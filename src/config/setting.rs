@@ -64,6 +64,11 @@ impl Setting {
         self.implied_by.as_deref().unwrap_or(self)
     }
 
+    /// Returns the long name of the option that the user wrote.
+    pub(crate) fn option_name(&self) -> &'static str {
+        self.as_written().opt.long
+    }
+
     /// Returns the text without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();

@@ -1,6 +1,7 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults.
 
 mod idempotence;
+mod in_effect;
 mod limits;
 mod output;
 mod program;
@@ -97,6 +98,8 @@ fn build(
             settings,
             &judged_command,
             config,
+            &limits,
+            &delays,
         ));
     }
     let plan = Plan {

@@ -35,10 +35,7 @@ pub(super) fn streams(
         pty: settings.is_on("pty")?,
         watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
         patterns: Arc::new(patterns),
-        retry_after: settings
-            .get("retry-after", values::retry_after)?
-            .flatten()
-            .is_some(),
+        retry_after: settings.get("retry-after", values::retry_after)?.flatten(),
         retry_if: settings.find("retry-if").is_some(),
         success_if: settings.find("success-if").is_some(),
         hook_output: hook_output.filter(|_| has_hooks),

@@ -3,21 +3,26 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{idempotence::hides_status, program::Command};
+use super::{idempotence::hides_status, in_effect, program::Command};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
-use crate::config::setting::Source;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
+use crate::policy::delay::Delays;
+use crate::policy::session::Limits;
 use crate::run::text::printable;
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Returns the remarks to print after a failed first attempt.
 pub(super) fn on_failure(settings: &Settings, command: &Command<'_>) -> Vec<String> {
-    let checks: [fn(&Settings, &Command<'_>) -> _; 3] =
-        [number_as_pattern, without_preset, hides_status];
+    let checks: [fn(&Settings, &Command<'_>) -> _; 4] = [
+        number_as_pattern,
+        without_preset,
+        hides_status,
+        without_headers,
+    ];
     checks
         .iter()
         .filter_map(|check| check(settings, command))
@@ -43,6 +48,26 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
     is_empty
         .then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
 }
+
+/// Returns a remark, only for `-v`, if `--retry-after` has no answer to read, as curl prints none.
+fn without_headers(settings: &Settings, command: &Command<'_>) -> Option<String> {
+    settings.get("retry-after", values::retry_after).ok()??;
+    let (program, words) = command.wrapped.split_first()?;
+    let name = program.rsplit('/').next()?;
+    let prints_headers = words.iter().any(|word| match word.strip_prefix("--") {
+        Some(long) => HEADERS_OF_CURL
+            .iter()
+            .any(|option| long.starts_with(option)),
+        None => word.starts_with('-') && word.contains(['D', 'i', 'I', 'v']),
+    });
+    if name != "curl" || prints_headers || settings.count("verbose") == Ok(0) {
+        return None;
+    }
+    Some("--retry-after sees no headers, as curl prints none; tip: add -D /dev/stderr".to_owned())
+}
+
+/// Options of curl that print the headers of an answer.
+const HEADERS_OF_CURL: [&str; 5] = ["dump-header", "include", "show-headers", "head", "verbose"];
 
 /// Variables that can only mean backoff's number of attempts.
 const OTHER_ATTEMPTS: [&str; 5] = [
@@ -111,23 +136,12 @@ pub(super) fn settings_and_rules(
     settings: &Settings,
     command: &Command<'_>,
     config: &Config,
+    limits: &Limits,
+    delays: &Delays,
 ) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
-    for opt in OPTIONS.iter().filter(|opt| opt.is_setting()) {
-        // Splits `5; unlimited with --deadline` before the semicolon.
-        let (value, exceptions) = opt.default.split_at(opt.default_value().len());
-        // An option of higher precedence may lift a given limit, too.
-        let may_lift = ["attempts", "max-delay"].contains(&opt.long)
-            && settings.source(opt.long) != Some(Source::Flag);
-        lines.push(match settings.shown(opt.long) {
-            Some((text, source)) if may_lift => {
-                format!("{} = {text} ({source}{exceptions})", opt.long)
-            }
-            Some((text, source)) => format!("{} = {text} ({source})", opt.long),
-            None if value.is_empty() => continue,
-            None => format!("{} = {value} (default{exceptions})", opt.long),
-        });
-    }
+    let options = OPTIONS.iter().filter(|opt| opt.is_setting());
+    lines.extend(options.filter_map(|opt| in_effect::line(settings, limits, delays, opt)));
     for (_, preset) in presets::chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
             let verdict = row.verdict.word();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan_table::{first_wait, range, reason_for_end, waits};
+use super::plan_table::{Waits, range, reason_for_end, waits};
 use super::words::cut;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
@@ -23,8 +23,11 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
         true => ['█', '░', '┃'],
         false => ['#', '.', '|'],
     };
-    let (rows, end) = waits(plan);
-    let mut text = first_wait(plan);
+    let Waits {
+        first: mut text,
+        rows,
+        end,
+    } = waits(plan);
     if let Some(longest) = rows.iter().map(|row| row.most).max() {
         text += &heading(ink, room);
         let (labels, width) = labels(&rows, room);

@@ -219,7 +219,10 @@ impl Text<'_> {
         }
         let (how, after) = match outcome.could_not_start() {
             true => (self.cannot_run(outcome), String::new()),
-            false => (shown_failure(attempt), format!(" after {ran}")),
+            false => (
+                shown_failure(attempt),
+                format!(" after {ran}{}", self.reset(outcome)),
+            ),
         };
         // Brackets name the rule that allows the retry.
         let rule = match verdict.reason().map(|reason| &reason.why) {
@@ -238,7 +241,15 @@ impl Text<'_> {
         format!("{number} failed: {how}{after}; retrying in {delay}{asked}")
     }
 
-    /// Returns the countdown of a wait, cut to `columns`.
+    /// Says that the count restarts after a long attempt.
+    fn reset(&self, outcome: &Outcome) -> &'static str {
+        match self.plan.limits.reset_after {
+            Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
+            _ => "",
+        }
+    }
+
+    /// Returns the countdown of a wait for the attempt of `moment`, cut to `columns`.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -260,8 +271,7 @@ impl Text<'_> {
                 let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
                 format!(", deadline in {}", length(left))
             });
-        // The moment is that of the last attempt or, before any attempt, of the first.
-        let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
+        let next = self.numbered(moment.attempt);
         let (label, left) = (self.label(), length(left));
         let line = format!("backoff: {label}: starting {next} in {left}{deadline}: {why}");
         cut(&line, columns)

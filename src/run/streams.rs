@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::search::scanner::Patterns;
 
@@ -46,7 +47,7 @@ pub(crate) struct StreamOptions {
     /// Patterns of the rules.
     pub(crate) patterns: Arc<Patterns>,
     /// `--retry-after`: look for waits that the output asks for.
-    pub(crate) retry_after: bool,
+    pub(crate) retry_after: Option<Duration>,
     /// Watched output is kept for `--retry-if` and `--success-if`.
     pub(crate) retry_if: bool,
     pub(crate) success_if: bool,
@@ -72,7 +73,7 @@ impl StreamOptions {
             (watched && self.retry_if, "--retry-if"),
             (watched && self.success_if, "--success-if"),
             (watched && self.hook_output.is_some(), "--hook-output"),
-            (watched && self.retry_after, "--retry-after"),
+            (watched && self.retry_after.is_some(), "--retry-after"),
             (self.idle, "--idle-timeout"),
             (is_kept, "kept"),
         ];
