@@ -19,7 +19,7 @@ use std::mem::ManuallyDrop;
 
 use budget::client::Store;
 use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
-use cli::generate::document;
+use cli::generate::{Names, document};
 use cli::parse::{CommandLine, Parsed};
 use config::listing;
 use config::policies::Config;
@@ -108,8 +108,11 @@ fn planned(plan: &Plan, form: PlanForm) -> String {
 /// Returns the document of `--generate`.
 fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
     let kind = settings.choice("generate", &[Man, CompleteBash, CompleteZsh, CompleteFish])?;
-    let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
-    Ok(vec![document(kind, &presets)])
+    let names = Names {
+        presets: config::presets::all().map(|preset| preset.name).collect(),
+        sysexits: values::SYSEXITS.to_vec(),
+    };
+    Ok(vec![document(kind, &names)])
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {

@@ -16,8 +16,7 @@ use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-const NO_HOME: &str =
-    "no directory for the budget (none of --store, XDG_STATE_HOME and HOME is set)";
+const NO_HOME: &str = "no directory for the budget (--store is not given, and neither XDG_STATE_HOME nor HOME is an absolute path)";
 
 #[derive(Debug, Clone)]
 pub enum Store {

@@ -235,7 +235,7 @@ pub const OPTIONS: &[Opt] = &[
          less the time since. With =skip, a run that is too early ends at once with the exit status CODE; 0 is accepted on \
          the command line only. See COOL-OFF in the manual."),
     opt(BUDGETS, None, "store", STORE, "Directory or Redis address that keeps budgets", "",
-        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
+        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff, if absolute; for a fleet redis://, rediss:// or \
          redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
          address with a password by BACKOFF_STORE, as all users can read a command line."),
     opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "Fallback if the store does not answer", "local",
@@ -255,7 +255,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(OUTPUT, None, "report", One("PATH"), "Write a JSON summary of the run to this file", "",
         "- is standard output. The file is complete or not written at all, also if the run is interrupted."),
     opt(OUTPUT, None, "color", WHEN, "When to use color", "auto",
-        "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
+        "auto: on a terminal, unless TERM is dumb; with CLICOLOR_FORCE, always; with NO_COLOR, never, even with CLICOLOR_FORCE."),
     opt(OUTPUT, None, "progress", WHEN, "When to show a countdown during waits", "auto",
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
     opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status to return if retries run out", "",
@@ -269,7 +269,9 @@ pub const OPTIONS: &[Opt] = &[
         "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
     opt(OTHER, None, "config", One("PATH|none"), "Configuration file, or none", "",
-        "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists."),
+        "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists; relative \
+         directories are ignored. From a file that others can write to, or that belongs to another user, only attempts, \
+         times, waits, budget numbers, log-format, verbose and quiet are taken. See FILES in the manual."),
     opt(OTHER, None, "generate", Word(&["man", "complete-bash", "complete-zsh", "complete-fish"]), "Print the man page or completions for a shell", "", ""),
     opt(OTHER, None, "help", Topic, "Print all options, a section, one option, or examples", "", ""),
     opt(OTHER, Some('V'), "version", Switch, "Print version, target, C library and features", "", ""),

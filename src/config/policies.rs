@@ -70,7 +70,7 @@ impl Config {
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => {
                 return Ok(Config::none(
-                    "neither XDG_CONFIG_HOME nor HOME is set".to_owned(),
+                    "neither XDG_CONFIG_HOME nor HOME is an absolute path".to_owned(),
                 ));
             }
         };

@@ -115,7 +115,8 @@ pub fn size(text: &str) -> Parsed<u64> {
 }
 
 #[rustfmt::skip]
-const SYSEXITS: [&str; 15] = [
+/// Names of `sysexits.h`, from 64 on.
+pub(crate) const SYSEXITS: [&str; 15] = [
     "usage", "dataerr", "noinput", "nouser", "nohost", "unavailable", "software", "oserr", "osfile", "cantcreat", "ioerr",
     "tempfail", "protocol", "noperm", "config",
 ];

@@ -124,7 +124,7 @@ fn build(
         warnings,
         nesting,
         remarks,
-        remarks_on_failure: remarks::on_failure(settings, &judged_command),
+        remarks_on_failure: remarks::on_failure(settings, &judged_command, &words),
         remark_on_retry,
         not_idempotent,
         output,

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{idempotence::hides_status, in_effect, program::Command};
+use super::idempotence::hides_status;
+use super::in_effect;
+use super::program::{Command, wrapped_program};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
 use crate::config::policies::Config;
@@ -16,17 +18,19 @@ use crate::run::text::printable;
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Returns the remarks to print after a failed first attempt.
-pub(super) fn on_failure(settings: &Settings, command: &Command<'_>) -> Vec<String> {
-    let checks: [fn(&Settings, &Command<'_>) -> _; 4] = [
-        number_as_pattern,
-        without_preset,
-        hides_status,
-        without_headers,
-    ];
-    checks
+pub(super) fn on_failure(
+    settings: &Settings,
+    command: &Command<'_>,
+    words: &[&str],
+) -> Vec<String> {
+    let checks: [fn(&Settings, &Command<'_>) -> _; 3] =
+        [number_as_pattern, without_preset, hides_status];
+    let mut remarks: Vec<String> = checks
         .iter()
         .filter_map(|check| check(settings, command))
-        .collect()
+        .collect();
+    remarks.extend(without_headers(settings, words));
+    remarks
 }
 
 /// Explains `-r 3`, which other tools read as three retries.
@@ -50,9 +54,10 @@ fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
 }
 
 /// Returns a remark, only for `-v`, if `--retry-after` has no answer to read, as curl prints none.
-fn without_headers(settings: &Settings, command: &Command<'_>) -> Option<String> {
+fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get("retry-after", values::retry_after).ok()??;
-    let (program, words) = command.wrapped.split_first()?;
+    let wrapped = wrapped_program(words);
+    let (program, words) = wrapped.split_first()?;
     let name = program.rsplit('/').next()?;
     let prints_headers = words.iter().any(|word| match word.strip_prefix("--") {
         Some(long) => HEADERS_OF_CURL

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::words::{
-    cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, with_detail,
+    cut, how_it_failed, length, likely_mistake, name, quoted, typed_limit, width, with_detail,
 };
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
@@ -272,8 +272,15 @@ impl Text<'_> {
                 format!(", deadline in {}", length(left))
             });
         let next = self.numbered(moment.attempt);
-        let (label, left) = (self.label(), length(left));
-        let line = format!("backoff: {label}: starting {next} in {left}{deadline}: {why}");
+        let label = self.label();
+        let left = length(left);
+        let start = format!("backoff: {label}: starting {next} in {left}");
+        let line = format!("{start}{deadline}: {why}");
+        // The time must not be cut off, or be next to dots.
+        let room = columns.saturating_sub("...".len());
+        if width(&line) > columns && width(&start) > room {
+            return cut(&format!("{left} until {next} ({why})"), columns);
+        }
         cut(&line, columns)
     }
 

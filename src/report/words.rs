@@ -176,17 +176,25 @@ pub(super) fn timestamp(time: Duration) -> String {
     humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }
 
+/// Returns the columns of a text on a terminal, at most.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(width_of).sum()
+}
+
+/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
+fn width_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
+}
+
 /// Returns a line cut to `columns`. `...` replaces the rest.
 pub(super) fn cut(text: &str, columns: usize) -> String {
-    // Characters of some scripts are two columns wide.
-    let width = |c: char| if c.is_ascii() { 1 } else { 2 };
-    if text.chars().map(width).sum::<usize>() <= columns {
+    if width(text) <= columns {
         return text.to_owned();
     }
     // Columns up to `c`, and of `...`.
     let mut used = "...".len();
     let fits = text.chars().take_while(|c| {
-        used += width(*c);
+        used += width_of(*c);
         used <= columns
     });
     fits.collect::<String>() + &"..."[..columns.min(3)]
