@@ -162,7 +162,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l progress -d 'When to 
 always\t''
 never\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status to return if retries run out' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status to return on a success after a failure' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status to return on a late success' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l config -d 'Configuration file, or none' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l generate -d 'Print the man page or completions for a shell' -r -f -a "man\t''
 complete-bash\t''
@@ -181,7 +181,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l c-locale -d 'Run COMM
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
-complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if the last run of this budget gave up'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if this budget\'s last run gave up'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run, and warnings'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'

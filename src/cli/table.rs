@@ -230,7 +230,7 @@ pub const OPTIONS: &[Opt] = &[
     opt(BUDGETS, None, "budget-min", One("N"), "Attempts below which every retry is allowed", "10", ""),
     opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
-    opt(BUDGETS, None, "cool-off", Optional("skip[:CODE]"), "Wait first if the last run of this budget gave up", "off; CODE is 75",
+    opt(BUDGETS, None, "cool-off", Optional("skip[:CODE]"), "Wait first if this budget's last run gave up", "off; CODE is 75",
         "For jobs that are started again and again; needs --budget. Waits as long as that run would have waited next, \
          less the time since. With =skip, a run that is too early ends at once with the exit status CODE; 0 is accepted on \
          the command line only. See COOL-OFF in the manual."),
@@ -260,7 +260,7 @@ pub const OPTIONS: &[Opt] = &[
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
     opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status to return if retries run out", "",
         "By default, the command's own. Applies if a limit or a budget ended the run, not to a permanent failure. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
-    opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status to return on a success after a failure", "0", ""),
+    opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status to return on a late success", "0", ""),
 
     opt(OTHER, None, "plan", Optional("plot"), "Print the waits of these options and run nothing", "",
         "One line per retry if every attempt fails at once; with --seed, the waits of the run that has this seed. With \

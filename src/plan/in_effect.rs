@@ -49,7 +49,8 @@ pub(super) fn line(
     match (effect, shown) {
         (Effect::By(Decided { value, by }), None) => Some(format!("{long} = {value} (by --{by})")),
         (Effect::By(Decided { value, by }), Some((text, source))) => Some(format!(
-            "{long} = {value} (by --{by}, not {text} of {source})"
+            "{long} = {value} (by --{by}, not {text} of {})",
+            source.trim_end_matches("; overridden")
         )),
         (Effect::AsSet | Effect::None, Some((text, source))) => {
             Some(format!("{long} = {text} ({source})"))

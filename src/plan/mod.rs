@@ -84,7 +84,6 @@ fn build(
     let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
     let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
     let output = output::output(settings)?;
-    without_effect::check(settings)?;
     let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
     if output.verbosity < 1 {
         remarks.clear();
@@ -131,6 +130,8 @@ fn build(
         limits,
         delays,
     };
+    // Last, as a text that cannot be read is the first thing to mend.
+    without_effect::check(settings)?;
     Ok((plan, store))
 }
 

@@ -55,6 +55,7 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
     let format = settings.choice("log-format", &formats)?;
     let log_file = file(settings, "log-file")?;
     let quiet = settings.count("quiet")?.min(2);
+    let verbose = settings.count("verbose")?;
     // Machine-readable output stays free of the countdown.
     let has_countdown = quiet == 0 && (format == Format::Text || log_file.is_some());
     let progress = settings.choice(
@@ -63,7 +64,7 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
     )?;
     Ok(OutputOptions {
         verbosity: match (quiet, &log_file) {
-            (0, _) => i16::from(settings.count("verbose")?),
+            (0, _) => i16::from(verbose),
             // --quiet applies to standard error, not to a log file.
             (_, Some(_)) => 0,
             (_, None) => -i16::from(quiet),

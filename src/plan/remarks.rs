@@ -1,6 +1,6 @@
 //! Remarks about valid settings that may not be intended. Each check is a function with its text.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use super::idempotence::hides_status;
@@ -91,7 +91,8 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         |name: &OsString| is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
     let is_variable_of =
         |opt: &Opt, name: &OsString| !opt.is_action() && opt.has_variable(name.as_bytes());
-    let (mut typos, mut others) = (Vec::new(), Vec::new());
+    let mut typos = Vec::new();
+    let mut others = Vec::new();
     for (name, value) in variables {
         if value.is_empty()
             || is_set_by_outer(name)
@@ -101,37 +102,40 @@ pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<Stri
         }
         let name = name.to_string_lossy();
         let key = name.trim_start_matches("BACKOFF_");
-        let tip = |long: &str| format!("; tip: try {}", option(long).variable());
-        // The option, with which the tip begins.
-        let foreign = || suggest::foreign(key)?.split([' ', ',']).next();
-        // A variable cannot set an action.
-        let settable = || foreign().filter(|long| !option(long).is_action());
-        let replaced = suggest::replacement(key, value.to_str());
-        if let Some((long, text)) = replaced.filter(|(long, _)| !option(long).is_action()) {
-            let tip = format!(
-                "; tip: try {}={}",
-                option(long).variable(),
-                printable(&text)
-            );
-            typos.push(format!("unknown variable {name:?}{tip}"));
-            continue;
+        match meant(key, value) {
+            Some(tip) => typos.push(format!("unknown variable {name:?}; tip: {tip}")),
+            None => others.push(format!("unknown variable {name:?}{}", similar(key))),
         }
-        if OTHER_ATTEMPTS.contains(&key) {
-            let tip = "; tip: try BACKOFF_ATTEMPTS, which counts the first one, too";
-            typos.push(format!("unknown variable {name:?}{tip}"));
-            continue;
-        }
-        let (list, tip) = match suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long)) {
-            Some(long) if option(long).is_action() => (
-                &mut typos,
-                format!("; tip: give --{long} on the command line"),
-            ),
-            Some(long) => (&mut typos, tip(long)),
-            None => (&mut others, settable().map(tip).unwrap_or_default()),
-        };
-        list.push(format!("unknown variable {name:?}{tip}"));
     }
     (typos, others)
+}
+
+/// Returns a tip for the name of a variable that is certainly meant for backoff: of an option that is gone, or one typo
+/// away from a known one.
+fn meant(key: &str, value: &OsStr) -> Option<String> {
+    if let Some((long, text)) = suggest::replacement(key, value.to_str()) {
+        let text = printable(&text);
+        return Some(match option(long).is_action() {
+            true => format!("give --{long}={text} on the command line"),
+            false => format!("try {}={text}", option(long).variable()),
+        });
+    }
+    if OTHER_ATTEMPTS.contains(&key) {
+        return Some("try BACKOFF_ATTEMPTS, which counts the first one, too".to_owned());
+    }
+    let long = suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
+    Some(match option(long).is_action() {
+        true => format!("give --{long} on the command line"),
+        false => format!("try {}", option(long).variable()),
+    })
+}
+
+/// Returns a tip for another tool's name of an option that a variable can set; empty if there is none.
+fn similar(key: &str) -> String {
+    // The option, with which the tip begins.
+    let foreign = suggest::foreign(key).and_then(|tip| tip.split([' ', ',']).next());
+    let settable = foreign.map(option).filter(|opt| !opt.is_action());
+    settable.map_or_else(String::new, |opt| format!("; tip: try {}", opt.variable()))
 }
 
 /// Returns a line for each option that is set or has a default, such as
