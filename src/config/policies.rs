@@ -12,7 +12,7 @@ use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
 use super::values::Parsed;
 use crate::cli::suggest::{one_slip_away, replacement, tip, tip_for_option};
-use crate::cli::table::{Kind, OPTIONS, Opt};
+use crate::cli::table::{Kind, OPTIONS, Opt, option};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
@@ -224,7 +224,11 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Opt> {
     if let Some((long, text)) = replacement(key, value) {
         let text = printable(&text);
-        return Err(format!("is not an option; tip: try {long} = \"{text}\"").into());
+        let tip = match option(long).is_setting() {
+            true => format!("try {long} = \"{text}\""),
+            false => format!("give --{long}={text} on the command line"),
+        };
+        return Err(format!("is not an option; tip: {tip}").into());
     }
     let names = OPTIONS
         .iter()
@@ -298,7 +302,7 @@ impl Document<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let opt = option_of_key(key.get_ref(), value.get_ref().as_str(), source)
+            let opt = option_of_key(key.get_ref(), plain(value.get_ref()).as_deref(), source)
                 .map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
@@ -362,6 +366,15 @@ fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
         // TOML allows a plus sign; durations and sizes do not.
         (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
         (DeValue::String(text), _) => Some(text.clone().into_owned()),
+        _ => None,
+    }
+}
+
+/// Returns the text of a string or a whole number.
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.clone().into_owned()),
+        DeValue::Integer(number) => Some(decimal(number)),
         _ => None,
     }
 }

@@ -39,6 +39,7 @@ mod report;
 mod resources;
 mod search;
 mod signals;
+mod stability;
 mod terminal;
 mod time;
 mod unread;
