@@ -190,10 +190,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff -t '' -- touch ran", "it is empty"),
     ("backoff -b -1s -- touch ran", "it is negative"),
     ("backoff -t 1:30 -- touch ran", "\":\" is not understood"),
-    (
-        "backoff --delays 1s,,5s -- touch ran",
-        "it is empty",
-    ),
+    ("backoff --delays 1s,,5s -- touch ran", "it is empty"),
     (
         "backoff -e all -- touch ran",
         "leave --retry-exit out to retry every failure",

@@ -23,7 +23,11 @@ const SITUATIONS: &[(&str, &str, &str)] = &[
         "--stop-match",
         "--stop-match",
     ),
-    ("--for curl -- sh -c 'exit 3'", "none matched", "none matched"),
+    (
+        "--for curl -- sh -c 'exit 3'",
+        "none matched",
+        "none matched",
+    ),
     (
         "-n 1 --for curl -- sh -c 'exit 7'",
         "--for curl",
