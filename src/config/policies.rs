@@ -190,7 +190,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("defaults", DeValue::Table(table)) => {
-                defaults = document.options(&Source::Defaults, table)?
+                defaults = document.options(&Source::Defaults, table)?;
             }
             ("policy", DeValue::Table(table)) => {
                 for (name, value) in in_order(table) {

@@ -80,7 +80,7 @@ impl Settings {
                     .into());
                 }
                 None if self.source(long).is_none() => {
-                    layer.push(Setting::implied_by(&every, option(long), text))
+                    layer.push(Setting::implied_by(&every, option(long), text));
                 }
                 // The layer sets it to the same text, or a higher source sets it.
                 _ => {}

@@ -96,7 +96,7 @@ impl fmt::Display for StreamOptions {
             let reasons = self.reasons(output);
             match self.outputs[output] {
                 _ if !reasons.is_empty() => {
-                    write!(f, ", {name} observed for {}", reasons.join(" and "))?
+                    write!(f, ", {name} observed for {}", reasons.join(" and "))?;
                 }
                 OutputMode::Null => write!(f, ", {name} null")?,
                 _ => write!(f, ", {name} inherited")?,

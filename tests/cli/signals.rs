@@ -209,7 +209,10 @@ fn during_a_wait_a_signal_ends_backoff_at_once() {
 #[test]
 fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
     let began = Instant::now();
-    let live = ready("-qq -g constant -j none -b 600ms -n 2", "echo ready; exit 1");
+    let live = ready(
+        "-qq -g constant -j none -b 600ms -n 2",
+        "echo ready; exit 1",
+    );
     wait_until_waiting(&live);
     for _ in 0..20 {
         for signal in [SIGWINCH, SIGCONT, SIGCHLD, SIGUSR2, SIGALRM] {
@@ -258,7 +261,10 @@ fn usr1_ends_a_wait_and_only_that() {
 
 #[test]
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    let live = ready("-qq -g constant -j none -b 400ms -n 2", "echo ready; exit 1");
+    let live = ready(
+        "-qq -g constant -j none -b 400ms -n 2",
+        "echo ready; exit 1",
+    );
     wait_until_waiting(&live);
     live.signal(SIGTSTP);
     eventually("backoff stops", || state(live.pid()) == Some('T'));
