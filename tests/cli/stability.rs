@@ -11,11 +11,16 @@ use crate::common::{Ends, backoff};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Returns the lines of a fenced block of the page.
+/// Returns the lines of the block of the page below a line that begins with this word.
 fn promised(name: &str) -> BTreeSet<String> {
     let page = fs::read_to_string(format!("{ROOT}/docs/stability.md")).unwrap();
-    let (_, rest) = page.split_once(&format!("```{name}\n")).expect(name);
-    let block = rest.split("```").next().unwrap();
+    let (_, lists) = page.split_once("## The lists").unwrap();
+    let (_, rest) = lists.split_once(&format!("\n{name}")).expect(name);
+    let block = rest
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .trim_start_matches("text\n");
     block.lines().map(str::to_owned).collect()
 }
 
@@ -42,7 +47,7 @@ fn options_are_stable() {
         .iter()
         .map(|opt| format!("--{}{}", opt.long, takes(&opt.takes)));
     let others = ["--help", "--version"].map(str::to_owned);
-    is_promised("options", &options.chain(others).collect());
+    is_promised("Options", &options.chain(others).collect());
 }
 
 #[test]
@@ -63,7 +68,7 @@ fn variables_are_stable() {
         .map(|(name, _)| name.to_owned())
         .filter(|name| name.starts_with("BACKOFF_") && name != "BACKOFF_CONFIG")
         .collect();
-    is_promised("variables", &names);
+    is_promised("Variables", &names);
 }
 
 /// Adds the names of all properties in a schema.
@@ -90,5 +95,5 @@ fn json_fields_are_stable() {
         let schema: Value = serde_json::from_str(&text).unwrap();
         add_names(&mut names, kind, &schema);
     }
-    is_promised("fields", &names);
+    is_promised("Fields", &names);
 }
