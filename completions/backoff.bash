@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -i -s -k -b -f -m -g -j -p -e -r -q -v -V -h --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --every --base --factor --max-delay --growth --delays --jitter --spread --stop-at-delay --initial-delay --splay --reset-after --retry-after --max-retry-after --seed --policy --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --c-locale --stdin --stdin-limit --stdout --stderr --pty --budget --budget-ratio --budget-min --budget-window --cool-off --skipped-exit --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --on-retry --before-retry --on-give-up --hook-output --exhausted-exit --flaky-exit --plan --plot --list-presets --list-policies --config --generate --help --version"
+            opts="-n -d -t -i -s -k -e -r -b -f -m -g -j -p -q -v -V -h --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --c-locale --every --base --factor --max-delay --growth --delays --jitter --stop-at-delay --initial-delay --splay --reset-after --retry-after --seed --policy --stdin --stdin-limit --stdout --stderr --pty --on-retry --before-retry --on-give-up --hook-output --budget --budget-ratio --budget-min --budget-window --cool-off --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --exhausted-exit --flaky-exit --plan --list-presets --list-policies --config --generate --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -118,6 +118,110 @@ _backoff() {
                     COMPREPLY=($(compgen -W "allow once warn" -- "${cur}"))
                     return 0
                     ;;
+                --until)
+                    COMPREPLY=($(compgen -W "success failure never" -- "${cur}"))
+                    return 0
+                    ;;
+                --success-exit)
+                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    return 0
+                    ;;
+                --success-match)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --fail-match)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --consecutive)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --retry-exit)
+                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    return 0
+                    ;;
+                --stop-exit)
+                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    return 0
+                    ;;
+                --retry-match)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --stop-match)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
+                --retry-if)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --success-if)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -W "auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper" -- "${cur}"))
+                    return 0
+                    ;;
+                --match-on)
+                    COMPREPLY=($(compgen -W "stdout stderr both" -- "${cur}"))
+                    return 0
+                    ;;
+                --idempotent)
+                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
+                    return 0
+                    ;;
                 --every)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -190,13 +294,6 @@ _backoff() {
                     COMPREPLY=($(compgen -W "none full equal decorrelated additive proportional slotted" -- "${cur}"))
                     return 0
                     ;;
-                --spread)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
                 --stop-at-delay)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -225,13 +322,6 @@ _backoff() {
                     fi
                     return 0
                     ;;
-                --max-retry-after)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
                 --seed)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -240,115 +330,11 @@ _backoff() {
                     return 0
                     ;;
                 --policy)
-                    COMPREPLY=($(compgen -W "$(backoff --list-policies 2>/dev/null | sed 's/ .*//')" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "$(backoff ${config:+--config "$config"} --list-policies 2>/dev/null | sed 's/ .*//')" -- "${cur}"))
                     return 0
                     ;;
                 -p)
-                    COMPREPLY=($(compgen -W "$(backoff --list-policies 2>/dev/null | sed 's/ .*//')" -- "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -W "success failure never" -- "${cur}"))
-                    return 0
-                    ;;
-                --success-exit)
-                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
-                    return 0
-                    ;;
-                --success-match)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --fail-match)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --consecutive)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --retry-exit)
-                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
-                    return 0
-                    ;;
-                -e)
-                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
-                    return 0
-                    ;;
-                --stop-exit)
-                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
-                    return 0
-                    ;;
-                --retry-match)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                -r)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --stop-match)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --retry-if)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --success-if)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --for)
-                    COMPREPLY=($(compgen -W "ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper" -- "${cur}"))
-                    return 0
-                    ;;
-                --match-on)
-                    COMPREPLY=($(compgen -W "stdout stderr both" -- "${cur}"))
-                    return 0
-                    ;;
-                --idempotent)
-                    COMPREPLY=($(compgen -W "yes no" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "$(backoff ${config:+--config "$config"} --list-policies 2>/dev/null | sed 's/ .*//')" -- "${cur}"))
                     return 0
                     ;;
                 --stdin)
@@ -368,6 +354,51 @@ _backoff() {
                     ;;
                 --stderr)
                     COMPREPLY=($(compgen -W "stream final failure null" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-retry)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --before-retry)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --on-give-up)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --budget)
@@ -392,13 +423,6 @@ _backoff() {
                     return 0
                     ;;
                 --budget-window)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
-                    return 0
-                    ;;
-                --skipped-exit)
                     COMPREPLY=("${cur}")
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
@@ -473,63 +497,12 @@ _backoff() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
-                --on-retry)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --before-retry)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --on-give-up)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
                 --exhausted-exit)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
+                    COMPREPLY=($(compgen -W "usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config" -- "${cur}"))
                     return 0
                     ;;
                 --flaky-exit)
-                    COMPREPLY=("${cur}")
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o nospace
-                    fi
+                    COMPREPLY=($(compgen -W "usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config" -- "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -552,7 +525,7 @@ _backoff() {
                     return 0
                     ;;
                 --help)
-                    COMPREPLY=($(compgen -W "time waits rules streams budgets output other" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "time rules waits streams hooks budgets output other examples" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -601,8 +574,8 @@ _backoff_text() {
 
 # Finds out which option, text or command is at the cursor.
 _backoff_line() {
-    local at=1 option='' presets='' word cur=${COMP_WORDS[COMP_CWORD]}
-    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|nested|every|base|factor|max-delay|growth|delays|jitter|spread|stop-at-delay|initial-delay|splay|reset-after|max-retry-after|seed|policy|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|idempotent|stdin|stdin-limit|stdout|stderr|budget|budget-ratio|budget-min|budget-window|skipped-exit|store|store-down|log-format|log-file|label|report|color|progress|on-retry|before-retry|on-give-up|exhausted-exit|flaky-exit|config|generate|help)|-[qvVh]*[ndtiskbfmgjper])$' with_text='^(-[qvVh]*[ndtiskbfmgjper]|--[a-z-]+=)(.*)$'
+    local at=1 option='' presets='' config=${BACKOFF_CONFIG-} word cur=${COMP_WORDS[COMP_CWORD]}
+    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|nested|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|idempotent|every|base|factor|max-delay|growth|delays|jitter|stop-at-delay|initial-delay|splay|reset-after|seed|policy|stdin|stdin-limit|stdout|stderr|on-retry|before-retry|on-give-up|budget|budget-ratio|budget-min|budget-window|store|store-down|log-format|log-file|label|report|color|progress|exhausted-exit|flaky-exit|config|generate|help)|-[qvVh]*[ndtiskerbfmgjp])$' with_text='^(-[qvVh]*[ndtiskerbfmgjp]|--[a-z-]+=)(.*)$'
     COMPREPLY=()
     while ((at < COMP_CWORD)); do
         word=${COMP_WORDS[at]}
@@ -612,6 +585,9 @@ _backoff_line() {
         elif [[ $word =~ $takes_next || ($word == --* && ${COMP_WORDS[at + 1]} == =) ]]; then
             option=$word
             ((++at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} == = ]] && ((++at))
+            [[ $option == --config ]] && ((at < COMP_CWORD)) && config=${COMP_WORDS[at]}
+        elif [[ $word == --config=* ]]; then
+            config=${word#*=}
         elif [[ $word == --list-presets ]]; then
             presets=1
         elif [[ $word != -* ]]; then

@@ -2,7 +2,7 @@
 # an option, 3 if it is the name of a preset.
 function __backoff_words
     set -l words (commandline -opc)
-    argparse -s 'n/attempts=' 'd/deadline=' 'stop-after=' 't/timeout=' 'i/idle-timeout=' 's/signal=' 'k/kill-after=' 'nested=' 'every=' 'b/base=' 'f/factor=' 'm/max-delay=' 'g/growth=' 'delays=' 'j/jitter=' 'spread=' 'stop-at-delay=' 'initial-delay=' 'splay=' 'reset-after=' 'retry-after' 'max-retry-after=' 'seed=' 'p/policy=' 'until=' 'success-exit=' 'success-match=' 'fail-match=' 'consecutive=' 'e/retry-exit=' 'stop-exit=' 'r/retry-match=' 'stop-match=' 'retry-if=' 'success-if=' 'for=' 'match-on=' 'idempotent=' 'c-locale' 'stdin=' 'stdin-limit=' 'stdout=' 'stderr=' 'pty' 'budget=' 'budget-ratio=' 'budget-min=' 'budget-window=' 'cool-off=?' 'skipped-exit=' 'store=' 'store-down=' 'q/quiet' 'v/verbose' 'log-format=' 'log-file=' 'label=' 'report=' 'color=' 'progress=' 'on-retry=' 'before-retry=' 'on-give-up=' 'hook-output=?' 'exhausted-exit=' 'flaky-exit=' 'plan' 'plot' 'list-presets' 'list-policies' 'config=' 'generate=' 'help=' 'V/version' h -- $words[2..] 2>/dev/null
+    argparse -s 'n/attempts=' 'd/deadline=' 'stop-after=' 't/timeout=' 'i/idle-timeout=' 's/signal=' 'k/kill-after=' 'nested=' 'until=' 'success-exit=' 'success-match=' 'fail-match=' 'consecutive=' 'e/retry-exit=' 'stop-exit=' 'r/retry-match=' 'stop-match=' 'retry-if=' 'success-if=' 'for=' 'match-on=' 'idempotent=' 'c-locale' 'every=' 'b/base=' 'f/factor=' 'm/max-delay=' 'g/growth=' 'delays=' 'j/jitter=' 'stop-at-delay=' 'initial-delay=' 'splay=' 'reset-after=' 'retry-after=?' 'seed=' 'p/policy=' 'stdin=' 'stdin-limit=' 'stdout=' 'stderr=' 'pty' 'on-retry=' 'before-retry=' 'on-give-up=' 'hook-output=?' 'budget=' 'budget-ratio=' 'budget-min=' 'budget-window=' 'cool-off=?' 'store=' 'store-down=' 'q/quiet' 'v/verbose' 'log-format=' 'log-file=' 'label=' 'report=' 'color=' 'progress=' 'exhausted-exit=' 'flaky-exit=' 'plan=?' 'list-presets' 'list-policies' 'config=' 'generate=' 'help=' 'V/version' h -- $words[2..] 2>/dev/null
     or return 2
     set -q _flag_list_presets
     and return 3
@@ -27,9 +27,19 @@ function __backoff_command
     end
 end
 
+# Prints the names of policies, also of the file that --config names.
+function __backoff_policies
+    set -l words (commandline -opc)
+    argparse -i 'config=' -- $words[2..] 2>/dev/null
+    set -l config
+    set -q _flag_config
+    and set config --config $_flag_config
+    backoff $config --list-policies 2>/dev/null | string match -r '^[^ ]+'
+end
+
 # Prints each of these words after those that a list has already.
 function __backoff_list
-    set -l text (commandline -ct | string replace -r -- '^(--[a-z-]+=|-[qvVh]*[ndtiskbfmgjper])' '')
+    set -l text (commandline -ct | string replace -r -- '^(--[a-z-]+=|-[qvVh]*[ndtiskerbfmgjp])' '')
     set -l before (string match -r -- '.*,' "$text")
     printf '%s\n' "$before"$argv
 end
@@ -37,7 +47,7 @@ end
 complete -f -c backoff -a '(__backoff_command)'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s n -l attempts -d 'Maximum number of attempts, including the first' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s d -l deadline -d 'Maximum time for the whole run' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-after -d 'Start no attempt after this time; a running one may finish' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-after -d 'Time limit for starting attempts; a running one may finish' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s t -l timeout -d 'Maximum time for one attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s i -l idle-timeout -d 'Maximum time without output' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s s -l signal -d 'Signal sent on timeout' -r -f -a "HUP\t''
@@ -73,6 +83,25 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s k -l kill-after -d 'S
 complete -c backoff -n 'not __backoff_words >/dev/null' -l nested -d 'How to retry under an outer backoff' -r -f -a "allow\t''
 once\t''
 warn\t''"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'Goal that ends the run' -r -f -a "success\t''
+failure\t''
+never\t''"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes to read as success' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes to read as transient; others are permanent' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes to read as permanent; overrides retry rules' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Permanent if a line of output matches' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides if a failure is transient' -r -F
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-if -d 'Shell command that decides if an attempt succeeded' -r -F
+complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool: curl, ssh, ...; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Streams that rules and predicates examine' -r -f -a "stdout\t''
+stderr\t''
+both\t''"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l idempotent -d 'Declare if COMMAND is safe to run twice' -r -f -a "yes\t''
+no\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l every -d 'Fixed wait between attempts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s b -l base -d 'Base delay: waits grow from it' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s f -l factor -d 'Growth factor per retry, at least 1' -r -f
@@ -89,33 +118,12 @@ decorrelated\t''
 additive\t''
 proportional\t''
 slotted\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l spread -d 'Width of additive or proportional jitter' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-at-delay -d 'Give up once the wait before jitter would reach this' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l initial-delay -d 'Wait before the first attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l splay -d 'Maximum random wait before the first attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l reset-after -d 'Reset waits and attempts if an attempt ran this long' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l max-retry-after -d 'Longest wait to accept from the output' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l seed -d 'Seed for reproducible waits (with the same build)' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -s p -l policy -d 'Named set of options; explicit options override it' -r -f -a "(backoff --list-policies 2>/dev/null | string match -r '^[^ ]+')"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'When to stop' -r -f -a "success\t''
-failure\t''
-never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes that count as success' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes of transient failures; others are permanent' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes of permanent failures; overrides retry rules' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Permanent if a line of output matches' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides if a failure is transient' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-if -d 'Shell command that decides if an attempt succeeded' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool: curl, ssh, ...; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs go gradle helm hg kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip pnpm poetry psql pulumi rclone redis-cli restic rsync rustup scp sftp skopeo snap sqlite3 ssh svn sysexits terraform twine uv wget yarn zypper)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Streams that rules and predicates examine' -r -f -a "stdout\t''
-stderr\t''
-both\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l idempotent -d 'Declare if COMMAND is safe to run twice' -r -f -a "yes\t''
-no\t''"
+complete -c backoff -n 'not __backoff_words >/dev/null' -s p -l policy -d 'Named set of options; explicit options override it' -r -f -a "(__backoff_policies)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stdin -d 'How to provide standard input' -r -f -a "auto\t''
 inherit\t''
 replay\t''
@@ -130,11 +138,13 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l stderr -d 'How to han
 final\t''
 failure\t''
 null\t''"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l on-retry -d 'Shell command to run before each wait' -r -F
+complete -c backoff -n 'not __backoff_words >/dev/null' -l before-retry -d 'Shell command that must succeed after each wait' -r -F
+complete -c backoff -n 'not __backoff_words >/dev/null' -l on-give-up -d 'Shell command to run when giving up' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget -d 'Limit the share of retries of all runs with this NAME' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-ratio -d 'Maximum share of retries among attempts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-min -d 'Attempts below which every retry is allowed' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-window -d 'Time during which an attempt counts' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l skipped-exit -d 'Exit status of a run that --cool-off=skip ends' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store -d 'Directory or Redis address that keeps budgets' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'Fallback if the store does not answer' -r -f -a "local\t''
 deny\t''"
@@ -151,32 +161,30 @@ never\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l progress -d 'When to show a countdown during waits' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l on-retry -d 'Shell command to run before each wait' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l before-retry -d 'Shell command that must succeed after each wait' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l on-give-up -d 'Shell command to run when giving up' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status if retries run out on a transient failure' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status of a success after a failure' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status to return if retries run out' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status to return on a late success' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l config -d 'Configuration file, or none' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l generate -d 'Print the man page or completions for a shell' -r -f -a "man\t''
 complete-bash\t''
 complete-zsh\t''
 complete-fish\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l help -d 'Print all options, a section, or one option with details' -r -f -a "time\t''
-waits\t''
+complete -c backoff -n 'not __backoff_words >/dev/null' -l help -d 'Print all options, a section, one option, or examples' -r -f -a "time\t''
 rules\t''
+waits\t''
 streams\t''
+hooks\t''
 budgets\t''
 output\t''
-other\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output'
+other\t''
+examples\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l c-locale -d 'Run COMMAND with LC_ALL=C.UTF-8 for English messages'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
-complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if the last run of this budget gave up'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only warnings and backoff\'s own errors'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l cool-off -d 'Wait first if this budget\'s last run gave up'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run, and warnings'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'
-complete -c backoff -n 'not __backoff_words >/dev/null' -l plot -d 'Draw the waits of --plan'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-presets -d 'List the presets of --for, or the rules of each NAME'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-policies -d 'List policies with their origin and settings'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, target, C library and features'

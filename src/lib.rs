@@ -19,12 +19,13 @@ use std::mem::ManuallyDrop;
 
 use budget::client::Store;
 use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
-use cli::generate::document;
+use cli::generate::{Names, document};
 use cli::parse::{CommandLine, Parsed};
 use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
+use config::values::{self, PlanForm};
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -56,6 +57,10 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Err(usage) => return complain(&usage.0),
     };
     let is_given = |long| settings.find(long).is_some();
+    let plan_form = match settings.get("plan", values::plan) {
+        Ok(form) => form.flatten(),
+        Err(usage) => return complain(&usage.0),
+    };
     let texts = if is_given("generate") {
         documents(settings)
     } else if is_given("list-presets") && typed.command.is_empty() {
@@ -64,18 +69,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
         listing::presets_named(&typed.command)
     } else if is_given("list-policies") {
         listing::policies(config)
-    } else if is_given("plot") {
-        let columns = columns(stdio::OUT);
-        Ok(vec![report::plan_plot::bars(
-            plan,
-            columns,
-            environment::is_utf8(),
-        )])
-    } else if is_given("plan") {
-        Ok(vec![match plan.output.format {
-            Format::Json => report::plan_table::as_json(plan),
-            _ => report::plan_table::table(plan),
-        }])
+    } else if let Some(form) = plan_form {
+        Ok(vec![planned(plan, form)])
     } else if typed.command.is_empty() {
         Err("no command given; tip: try backoff -- COMMAND, or backoff --help".into())
     } else if let Err(usage) = check_files(settings, config, plan) {
@@ -123,11 +118,26 @@ fn check_files(settings: &Settings, config: &Config, plan: &Plan) -> Result<(), 
     Ok(())
 }
 
+/// Returns the text of `--plan`.
+fn planned(plan: &Plan, form: PlanForm) -> String {
+    match (form, plan.output.format) {
+        (PlanForm::Plot, _) => {
+            let columns = columns(stdio::OUT);
+            report::plan_plot::bars(plan, columns, environment::is_utf8())
+        }
+        (PlanForm::Table, Format::Json) => report::plan_table::as_json(plan),
+        (PlanForm::Table, _) => report::plan_table::table(plan),
+    }
+}
+
 /// Returns the document of `--generate`.
 fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
     let kind = settings.choice("generate", &[Man, CompleteBash, CompleteZsh, CompleteFish])?;
-    let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
-    Ok(vec![document(kind, &presets)])
+    let names = Names {
+        presets: config::presets::all().map(|preset| preset.name).collect(),
+        sysexits: values::SYSEXITS.to_vec(),
+    };
+    Ok(vec![document(kind, &names)])
 }
 
 fn run(plan: &Plan, store: &Store) -> Exit {

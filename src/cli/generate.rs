@@ -25,24 +25,33 @@ const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PI
 /// the end of the options at the command. Every script goes through all rows, in this order: `@POLICIES@` alone comes
 /// last, as longer texts contain it.
 #[rustfmt::skip]
-const CHANGES: [(&str, &str); 10] = [
+const CHANGES: [(&str, &str); 11] = [
     // zsh
     ("(-s -S -C)", "(-s -S -C -A '-*')"),
     ("'*::COMMAND:_default'", "'(-)1:command:_backoff_program' '*::arguments: _backoff_command'"),
     ("(@POLICIES@)", "_backoff_policies"),
-    ("(@PRESETS@)", "_sequence compadd - @PRESETS@"),
+    ("(auto @PRESETS@)", "_sequence compadd - auto @PRESETS@"),
     ("(@CODES@)", "_sequence compadd - @CODES@"),
     // fish
     ("complete -c backoff -", "complete -c backoff -n 'not __backoff_words >/dev/null' -"),
-    ("@POLICIES@\\t''", "(backoff --list-policies 2>/dev/null | string match -r '^[^ ]+')"),
-    ("@PRESETS@\\t''", "(__backoff_list auto @PRESETS@)"),
+    ("@POLICIES@\\t''", "(__backoff_policies)"),
+    ("auto\\t''\n@PRESETS@\\t''", "(__backoff_list auto @PRESETS@)"),
     ("@CODES@\\t''", "(__backoff_list @CODES@)"),
+    ("@STATUS@\\t''", "(string split ' ' -- '@STATUS@')"),
     // bash
-    ("@POLICIES@", "$(backoff --list-policies 2>/dev/null | sed 's/ .*//')"),
+    ("@POLICIES@", "$(backoff ${config:+--config \"$config\"} --list-policies 2>/dev/null | sed 's/ .*//')"),
 ];
 
-/// Returns a generated document. Completions offer `presets` for `--for`.
-pub(crate) fn document(document: Document, presets: &[&str]) -> String {
+/// Names that completions offer.
+pub(crate) struct Names {
+    /// Presets, for `--for`.
+    pub(crate) presets: Vec<&'static str>,
+    /// Exit codes of sysexits.h.
+    pub(crate) sysexits: Vec<&'static str>,
+}
+
+/// Returns a generated document.
+pub(crate) fn document(document: Document, names: &Names) -> String {
     let script = match document {
         Document::Man => return man_page(),
         Document::CompleteBash => {
@@ -85,8 +94,12 @@ pub(crate) fn document(document: Document, presets: &[&str]) -> String {
         .replace("@LONG@", &long.join("|"))
         .replace("@SHORT@", &letters(&with_text))
         .replace("@SWITCHES@", &(letters(&without) + "h"))
-        .replace("@CODES@", &format!("timeout {SIGNALS}"))
-        .replace("@PRESETS@", &presets.join(" "))
+        .replace(
+            "@CODES@",
+            &format!("timeout {} {SIGNALS}", names.sysexits.join(" ")),
+        )
+        .replace("@STATUS@", &names.sysexits.join(" "))
+        .replace("@PRESETS@", &names.presets.join(" "))
 }
 
 /// Returns clap's completion script for a shell.
@@ -118,7 +131,8 @@ fn offered(opt: &Opt) -> Arg {
         Kind::One("SIGNAL") => SIGNALS.split(' ').collect(),
         // Placeholders, which [`document`] replaces.
         Kind::One("NAME") if opt.long == "policy" => vec!["@POLICIES@"],
-        Kind::List("PRESET,...") => vec!["@PRESETS@"],
+        Kind::List("PRESET,...") => vec!["auto", "@PRESETS@"],
+        Kind::One("CODE") => vec!["@STATUS@"],
         Kind::Repeatable("CODES") => vec!["@CODES@"],
         kind => kind.words().to_vec(),
     };

@@ -7,11 +7,14 @@ use clap::builder::styling::{AnsiColor, Style, Styles};
 use super::UsageError;
 use super::declare::{SUMMARY_ID, described};
 use super::suggest::tip_for_option;
-use super::table::{OPTIONS, Opt, SECTIONS};
+use super::table::{EXAMPLES, OPTIONS, Opt, SECTIONS};
 use crate::process::sys::{environment, stdio};
 
 /// The text of `-h`.
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
+
+/// The text of `--help examples`.
+const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 
 /// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of
 /// `--color`.
@@ -20,6 +23,9 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     let name = word.to_lowercase().replace('_', "-");
     // A variable: `BACKOFF_TIMEOUT`.
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
+    if name == EXAMPLES {
+        return Ok(EXAMPLES_TEXT.to_owned());
+    }
     let is_letter = |opt: &Opt| opt.short.is_some_and(|short| word.chars().eq([short]));
     let option = OPTIONS
         .iter()
@@ -34,11 +40,12 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     if !OPTIONS.iter().any(|opt| is_shown(&opt)) {
         let known = SECTIONS
             .into_iter()
+            .chain([EXAMPLES])
             .chain(OPTIONS.iter().map(|opt| opt.long));
         let tip = tip_for_option(name, known, "--help alone");
         let sections = SECTIONS.join(", ");
         let why = format!(
-            "--help: {topic:?} is neither an option nor one of {sections}; nothing was run{tip}"
+            "--help: {topic:?} is neither an option nor one of {sections}, {EXAMPLES}; nothing was run{tip}"
         );
         return Err(why.into());
     }

@@ -7,9 +7,10 @@ use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::declare::{COMMAND, SUMMARY_ID, described, parser};
-use super::suggest::foreign;
+use super::suggest::tip_for_flag;
 use super::table::{Kind, OPTIONS, Opt};
 use super::{UsageError, help};
+use crate::run::text::is_printable;
 
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
@@ -18,6 +19,9 @@ pub struct CommandLine {
     pub options: Vec<(&'static Opt, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
+    /// The option directly before the command, without `--` between them, if it takes no text, or takes it after `=`
+    /// and has none: the command may be meant as its text.
+    pub switch_before_command: Option<&'static Opt>,
 }
 
 /// The outcome of parsing the command line.
@@ -32,13 +36,17 @@ pub enum Parsed {
 /// Parses a command line whose first word is the program's own name.
 pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     let words = args.get(1..).unwrap_or_default();
-    let used = options_used(words)?;
+    let Used {
+        options: used,
+        switch_before_command,
+    } = options_used(words)?;
     let parser = parser(used.iter().map(|opt| opt.arg()));
     let mut matches = parser
         .try_get_matches_from(words)
         .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
-    let line = command_line(&mut matches, &used);
+    let mut line = command_line(&mut matches, &used);
+    line.switch_before_command = switch_before_command;
     let text = |long| Some(&line.options.iter().rfind(|(opt, _)| opt.long == long)?.1);
     // --help overrides -h, and -h overrides --version.
     Ok(match (text("help"), text("version")) {
@@ -49,14 +57,24 @@ pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
     })
 }
 
+/// The options before the command.
+#[derive(Default)]
+struct Used {
+    options: Vec<&'static Opt>,
+    /// As in [`CommandLine`].
+    switch_before_command: Option<&'static Opt>,
+}
+
 /// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
 /// of the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after one dash
 /// (`-timeout` would be `-t imeout`).
-fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
+fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Opt> = Vec::new();
-    let mut words = words.iter().map(|word| word.as_bytes());
+    let mut last_switch = None;
+    let mut words = words.iter().map(|word| word.as_bytes()).peekable();
     let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
-    while let Some(word) = words.next().filter(is_option) {
+    while let Some(word) = words.next_if(is_option) {
+        last_switch = None;
         if let Some(opt) = find(&[b"-", word].concat()) {
             return Err(
                 format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into(),
@@ -64,10 +82,16 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
         }
         // The topic may be an option; clap checks the words after it.
         if word.starts_with(b"--help") {
-            return Ok(OPTIONS.iter().collect());
+            return Ok(Used {
+                options: OPTIONS.iter().collect(),
+                switch_before_command: None,
+            });
         }
         let (named, text) = options_in(word);
         used.extend(&named);
+        if text.is_empty() {
+            last_switch = named.last().copied().filter(|opt| !opt.kind.takes_next());
+        }
         let Some(opt) = named
             .last()
             .filter(|opt| opt.kind.takes_next() && text.is_empty())
@@ -79,12 +103,19 @@ fn options_used(words: &[OsString]) -> Result<Vec<&'static Opt>, UsageError> {
         if matches!(next, b"--" | b"-h") || find(next).is_some() {
             let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
             let why = format!("a value is required for '--{long}', but '{next}' follows");
+            if long == "for" && next == "--" {
+                return Err(format!("{why}; tip: try --for auto").into());
+            }
             return Err(format!("{why}; tip: try --{long}={next} if it is the value").into());
         }
     }
     used.sort_by_key(|opt| opt.long);
     used.dedup_by_key(|opt| opt.long);
-    Ok(used)
+    let is_command_next = words.next().is_some_and(|word| word != b"--");
+    Ok(Used {
+        options: used,
+        switch_before_command: last_switch.filter(|_| is_command_next),
+    })
 }
 
 /// Returns the options that a word names, and the rest of the word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
@@ -153,9 +184,12 @@ fn usage_error(words: &[OsString]) -> UsageError {
     };
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
-        && let Some(tip) = foreign(word.trim_start_matches('-'))
+        && let Some(tip) = tip_for_flag(
+            word.trim_start_matches('-'),
+            value_after(words, word).as_deref(),
+        )
     {
-        return format!("unexpected argument '{word}' found; tip: try --{tip}").into();
+        return format!("unexpected argument '{word}' found; tip: {tip}").into();
     }
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
@@ -167,6 +201,20 @@ fn usage_error(words: &[OsString]) -> UsageError {
     });
     // The problem and the first tip.
     UsageError(useful.take(2).collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the value of an unknown option: the text after its `=`, or the next word.
+fn value_after(words: &[OsString], option: &str) -> Option<String> {
+    let at = words
+        .iter()
+        .position(|word| name_in(word.as_bytes()) == option.as_bytes())?;
+    let word = words[at].to_str()?;
+    let value = match word.split_once('=') {
+        Some((_, value)) => value,
+        None => words.get(at + 1)?.to_str()?,
+    };
+    let is_value = !value.is_empty() && !value.starts_with('-') && value.chars().all(is_printable);
+    is_value.then(|| value.to_owned())
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Kind {
     pub fn words(self) -> &'static [Text] {
         match self {
             Word(words) => words,
-            Topic => &SECTIONS,
+            Topic => &TOPICS,
             _ => &[],
         }
     }
@@ -73,23 +73,32 @@ impl Kind {
     pub fn placeholder(self) -> String {
         match self {
             One(name) | List(name) | Repeatable(name) | Optional(name) => name.to_owned(),
-            Topic => "SECTION|OPTION".to_owned(),
+            Topic => "SECTION|OPTION|examples".to_owned(),
             Switch | Count | Word(_) => self.words().join("|"),
         }
     }
 }
 
 const TIME: &str = "Attempts and time";
-const WAITS: &str = "Waits";
 const RULES: &str = "Success and retry rules";
+const WAITS: &str = "Waits";
 const STREAMS: &str = "Streams";
+const HOOKS: &str = "Hooks";
 const BUDGETS: &str = "Budgets";
 const OUTPUT: &str = "Output and exit status";
 pub(super) const OTHER: &str = "Other";
 
 /// The word by which `--help` selects each heading.
-pub(super) const SECTIONS: [&str; 7] = [
-    "time", "waits", "rules", "streams", "budgets", "output", "other",
+pub(super) const SECTIONS: [&str; 8] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
+];
+
+/// The topic of `--help` that is no section: a few command lines.
+pub(super) const EXAMPLES: &str = "examples";
+
+/// All topics of `--help` but the options.
+const TOPICS: [&str; 9] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other", EXAMPLES,
 ];
 
 #[rustfmt::skip]
@@ -103,10 +112,12 @@ pub const OPTIONS: &[Opt] = &[
     opt(TIME, Some('n'), "attempts", One("N|unlimited"), "Maximum number of attempts, including the first",
         "5; unlimited with --deadline, --stop-after or --until never", ""),
     opt(TIME, Some('d'), "deadline", DURATION, "Maximum time for the whole run", "",
-        "Overrides --attempts of lower precedence. A wait that would end past the deadline is not started. Ends a \
-         running attempt as --timeout does. Time while stopped (Ctrl-Z) counts. 0 disables."),
-    opt(TIME, None, "stop-after", DURATION, "Start no attempt after this time; a running one may finish", "",
-        "A wait that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 disables."),
+        "Lifts the attempt limit of a weaker source: on the command line, that of a variable, of the file or by default. \
+         A wait that would end past the deadline is not started: then the status is that of the last attempt. Ends a \
+         running attempt as --timeout does: then it is 124. --exhausted-exit 124 makes it 124 in both cases. Time while \
+         stopped (Ctrl-Z) counts. 0 disables."),
+    opt(TIME, None, "stop-after", DURATION, "Time limit for starting attempts; a running one may finish", "",
+        "A limit, unlike --stop-exit and --stop-match, which make a failure permanent. A wait that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 disables."),
     opt(TIME, Some('t'), "timeout", List("DURATION,..."), "Maximum time for one attempt", "",
         "30s,1m,2m gives the first attempt 30s, the second 1m, all later ones 2m. The process tree gets --signal, then \
          SIGKILL after --kill-after. A timeout is transient unless --stop-exit lists it. 0 disables."),
@@ -119,55 +130,21 @@ pub const OPTIONS: &[Opt] = &[
         "Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; \
          once: run COMMAND once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it)."),
 
-    opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "", "Short for -b DURATION -g constant -j none."),
-    opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
-        "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
-         this is the slot time. A shorter --max-delay of higher precedence overrides it."),
-    opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "3; 2 with other jitter", ""),
-    opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included",
-        "30s; raised by a longer --base, --delays or --stop-at-delay",
-        "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum."),
-    opt(WAITS, Some('g'), "growth", Word(&["exponential", "linear", "fibonacci", "constant"]), "Growth of the wait before jitter",
-        "exponential; constant with --until failure",
-        "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
-    opt(WAITS, None, "delays", List("DURATION,..."), "List of waits instead of growth; the last one repeats", "",
-        "Without jitter, unless --jitter has the same precedence or a higher one."),
-    opt(WAITS, Some('j'), "jitter",
-        Word(&["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]), "Jitter strategy",
-        "decorrelated; full with --growth; none with --delays or --until failure",
-        "slotted:CEILING sets the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
-    opt(WAITS, None, "spread", One("DURATION|PERCENT"), "Width of additive or proportional jitter", "1s; 25% with proportional jitter", ""),
-    opt(WAITS, None, "stop-at-delay", DURATION, "Give up once the wait before jitter would reach this", "",
-        "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the longest possible one."),
-    opt(WAITS, None, "initial-delay", DURATION, "Wait before the first attempt", "0", ""),
-    opt(WAITS, None, "splay", DURATION, "Maximum random wait before the first attempt", "0",
-        "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting in the same second."),
-    opt(WAITS, None, "reset-after", DURATION, "Reset waits and attempts if an attempt ran this long", "",
-        "For long-running commands that backoff supervises. With --until never, a success counts, too."),
-    opt(WAITS, None, "retry-after", Switch, "Honor Retry-After in the output", "",
-        "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
-         unless --jitter none is also on the command line."),
-    opt(WAITS, None, "max-retry-after", DURATION, "Longest wait to accept from the output", "5m",
-        "If the output names a longer one, the run ends."),
-    opt(WAITS, None, "seed", One("N"), "Seed for reproducible waits (with the same build)", "", ""),
-    opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
-        "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows their settings. \
-         cron holds output back and waits up to 30s first (--splay)."),
-
-    opt(RULES, None, "until", Word(&["success", "failure", "never"]), "When to stop", "success",
-        "success: after a success. failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
+    opt(RULES, None, "until", Word(&["success", "failure", "never"]), "Goal that ends the run", "success",
+        "The goal, not a limit (--deadline, --stop-after) or a rule (--stop-exit). success: after a success. failure: a failure of any kind ends the run with status 0, without waits unless --base or --every sets one; \
          it is accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual."),
-    opt(RULES, None, "success-exit", CODES, "Exit codes that count as success", "0",
+    opt(RULES, None, "success-exit", CODES, "Exit codes to read as success", "0",
         "Repeatable. CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of sysexits.h) or SIGKILL. With CODE=0, as in \
          0,24=0, the run ends with status 0; without it a success keeps its code. A list without 0 makes 0 a failure."),
     opt(RULES, None, "success-match", REGEX, "Succeed only if a line of output matches", "",
         "Repeatable; one match is enough. REGEX is searched for in each line, as bytes."),
     opt(RULES, None, "fail-match", REGEX, "Fail if a line of output matches, whatever the exit code", "", "Repeatable."),
     opt(RULES, None, "consecutive", One("N"), "Successful attempts in a row to succeed", "1", "The wait between them is --base."),
-    opt(RULES, Some('e'), "retry-exit", CODES, "Exit codes of transient failures; others are permanent", "",
+    opt(RULES, Some('e'), "retry-exit", CODES, "Exit codes to read as transient; others are permanent", "",
         "Repeatable. CODES may include timeout; timeouts are transient in any case unless --stop-exit lists them. With 126 or \
          127, a command that cannot be executed or found is a transient failure."),
-    opt(RULES, None, "stop-exit", CODES, "Exit codes of permanent failures; overrides retry rules", "", "Repeatable."),
+    opt(RULES, None, "stop-exit", CODES, "Exit codes to read as permanent; overrides retry rules", "",
+        "Repeatable. A failure with one of these codes ends the run; --stop-after is a time limit."),
     opt(RULES, Some('r'), "retry-match", REGEX, "Transient if a line of output matches, else permanent", "", "Repeatable."),
     opt(RULES, None, "stop-match", REGEX, "Permanent if a line of output matches", "", "Repeatable."),
     opt(RULES, None, "retry-if", SHELL, "Shell command that decides if a failure is transient", "",
@@ -186,6 +163,39 @@ pub const OPTIONS: &[Opt] = &[
          With --for, requests of curl or wget that may send data mean no. See IDEMPOTENCE in the manual."),
     opt(RULES, None, "c-locale", Switch, "Run COMMAND with LC_ALL=C.UTF-8 for English messages", "", ""),
 
+    opt(WAITS, None, "every", DURATION, "Fixed wait between attempts", "", "Short for -b DURATION -g constant -j none."),
+    opt(WAITS, Some('b'), "base", DURATION, "Base delay: waits grow from it", "500ms; 0 with --until failure",
+        "With decorrelated jitter, the default, the first wait is one to three times as long. With slotted jitter, \
+         this is the slot time. A shorter --max-delay of higher precedence overrides it."),
+    opt(WAITS, Some('f'), "factor", One("NUMBER"), "Growth factor per retry, at least 1", "3; 2 with other jitter", ""),
+    opt(WAITS, Some('m'), "max-delay", DURATION, "Maximum wait, jitter included",
+        "30s; raised by a longer --base, --delays or --stop-at-delay",
+        "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter has no maximum."),
+    opt(WAITS, Some('g'), "growth", Word(&["exponential", "linear", "fibonacci", "constant"]), "Growth of the wait before jitter",
+        "exponential; constant with --until failure",
+        "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own growth."),
+    opt(WAITS, None, "delays", List("DURATION,..."), "List of waits instead of growth; the last one repeats", "",
+        "Without jitter, unless --jitter has the same precedence or a higher one."),
+    opt(WAITS, Some('j'), "jitter",
+        Word(&["none", "full", "equal", "decorrelated", "additive", "proportional", "slotted"]), "Jitter strategy",
+        "decorrelated; full with --growth; none with --delays or --until failure",
+        "additive:WIDTH sets the longest random part, by default 1s; proportional:PERCENT the share, by default 25%; \
+         slotted:CEILING the ceiling of the exponent, by default 10. See WAITS AND JITTER in the manual."),
+    opt(WAITS, None, "stop-at-delay", DURATION, "Give up once the wait before jitter would reach this", "",
+        "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the longest possible one."),
+    opt(WAITS, None, "initial-delay", DURATION, "Wait before the first attempt", "0", ""),
+    opt(WAITS, None, "splay", DURATION, "Maximum random wait before the first attempt", "0",
+        "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting in the same second."),
+    opt(WAITS, None, "reset-after", DURATION, "Reset waits and attempts if an attempt ran this long", "",
+        "For long-running commands that backoff supervises. With --until never, a success counts, too."),
+    opt(WAITS, None, "retry-after", Optional("MAX"), "Honor Retry-After in the output, up to MAX", "off; MAX is 5m",
+        "If the output names a wait (Retry-After: 30, try again in 5s), wait at least that long, plus a random part \
+         unless --jitter none is also on the command line. If the output names a longer one than MAX, the run ends."),
+    opt(WAITS, None, "seed", One("N"), "Seed for reproducible waits (with the same build)", "", ""),
+    opt(WAITS, Some('p'), "policy", One("NAME"), "Named set of options; explicit options override it", "",
+        "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. --list-policies shows their settings. \
+         cron holds output back and waits up to 30s first (--splay)."),
+
     opt(STREAMS, None, "stdin", Word(&["auto", "inherit", "replay", "null"]), "How to provide standard input", "auto",
         "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken from it; all else is \
          inherited. replay: read it to the end, then feed it to each attempt. null: provide none."),
@@ -201,6 +211,18 @@ pub const OPTIONS: &[Opt] = &[
         "Standard output and standard error are then one stream with CR LF line ends, on standard output. If standard \
          input and output are a terminal, COMMAND gets what is typed."),
 
+    opt(HOOKS, None, "on-retry", SHELL, "Shell command to run before each wait", "",
+        "See BACKOFF_EXIT and others under ENVIRONMENT in the manual. Its output goes to standard error; it has no \
+         terminal, and input only with --hook-output. Its failure is reported and changes nothing."),
+    opt(HOOKS, None, "before-retry", SHELL, "Shell command that must succeed after each wait", "",
+        "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that it appends to the file \
+         $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all."),
+    opt(HOOKS, None, "on-give-up", SHELL, "Shell command to run when giving up", "",
+        "Like --on-retry, but with at least five seconds, as the deadline may have passed. BACKOFF_FAILED_RUNS is the \
+         number of runs of --budget that gave up in a row, this one included."),
+    opt(HOOKS, None, "hook-output", Optional("SIZE"), "Pass the last output of a failed attempt to hooks", "",
+        "As their standard input, by default 64KiB, at most 1MiB. Longer output is cut at the beginning of a line."),
+
     opt(BUDGETS, None, "budget", One("NAME"), "Limit the share of retries of all runs with this NAME", "",
         "A retry is allowed while the window holds fewer than --budget-min attempts, or retries / attempts is below \
          --budget-ratio; else the failure is final. Take the name of the service that is called."),
@@ -208,20 +230,20 @@ pub const OPTIONS: &[Opt] = &[
     opt(BUDGETS, None, "budget-min", One("N"), "Attempts below which every retry is allowed", "10", ""),
     opt(BUDGETS, None, "budget-window", DURATION, "Time during which an attempt counts", "10m",
         "Kept in sixty steps: an attempt may count for up to a sixtieth longer."),
-    opt(BUDGETS, None, "cool-off", Optional("skip"), "Wait first if the last run of this budget gave up", "",
+    opt(BUDGETS, None, "cool-off", Optional("skip[:CODE]"), "Wait first if this budget's last run gave up", "off; CODE is 75",
         "For jobs that are started again and again; needs --budget. Waits as long as that run would have waited next, \
-         less the time since. With =skip, a run that is too early ends at once. See COOL-OFF in the manual."),
-    opt(BUDGETS, None, "skipped-exit", One("CODE"), "Exit status of a run that --cool-off=skip ends", "75",
-        "0 is accepted on the command line only."),
+         less the time since. With =skip, a run that is too early ends at once with the exit status CODE; 0 is accepted on \
+         the command line only. See COOL-OFF in the manual."),
     opt(BUDGETS, None, "store", STORE, "Directory or Redis address that keeps budgets", "",
-        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff; for a fleet redis://, rediss:// or \
+        "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff, if absolute; for a fleet redis://, rediss:// or \
          redis+unix://. ?timeout=250ms of an address limits an answer; during a wait, up to 5s are accepted. Set an \
          address with a password by BACKOFF_STORE, as all users can read a command line."),
     opt(BUDGETS, None, "store-down", Word(&["local", "deny"]), "Fallback if the store does not answer", "local",
         "Both print a warning. local: use a budget of the same name in ~/.local/state/backoff or, if that is \
          not available either, none; deny: make a transient failure final, for containers with a directory each."),
 
-    opt(OUTPUT, Some('q'), "quiet", Switch, "Print only warnings and backoff's own errors", "", ""),
+    opt(OUTPUT, Some('q'), "quiet", Count, "Print only the last line of a failed run, and warnings", "",
+        "Twice: only warnings and backoff's own errors, for conditions (if backoff -qq ...)."),
     opt(OUTPUT, Some('v'), "verbose", Count, "Print more; twice: all settings, rules and arguments", "",
         "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its origin."),
     opt(OUTPUT, None, "log-format", Word(&["text", "json", "github", "github-groups"]), "Format of messages", "text",
@@ -233,35 +255,25 @@ pub const OPTIONS: &[Opt] = &[
     opt(OUTPUT, None, "report", One("PATH"), "Write a JSON summary of the run to this file", "",
         "- is standard output. The file is complete or not written at all, also if the run is interrupted."),
     opt(OUTPUT, None, "color", WHEN, "When to use color", "auto",
-        "auto: on a terminal, unless NO_COLOR is set or TERM is dumb; with CLICOLOR_FORCE, always."),
+        "auto: on a terminal, unless TERM is dumb; with CLICOLOR_FORCE, always; with NO_COLOR, never, even with CLICOLOR_FORCE."),
     opt(OUTPUT, None, "progress", WHEN, "When to show a countdown during waits", "auto",
         "auto: on a terminal, for waits of a second and more. always: also if TERM is dumb."),
-    opt(OUTPUT, None, "on-retry", SHELL, "Shell command to run before each wait", "",
-        "See BACKOFF_EXIT and others under ENVIRONMENT in the manual. Its output goes to standard error; it has no \
-         terminal, and input only with --hook-output. Its failure is reported and changes nothing."),
-    opt(OUTPUT, None, "before-retry", SHELL, "Shell command that must succeed after each wait", "",
-        "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that it appends to the file \
-         $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all."),
-    opt(OUTPUT, None, "on-give-up", SHELL, "Shell command to run when giving up", "",
-        "Like --on-retry, but with at least five seconds, as the deadline may have passed. BACKOFF_FAILED_RUNS is the \
-         number of runs of --budget that gave up in a row, this one included."),
-    opt(OUTPUT, None, "hook-output", Optional("SIZE"), "Pass the last output of a failed attempt to hooks", "",
-        "As their standard input, by default 64KiB, at most 1MiB. Longer output is cut at the beginning of a line."),
-    opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status if retries run out on a transient failure", "",
-        "By default, the command's own. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
-    opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status of a success after a failure", "0", ""),
+    opt(OUTPUT, None, "exhausted-exit", One("CODE"), "Exit status to return if retries run out", "",
+        "By default, the command's own. Applies if a limit or a budget ended the run, not to a permanent failure. 75 tells a scheduler to try later. 0 is accepted on the command line only."),
+    opt(OUTPUT, None, "flaky-exit", One("CODE"), "Exit status to return on a late success", "0", ""),
 
-    opt(OTHER, None, "plan", Switch, "Print the waits of these options and run nothing", "",
-        "One line per retry if every attempt fails at once. See PLAN in the manual."),
-    opt(OTHER, None, "plot", Switch, "Draw the waits of --plan", "",
-        "As wide as the terminal; with block characters in a UTF-8 locale, in ASCII elsewhere."),
+    opt(OTHER, None, "plan", Optional("plot"), "Print the waits of these options and run nothing", "",
+        "One line per retry if every attempt fails at once; with --seed, the waits of the run that has this seed. With \
+         =plot, draws them, as wide as the terminal, with block characters in a UTF-8 locale. See PLAN in the manual."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
         "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
     opt(OTHER, None, "config", One("PATH|none"), "Configuration file, or none", "",
-        "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists."),
+        "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists; relative \
+         directories are ignored. From a file that others can write to, or that belongs to another user, only attempts, \
+         times, waits, budget numbers, log-format, verbose and quiet are taken. See FILES in the manual."),
     opt(OTHER, None, "generate", Word(&["man", "complete-bash", "complete-zsh", "complete-fish"]), "Print the man page or completions for a shell", "", ""),
-    opt(OTHER, None, "help", Topic, "Print all options, a section, or one option with details", "", ""),
+    opt(OTHER, None, "help", Topic, "Print all options, a section, one option, or examples", "", ""),
     opt(OTHER, Some('V'), "version", Switch, "Print version, target, C library and features", "", ""),
 ];
 

@@ -7,9 +7,29 @@ use crate::cli::UsageError;
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
-    read(text.trim()).map_err(|why| {
-        format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into()
+    read(text.trim()).map_err(|why| match is_word_for_no_limit(text) {
+        true => {
+            "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s".into()
+        }
+        false => format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into(),
     })
+}
+
+/// Returns true for words that other tools take for the lack of a limit.
+pub(super) fn is_word_for_no_limit(text: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "never",
+        "none",
+        "no",
+        "off",
+        "false",
+        "unlimited",
+        "infinite",
+        "infinity",
+        "inf",
+        "forever",
+    ];
+    WORDS.contains(&&*text.trim().to_lowercase())
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.

@@ -14,9 +14,26 @@ use crate::run::text::describe_error;
 /// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;
 
-/// Returns the bytes of a file, or None if it is missing and may be. Follows symbolic links, which dotfile managers
-/// use.
-pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>, UsageError> {
+/// How the user chose the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// `--config` or `BACKOFF_CONFIG` names it.
+    Named,
+    /// It is at the default place, and may be missing.
+    Default,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`.
+    pub(super) distrust: Option<String>,
+}
+
+/// Returns the content of a file, or None if the default file is missing. Follows symbolic links, which dotfile
+/// managers use.
+pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = match OpenOptions::new()
@@ -25,12 +42,12 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
         .open(path)
     {
         Ok(file) => file,
-        Err(error) if may_be_missing && is_missing(path, &error) => return Ok(None),
+        Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
         Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),
     };
     let unreadable = |error| format!("cannot be read: {}", describe_error(&error));
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
-    check_writers(&file.metadata().map_err(unreadable)?)?;
+    let distrust = check_writers(&file.metadata().map_err(unreadable)?, choice)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(LARGEST + 1)
@@ -39,7 +56,7 @@ pub(super) fn read(path: &Path, may_be_missing: bool) -> Result<Option<Vec<u8>>,
     if bytes.len() as u64 > LARGEST {
         return Err("is larger than 1MiB, so it is not a configuration file".into());
     }
-    Ok(Some(bytes))
+    Ok(Some(Content { bytes, distrust }))
 }
 
 /// Returns true if no file is there, or its directory cannot be searched, such as the home of another user (a service
@@ -51,13 +68,29 @@ fn is_missing(path: &Path, error: &Error) -> bool {
     }
 }
 
-/// Checks that only this user or root can have written the file: options may name shell commands.
-fn check_writers(facts: &Metadata) -> Result<(), UsageError> {
-    let (own, owner, mode) = (geteuid().as_raw(), facts.uid(), facts.mode() & 0o7777);
+/// Checks who can have written the file, as options may name shell commands. Refuses a default file that someone else
+/// than this user or root can write to. Returns why a named file is not to be trusted, if so: its group may write to it,
+/// as in a clone with umask 002, but others may not.
+fn check_writers(facts: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
+    let own = geteuid().as_raw();
+    let owner = facts.uid();
+    let mode = facts.mode() & 0o7777;
     if !facts.is_file() {
         return Err("is not a regular file".into());
     }
-    if owner != own && owner != 0 {
+    let is_foreign = owner != own && owner != 0;
+    if choice == Choice::Named {
+        return Ok(if is_foreign {
+            Some(format!(
+                "it belongs to user {owner}, not to user {own} or root"
+            ))
+        } else if mode & 0o002 != 0 {
+            Some(format!("others can write to it (mode {mode:04o})"))
+        } else {
+            None
+        });
+    }
+    if is_foreign {
         return Err(format!(
             "belongs to user {owner}, not to user {own} or root; tip: try --config none"
         )
@@ -68,5 +101,5 @@ fn check_writers(facts: &Metadata) -> Result<(), UsageError> {
             format!("can be written by others (mode {mode:04o}); tip: try chmod go-w").into(),
         );
     }
-    Ok(())
+    Ok(None)
 }

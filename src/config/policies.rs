@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::file;
+use super::file::{self, Choice};
 use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
 use super::values::Parsed;
-use crate::cli::suggest::{one_slip_away, tip, tip_for_option};
-use crate::cli::table::{Kind, OPTIONS, Opt};
+use crate::cli::suggest::{one_slip_away, replacement, tip, tip_for_option};
+use crate::cli::table::{Kind, OPTIONS, Opt, option};
 use crate::process::sys::environment::config_home;
 use crate::run::text::printable;
 
@@ -40,7 +40,18 @@ pub(crate) struct Config {
     pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
+    /// Reason why someone else may have written the file; then only [`HARMLESS`] options are taken from it.
+    distrust: Option<String>,
 }
+
+/// Options that a file may set which others can write to: they cannot run anything, hide output, or change what counts
+/// as a success. `policy` is harmless if the policy is.
+#[rustfmt::skip]
+const HARMLESS: [&str; 25] = [
+    "attempts", "deadline", "stop-after", "timeout", "idle-timeout", "kill-after", "every", "base", "factor", "max-delay",
+    "growth", "delays", "jitter", "stop-at-delay", "initial-delay", "splay", "reset-after", "retry-after", "policy",
+    "budget-ratio", "budget-min", "budget-window", "log-format", "verbose", "quiet",
+];
 
 impl Config {
     fn none(reason: String) -> Config {
@@ -66,21 +77,57 @@ impl Config {
             }
         };
         let shown = printable(&path.to_string_lossy());
-        let bytes = file::read(&path, setting.is_none()).map_err(|problem| match setting {
+        let choice = match setting {
+            Some(_) => Choice::Named,
+            None => Choice::Default,
+        };
+        let content = file::read(&path, choice).map_err(|problem| match setting {
             Some(setting) => setting.error(problem),
             None => UsageError(format!("{shown}: the configuration file {problem}")),
         })?;
-        let Some(bytes) = bytes else {
+        let Some(content) = content else {
             return Ok(Config::none(format!("no {shown}")));
         };
-        let (defaults, policies) = parse(&shown, &bytes)?;
+        let (defaults, policies) = parse(&shown, &content.bytes)?;
         Ok(Config {
             file: shown,
             path: Some(path),
             reason: chosen_by,
             defaults,
             policies,
+            distrust: content.distrust,
         })
+    }
+
+    /// Returns the settings of `[defaults]`, or an error if the file may not set one of them.
+    pub(crate) fn defaults(&self) -> Result<Vec<Setting>, UsageError> {
+        self.check_trust(&self.defaults)?;
+        Ok(self.defaults.clone())
+    }
+
+    /// Returns an error for the first setting that the file may not set. Drops nothing: without a `success-exit`, say,
+    /// the run would be another one.
+    fn check_trust(&self, settings: &[Setting]) -> Result<(), UsageError> {
+        let Some(why) = &self.distrust else {
+            return Ok(());
+        };
+        let refused = settings
+            .iter()
+            .find(|setting| !HARMLESS.contains(&setting.opt.long));
+        let Some(setting) = refused else {
+            return Ok(());
+        };
+        let name = setting.source_name();
+        let place = if setting.is_of_file() {
+            &name
+        } else {
+            &self.file
+        };
+        Err(UsageError(format!(
+            "{place}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
+             numbers of budgets, log-format, verbose and quiet; tip: try chmod o-w, chown, or a copy of your own",
+            setting.opt.long
+        )))
     }
 
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
@@ -102,7 +149,12 @@ impl Config {
         };
         let mut all = self.all_policies()?;
         if let Some(at) = all.iter().position(|policy| setting.text == *policy.name) {
-            return Ok(all.swap_remove(at).settings);
+            let chosen = all.swap_remove(at);
+            // A built-in policy that the user chose is not the file's.
+            if !chosen.position.is_empty() || setting.is_of_file() {
+                self.check_trust(&chosen.settings)?;
+            }
+            return Ok(chosen.settings);
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");
@@ -141,7 +193,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("defaults", DeValue::Table(table)) => {
-                defaults = document.options(&Source::Defaults, table)?
+                defaults = document.options(&Source::Defaults, table)?;
             }
             ("policy", DeValue::Table(table)) => {
                 for (name, value) in in_order(table) {
@@ -172,7 +224,15 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
-fn option_of_key(key: &str, source: &Source) -> Parsed<&'static Opt> {
+fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Opt> {
+    if let Some((long, text)) = replacement(key, value) {
+        let text = printable(&text);
+        let tip = match option(long).is_setting() {
+            true => format!("try {long} = \"{text}\""),
+            false => format!("give --{long}={text} on the command line"),
+        };
+        return Err(format!("is not an option; tip: {tip}").into());
+    }
     let names = OPTIONS
         .iter()
         .filter(|opt| opt.is_setting())
@@ -245,7 +305,7 @@ impl Document<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let opt = option_of_key(key.get_ref(), source)
+            let opt = option_of_key(key.get_ref(), plain(value.get_ref()).as_deref(), source)
                 .map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
@@ -309,6 +369,15 @@ fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
         // TOML allows a plus sign; durations and sizes do not.
         (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
         (DeValue::String(text), _) => Some(text.clone().into_owned()),
+        _ => None,
+    }
+}
+
+/// Returns the text of a string or a whole number.
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.clone().into_owned()),
+        DeValue::Integer(number) => Some(decimal(number)),
         _ => None,
     }
 }

@@ -64,6 +64,11 @@ impl Setting {
         self.implied_by.as_deref().unwrap_or(self)
     }
 
+    /// Returns the long name of the option that the user wrote.
+    pub(crate) fn option_name(&self) -> &'static str {
+        self.as_written().opt.long
+    }
+
     /// Returns the text without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
@@ -71,6 +76,11 @@ impl Setting {
             return redacted(&text);
         }
         text.into_owned()
+    }
+
+    /// Returns true if the configuration file sets the option.
+    pub(super) fn is_of_file(&self) -> bool {
+        !self.position.is_empty()
     }
 
     /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow at /etc/backoff.toml:12:8`.

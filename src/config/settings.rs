@@ -10,7 +10,7 @@ use super::conflicts;
 use super::setting::{Setting, Source, UsageError};
 use super::values::{self, Parsed};
 use crate::cli::parse::CommandLine;
-use crate::cli::table::{OPTIONS, Opt, option};
+use crate::cli::table::{Kind, OPTIONS, Opt, option};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -27,6 +27,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Returns the settings of the command line.
     pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
+        check_switch(line)?;
         let options = line.options.iter();
         let flags = options.map(|(opt, text)| Setting::new(opt, text, Source::Flag, String::new()));
         let mut settings = Settings::default();
@@ -79,7 +80,7 @@ impl Settings {
                     .into());
                 }
                 None if self.source(long).is_none() => {
-                    layer.push(Setting::implied_by(&every, option(long), text))
+                    layer.push(Setting::implied_by(&every, option(long), text));
                 }
                 // The layer sets it to the same text, or a higher source sets it.
                 _ => {}
@@ -177,6 +178,36 @@ impl Settings {
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
         Some((texts.join(", "), found.last()?.source_name() + note))
     }
+}
+
+/// Refuses a value that stands after a switch, as in `--pty yes make`: it would be the command, and its exit status that
+/// of the run. A word alone may be a command: `-q true`.
+fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
+    let (Some(opt), [word, _, ..]) = (line.switch_before_command, &*line.command) else {
+        return Ok(());
+    };
+    let Some(text) = word.to_str() else {
+        return Ok(());
+    };
+    if !values::is_value_of_switch(opt, text) {
+        return Ok(());
+    }
+    let long = opt.long;
+    let problem = match opt.kind {
+        Kind::Optional(_) => {
+            let lacks_unit = long == "retry-after" && values::retry_after(text).is_err();
+            let example = if lacks_unit {
+                format!("{text}s")
+            } else {
+                text.to_owned()
+            };
+            format!("takes a value only after =; tip: try --{long}={example}")
+        }
+        Kind::Count => format!("takes no value, but may be repeated; tip: leave {text} out"),
+        _ => format!("takes no value; tip: leave {text} out"),
+    };
+    let why = format!("{text:?} after --{long} would be run as the command: the option {problem}");
+    Err(format!("{why}, or put -- before a command of that name").into())
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.

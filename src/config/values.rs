@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::duration::is_word_for_no_limit;
 pub use super::duration::{duration, durations};
 use crate::cli::UsageError;
 use crate::cli::suggest::tip;
-use crate::cli::table::option;
+use crate::cli::table::{Kind, Opt, option};
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
@@ -44,7 +45,13 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
         },
         None if text.eq_ignore_ascii_case("unlimited") => Ok(None),
         None => {
-            let tip = tip(text, ["unlimited"].into_iter(), "3 or unlimited");
+            let means_unlimited = is_word_for_no_limit(text) || text == "-1";
+            let examples = if means_unlimited {
+                "unlimited"
+            } else {
+                "3 or unlimited"
+            };
+            let tip = tip(text, ["unlimited"].into_iter(), examples);
             Err(format!("is not a whole number{tip}").into())
         }
     }
@@ -83,18 +90,6 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     }
 }
 
-/// Checks that a text is a duration or a percentage. The text is parsed again once the jitter, which decides between
-/// the two, is known.
-pub fn spread(text: &str) -> Parsed<()> {
-    match (duration(text), percent(text)) {
-        (Err(_), Err(_)) if !text.ends_with('%') => {
-            Err("is neither a duration nor a percentage; tip: try 1s or 25%".into())
-        }
-        (Err(_), Err(problem)) => Err(problem),
-        _ => Ok(()),
-    }
-}
-
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
 pub fn size(text: &str) -> Parsed<u64> {
     const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
@@ -120,7 +115,8 @@ pub fn size(text: &str) -> Parsed<u64> {
 }
 
 #[rustfmt::skip]
-const SYSEXITS: [&str; 15] = [
+/// Names of `sysexits.h`, from 64 on.
+pub(crate) const SYSEXITS: [&str; 15] = [
     "usage", "dataerr", "noinput", "nouser", "nohost", "unavailable", "software", "oserr", "osfile", "cantcreat", "ioerr",
     "tempfail", "protocol", "noperm", "config",
 ];
@@ -180,6 +176,10 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         None if part.is_empty() => "is empty",
         None => "is neither from 0 to 255 nor a name",
     };
+    if ["all", "any", "*"].contains(&part) {
+        let tip = "leave --retry-exit out to retry every failure, or try 1-255";
+        return Err(format!("is not a list of exit codes; tip: {tip}").into());
+    }
     let names = SYSEXITS
         .into_iter()
         .chain(["timeout"])
@@ -314,19 +314,88 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// Parses the mode of the cool-off. None is `off`. A run that is too early ends at once if true (`skip`), and waits if
-/// false (`on`).
-pub fn cool_off(text: &str) -> Parsed<Option<bool>> {
+/// The mode of `--cool-off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoolOffMode {
+    /// A run that is too early starts at once.
+    Off,
+    /// A run that is too early waits.
+    Wait,
+    /// A run that is too early ends at once with this exit status.
+    Skip(u8),
+}
+
+/// Parses the mode of the cool-off: on, off, `skip` or `skip:CODE`.
+pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
+    /// EX_TEMPFAIL of sysexits.h: try again later.
+    const TEMPFAIL: u8 = 75;
     if text == "skip" {
-        return Ok(Some(true));
+        return Ok(CoolOffMode::Skip(TEMPFAIL));
     }
-    let tip = tip(
-        text,
-        ["on", "off", "skip"].into_iter(),
-        "--cool-off or --cool-off=skip",
-    );
-    let is_on = switch(text).map_err(|_| format!("is not on, off or skip{tip}"))?;
-    Ok(is_on.then_some(false))
+    if let Some(status) = text.strip_prefix("skip:") {
+        let status = code(status).map_err(|problem| format!("has a status that {problem}"))?;
+        return Ok(CoolOffMode::Skip(status));
+    }
+    match switch(text) {
+        Ok(true) => Ok(CoolOffMode::Wait),
+        Ok(false) => Ok(CoolOffMode::Off),
+        Err(_) => {
+            let words = ["on", "off", "skip"].into_iter();
+            let tip = tip(text, words, "--cool-off or --cool-off=skip");
+            Err(format!("is not on, off, skip or skip:CODE{tip}").into())
+        }
+    }
+}
+
+/// Parses the longest wait to accept from the output; None is off.
+pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
+    const DEFAULT: Duration = Duration::from_secs(5 * 60);
+    if let Ok(is_on) = switch(text) {
+        return Ok(is_on.then_some(DEFAULT));
+    }
+    // 1 is on, so another bare number would mislead.
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return Err(format!("has no unit; tip: try {text}s, or 1 for on").into());
+    }
+    let longest = duration(text).map_err(|problem| format!("is not on or off, and {problem}"))?;
+    match longest.is_zero() {
+        true => Err("accepts no wait at all; tip: try off, or a limit such as 2m".into()),
+        false => Ok(Some(longest)),
+    }
+}
+
+/// The form of `--plan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanForm {
+    Table,
+    Plot,
+}
+
+/// Parses the form of a plan; None is off.
+pub fn plan(text: &str) -> Parsed<Option<PlanForm>> {
+    match (text, switch(text)) {
+        ("plot", _) => Ok(Some(PlanForm::Plot)),
+        (_, Ok(true)) => Ok(Some(PlanForm::Table)),
+        (_, Ok(false)) => Ok(None),
+        _ => {
+            let tip = tip(text, ["plot"].into_iter(), "--plan or --plan=plot");
+            Err(format!("is not plot{tip}").into())
+        }
+    }
+}
+
+/// Returns true if a variable would accept this text for an option that takes none, or takes it after `=`. Then the
+/// text is hardly the name of a command.
+pub(crate) fn is_value_of_switch(opt: &Opt, text: &str) -> bool {
+    match (opt.kind, opt.long) {
+        (Kind::Switch, _) => switch(text).is_ok(),
+        (Kind::Count, _) => count(text).is_ok(),
+        (Kind::Optional(_), "cool-off") => text.starts_with("skip:") || cool_off(text).is_ok(),
+        (Kind::Optional(_), "hook-output") => hook_output(text).is_ok(),
+        (Kind::Optional(_), "plan") => plan(text).is_ok(),
+        (Kind::Optional(_), "retry-after") => retry_after(text).is_ok() || digits(text).is_some(),
+        _ => false,
+    }
 }
 
 pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };
@@ -338,25 +407,79 @@ const JITTERS: [Jitter; 7] = [
     Jitter::Proportional { spread: 0.25 }, Jitter::Slotted { ceiling: 10 },
 ];
 
-/// Parses a jitter: one of the words, or `slotted:CEILING`.
+/// Parses a jitter: one of the words, `additive:WIDTH`, `proportional:PERCENT` or `slotted:CEILING`.
 pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
-    match text.split_once(':') {
-        Some(("slotted", ceiling)) => match whole(ceiling, 1, 62) {
+    let words = option("jitter").kind.words();
+    let Some((name, parameter)) = text.split_once(':') else {
+        return word(words, text).map(|at| JITTERS[at]);
+    };
+    match name {
+        "additive" => match duration(parameter) {
+            Ok(spread) => Ok(Jitter::Additive { spread }),
+            Err(_) if percent(parameter).is_ok() => {
+                let proportional = format!("proportional:{parameter}");
+                Err(format!("has a percentage as its width; tip: try {proportional}").into())
+            }
+            Err(problem) => Err(format!("has a width that {problem}").into()),
+        },
+        "proportional" => match percent(parameter) {
+            Ok(spread) => Ok(Jitter::Proportional { spread }),
+            Err(_) if duration(parameter).is_ok() && digits(parameter).is_none() => {
+                Err(format!("has a duration as its share; tip: try additive:{parameter}").into())
+            }
+            Err(problem) => Err(format!("has a share that {problem}").into()),
+        },
+        "slotted" => match whole(parameter, 1, 62) {
             Ok(ceiling) => Ok(Jitter::Slotted {
                 ceiling: ceiling as u32,
             }),
             Err(problem) => Err(format!("has a ceiling that {problem}").into()),
         },
-        _ => word(option("jitter").kind.words(), text).map(|at| JITTERS[at]),
+        _ if words.contains(&name) => {
+            Err(format!("has a parameter that {name} does not take; tip: try {name}").into())
+        }
+        _ => Err(word(words, name)
+            .err()
+            .unwrap_or_else(|| "is not a jitter".into())),
     }
 }
 
 /// Returns the index of a word in a list.
 pub fn word(words: &[&str], text: &str) -> Parsed<usize> {
     words.iter().position(|word| *word == text).ok_or_else(|| {
-        let tip = tip(text, words.iter().copied(), "");
+        let tip = tip(text, words.iter().copied(), similar(words, text));
         format!("is not one of {}{tip}", words.join(", ")).into()
     })
+}
+
+/// Returns the word that a text may mean: another word for on or off, a beginning (`exp`), or an end (`bash`). Returns
+/// an empty string if there is none.
+fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
+    const ON: [&str; 6] = ["yes", "always", "true", "on", "1", "enabled"];
+    const OFF: [&str; 10] = [
+        "no",
+        "never",
+        "none",
+        "null",
+        "false",
+        "off",
+        "0",
+        "disabled",
+        "forever",
+        "/dev/null",
+    ];
+    let text = text.to_lowercase();
+    let of_group = [&ON[..], &OFF[..]]
+        .into_iter()
+        .filter(|group| group.contains(&&*text))
+        .find_map(|group| words.iter().find(|word| group.contains(*word)));
+    let is_part = |word: &&&str| {
+        text.len() > 2 && (word.starts_with(&text) || word.ends_with(&format!("-{text}")))
+    };
+    of_group
+        .or_else(|| words.iter().find(is_part))
+        .copied()
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::budget::{StoreError, client::Store};
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, Parsed};
+use crate::config::values::{self, CoolOffMode, Parsed};
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Growth::{self, Constant, Exponential, Fibonacci, Linear};
 use crate::policy::delay::{Delays, Jitter};
@@ -58,7 +58,6 @@ pub(super) fn limits(
         )
         .into()),
     };
-    let longest_asked = settings.value("max-retry-after", values::duration)?;
     // Many runs may get the same Retry-After, and a random part spreads them. A policy without jitter is meant for the
     // policy's own waits: the random part is dropped only if the user types both options.
     let is_typed = |long| settings.source(long) == Some(Source::Flag);
@@ -75,7 +74,7 @@ pub(super) fn limits(
         reset_after: settings.get("reset-after", |text| values::period(text, "10m"))?,
         consecutive: settings.value("consecutive", consecutive)?,
         asked_is_exact: no_jitter && is_typed("jitter") && is_typed("retry-after"),
-        max_retry_after: settings.is_on("retry-after")?.then_some(longest_asked),
+        max_retry_after: settings.get("retry-after", values::retry_after)?.flatten(),
         idempotent,
         leave_to_outer,
     })
@@ -137,32 +136,10 @@ fn jitter(settings: &Settings, until_failure: bool) -> Parsed<Jitter> {
         _ if settings.find("growth").is_some() => Jitter::Full,
         _ => values::DEFAULT_JITTER,
     };
-    // Checks the text even if the jitter has no spread.
-    settings.get("spread", values::spread)?;
-    match (&mut jitter, settings.find("spread")) {
-        (Jitter::Additive { spread }, _) => {
-            *spread = width(settings, values::duration)?.unwrap_or(*spread)
-        }
-        (Jitter::Proportional { spread }, _) => {
-            *spread = width(settings, values::percent)?.unwrap_or(*spread)
-        }
-        (_, Some(setting)) if setting.source == Source::Flag => {
-            return Err(setting.error("means nothing without --jitter additive or proportional"));
-        }
-        (Jitter::Decorrelated { factor }, _) => {
-            *factor = settings.get("factor", values::factor)?.unwrap_or(*factor)
-        }
-        _ => {}
+    if let Jitter::Decorrelated { factor } = &mut jitter {
+        *factor = settings.get("factor", values::factor)?.unwrap_or(*factor);
     }
     Ok(jitter)
-}
-
-/// Returns the width of a jitter; None if the spread fits only a jitter that a higher precedence has overridden.
-fn width<T>(settings: &Settings, read: fn(&str) -> Parsed<T>) -> Parsed<Option<T>> {
-    match settings.get("spread", read) {
-        Err(_) if settings.source("spread") < settings.source("jitter") => Ok(None),
-        width => width,
-    }
 }
 
 /// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
@@ -195,10 +172,9 @@ pub(super) fn budget(
     cap: Duration,
     outer: Option<&str>,
 ) -> Parsed<(Option<SharedBudget>, Store)> {
-    // None without a cool-off; true if the run ends at once (`--cool-off=skip`).
-    let skips = settings.get("cool-off", values::cool_off)?.flatten();
+    let mode = settings.value("cool-off", values::cool_off)?;
     // The cool-off may be a server's Retry-After.
-    let longest = cap.max(settings.value("max-retry-after", values::duration)?);
+    let longest = cap.max(longest_asked(settings)?);
     let limits = BudgetLimits {
         // Retries per million attempts.
         ratio: (settings.value("budget-ratio", values::percent)? * 1e6).round() as u32,
@@ -213,9 +189,6 @@ pub(super) fn budget(
     })?;
     let denies_if_down = settings.choice("store-down", &["local", "deny"])? == "deny";
     let Some(name) = settings.get("budget", values::budget_name)? else {
-        if skips.is_some() && settings.source("cool-off") == Some(Source::Flag) {
-            return Err("--cool-off needs a budget; tip: try --budget NAME".into());
-        }
         return Ok((None, Store::Directory(None)));
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
@@ -230,7 +203,26 @@ pub(super) fn budget(
         limits,
         timeout,
         denies_if_down,
-        cool_off: skips.map(|skips| CoolOff { longest, skips }),
+        cool_off: cool_off(mode, longest),
     };
     Ok((Some(budget), store))
+}
+
+fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
+    let skipped_exit = match mode {
+        CoolOffMode::Off => return None,
+        CoolOffMode::Wait => None,
+        CoolOffMode::Skip(status) => Some(status),
+    };
+    Some(CoolOff {
+        longest,
+        skipped_exit,
+    })
+}
+
+/// Returns the longest wait of a server that this run accepts, or would accept by default.
+fn longest_asked(settings: &Settings) -> Parsed<Duration> {
+    let given = settings.get("retry-after", values::retry_after)?.flatten();
+    let default = values::retry_after("on")?.unwrap_or_default();
+    Ok(given.unwrap_or(default))
 }

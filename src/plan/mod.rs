@@ -1,11 +1,13 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults.
 
 mod idempotence;
+mod in_effect;
 mod limits;
 mod output;
 mod program;
 mod remarks;
 mod rules;
+mod without_effect;
 
 use std::ffi::OsString;
 
@@ -30,7 +32,7 @@ pub(crate) fn plan(
 ) -> Planned {
     check(config)?;
     settings.add(config.policy(settings)?)?;
-    settings.add(config.defaults.clone())?;
+    settings.add(config.defaults()?)?;
     build(settings, command, variables, config)
 }
 
@@ -95,6 +97,8 @@ fn build(
             settings,
             &judged_command,
             config,
+            &limits,
+            &delays,
         ));
     }
     let plan = Plan {
@@ -119,13 +123,15 @@ fn build(
         warnings,
         nesting,
         remarks,
-        remarks_on_failure: remarks::on_failure(settings, &judged_command),
+        remarks_on_failure: remarks::on_failure(settings, &judged_command, &words),
         remark_on_retry,
         not_idempotent,
         output,
         limits,
         delays,
     };
+    // Last, as a text that cannot be read is the first thing to mend.
+    without_effect::check(settings)?;
     Ok((plan, store))
 }
 

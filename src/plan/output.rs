@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::config::setting::Source;
 use crate::config::settings::Settings;
-use crate::config::values::{self, Parsed};
+use crate::config::values::{self, CoolOffMode, Parsed};
 use crate::policy::exit::Overrides;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions, Progress, When};
@@ -25,13 +25,6 @@ pub(super) fn streams(
     let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
     let hooks = ["on-retry", "before-retry", "on-give-up"];
     let has_hooks = hooks.iter().any(|hook| settings.find(hook).is_some());
-    // In a variable or file, it may be meant for other runs.
-    if hook_output.is_some() && !has_hooks && settings.source("hook-output") == Some(Source::Flag) {
-        return Err(
-            "--hook-output needs a hook; tip: try --on-give-up, --on-retry or --before-retry"
-                .into(),
-        );
-    }
     Ok(StreamOptions {
         input: settings.choice("stdin", &[auto, Inherit, Replay, InputMode::Null])?,
         input_limit: settings.value("stdin-limit", values::size)?,
@@ -42,7 +35,7 @@ pub(super) fn streams(
         pty: settings.is_on("pty")?,
         watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
         patterns: Arc::new(patterns),
-        retry_after: settings.is_on("retry-after")?,
+        retry_after: settings.get("retry-after", values::retry_after)?.flatten(),
         retry_if: settings.find("retry-if").is_some(),
         success_if: settings.find("success-if").is_some(),
         hook_output: hook_output.filter(|_| has_hooks),
@@ -61,18 +54,20 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
     ];
     let format = settings.choice("log-format", &formats)?;
     let log_file = file(settings, "log-file")?;
-    let is_quiet = settings.is_on("quiet")?;
+    let quiet = settings.count("quiet")?.min(2);
+    let verbose = settings.count("verbose")?;
     // Machine-readable output stays free of the countdown.
-    let has_countdown = !is_quiet && (format == Format::Text || log_file.is_some());
+    let has_countdown = quiet == 0 && (format == Format::Text || log_file.is_some());
     let progress = settings.choice(
         "progress",
         &[Some(Progress::Auto), Some(Progress::Always), None],
     )?;
     Ok(OutputOptions {
-        verbosity: match (is_quiet, settings.count("verbose")?) {
+        verbosity: match (quiet, &log_file) {
+            (0, _) => i16::from(verbose),
             // --quiet applies to standard error, not to a log file.
-            (true, _) => -i16::from(log_file.is_none()),
-            (false, count) => i16::from(count),
+            (_, Some(_)) => 0,
+            (_, None) => -i16::from(quiet),
         },
         format,
         log_file,
@@ -96,12 +91,16 @@ fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
 pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
-    let command_line_only = ["until", "exhausted-exit", "skipped-exit"];
+    let command_line_only = ["until", "exhausted-exit", "cool-off"];
     for setting in command_line_only
         .iter()
         .filter_map(|long| settings.find(long))
     {
-        let makes_success = setting.text == "failure" || setting.parse(values::code) == Ok(0);
+        let makes_success = match setting.opt.long {
+            "until" => setting.text == "failure",
+            "cool-off" => setting.parse(values::cool_off) == Ok(CoolOffMode::Skip(0)),
+            _ => setting.parse(values::code) == Ok(0),
+        };
         if makes_success && setting.source != Source::Flag {
             return Err(setting.error(
                 "is accepted on the command line only, as it turns a failure into a success",
@@ -122,6 +121,5 @@ pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
         zero: success
             .map(|codes| codes.zero)
             .fold(CodeSet::default(), CodeSet::union),
-        skipped: settings.value("skipped-exit", values::code)?,
     })
 }

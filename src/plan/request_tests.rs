@@ -61,14 +61,12 @@ fn documented_defaults_are_those_in_effect() {
                 (&["-j", "full"], "exponential"),
                 (&["--until", "failure"], "constant"),
             ],
-            "spread" => &[
-                (&["-j", "additive"], "1s"),
-                (&["-j", "proportional"], "25%"),
-            ],
             long if long.starts_with("budget") || long == "store-down" => {
                 &[(&["--budget", "x"], default)]
             }
-            "max-retry-after" => &[(&["--retry-after"], default)],
+            "retry-after" | "cool-off" => &[(&[], "off")],
+            "signal" => &[(&["-t", "1s"], default)],
+            "match-on" => &[(&["-r", "x"], default)],
             _ => &[(&[], default)],
         };
         for (words, value) in cases {
@@ -134,7 +132,7 @@ fn file() -> impl Strategy<Value = String> {
         "verbose = 2",
         "for = []",
         "when = 1979-05-27T07:32:00Z",
-        "spread = \"\\u001b[31m\"",
+        "jitter = \"\\u001b[31m\"",
     ]);
     let line = prop_oneof![9 => lines.prop_map(str::to_owned), 1 => any::<String>()];
     prop::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))

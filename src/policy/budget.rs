@@ -122,7 +122,7 @@ impl Ledger {
         match question {
             Question::Retry if !allowed => {}
             Question::Attempt | Question::Retry => {
-                self.count(question == Question::Retry, millis(now))
+                self.count(question == Question::Retry, millis(now));
             }
             Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {

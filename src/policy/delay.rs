@@ -14,7 +14,8 @@
 
 use std::time::Duration;
 
-use rand::{Rng, RngExt};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, RngExt, SeedableRng};
 
 /// Growth of the un-jittered wait with each retry, before the cap.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,6 +190,11 @@ impl Delays {
         let most_added = nanos(drawn).clamp(tenth, quarter).min(nanos(self.cap));
         asked.saturating_add(from_nanos(most_added * rng.random::<f64>()))
     }
+}
+
+/// Returns the generator of a run with this `--seed`.
+pub fn generator_of_seed(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
 /// Returns 2^min(i + 1, ceiling) - 1: the highest slot number before retry i.

@@ -33,8 +33,6 @@ pub struct Overrides {
     pub exhausted: Option<u8>,
     /// `--flaky-exit`
     pub flaky: Option<u8>,
-    /// `--skipped-exit`
-    pub skipped: u8,
     /// `--success-exit CODE=0`: successes whose status is 0.
     pub zero: CodeSet,
 }
@@ -84,11 +82,6 @@ pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit
 /// Returns the exit if the deadline passed before the first attempt could start.
 pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
     Exit::Code(overrides.exhausted.unwrap_or(124))
-}
-
-/// Returns the exit of a run that a cool-off skipped (`--cool-off=skip`).
-pub fn skipped(overrides: Overrides) -> Exit {
-    Exit::Code(overrides.skipped)
 }
 
 /// Returns the command's own end, unchanged, or 0 for one of the successes `zero`.

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, SeedableRng};
 
 use super::delay::{Delays, Distribution, Jitter, from_nanos, nanos};
 use super::session::Limits;
@@ -18,6 +18,9 @@ pub const MOST_ROWS: u64 = 1_000;
 /// Rows of a plan without any limit.
 const ROWS_WHEN_UNLIMITED: u64 = 20;
 const SAMPLED_RUNS: usize = 10_000;
+/// Rows after which fewer runs go on, so that a long plan takes no second.
+const ROWS_OF_ALL_RUNS: u64 = 100;
+const RUNS_OF_LONG_PLAN: usize = 1_000;
 
 /// The wait before one retry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -94,12 +97,16 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         let longest = (row.retry > 0).then_some(row.most);
         let wait = delays.distribution(row.retry, longest);
         let mut sampled_mean = 0.0;
+        if row.retry == ROWS_OF_ALL_RUNS {
+            runs.truncate(RUNS_OF_LONG_PLAN);
+        }
+        let count = runs.len() as f64;
         for run in &mut runs {
             let mut wait = wait;
             if let Jitter::Decorrelated { .. } = delays.jitter {
                 wait = delays.distribution(row.retry, run.previous);
                 // The mean of distributions varies less than that of draws.
-                sampled_mean += nanos(wait.mean()) / SAMPLED_RUNS as f64;
+                sampled_mean += nanos(wait.mean()) / count;
             }
             run.draw_next(wait, time_limit, &mut rng);
         }
@@ -139,6 +146,44 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>
         }
     };
     (rows, end)
+}
+
+/// Returns the waits of the run that draws from `rng`, in order, and the reason for their end. `before` passes before
+/// the first attempt.
+pub fn drawn(
+    delays: &Delays,
+    limits: &Limits,
+    before: Duration,
+    rng: &mut dyn Rng,
+) -> (Vec<Row>, End) {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut previous = None;
+    let mut total = Duration::ZERO;
+    loop {
+        let retry = rows.len() as u64;
+        if let Some(end) = end_before(retry, delays, limits) {
+            return (rows, end);
+        }
+        let wait = delays.draw(retry, previous, rng);
+        total = total.saturating_add(wait);
+        let begin = before.saturating_add(total);
+        if limits
+            .latest_begin()
+            .is_some_and(|(limit, _)| begin >= limit)
+        {
+            return (rows, End::Deadline([retry; 2]));
+        }
+        previous = Some(wait);
+        rows.push(Row {
+            retry: retry + 1,
+            least: wait,
+            mean: wait,
+            most: wait,
+            total,
+            total_most: total,
+            totals: [total; 2],
+        });
+    }
 }
 
 impl Run {

@@ -7,9 +7,11 @@ pub mod delay;
 pub mod exit;
 pub mod forecast;
 pub mod outcome;
+mod rate_limit;
 pub mod retry_after;
 pub mod session;
 pub mod sets;
 pub mod signal;
 #[cfg(test)]
 pub(crate) mod test_samples;
+mod times;

@@ -59,7 +59,7 @@ pub enum GiveUp {
     StopAfter,
     /// The next wait would reach `--stop-at-delay`.
     Delay,
-    /// The output asked for a longer wait than `--max-retry-after`.
+    /// The output asked for a longer wait than `--retry-after` allows.
     RetryAfterTooLong,
     /// The shared budget is exhausted, with its counts.
     Budget(Counts),
@@ -114,15 +114,17 @@ impl<'p> Session<'p> {
 
     /// Counts an attempt that begins.
     pub fn begin(&mut self) {
-        self.attempt += 1;
+        self.attempt = self.next_attempt();
         self.total += 1;
+        self.restart_is_due = false;
     }
 
-    /// Restarts the count if a restart is due: the last attempt becomes number 1. Called once a retry follows, as until
-    /// then messages show the old number.
-    pub fn restart_count(&mut self) {
-        if std::mem::take(&mut self.restart_is_due) {
-            self.attempt = 1;
+    /// Returns the number of the next attempt: 2 if a restart is due, as the last attempt then counts as the first.
+    pub fn next_attempt(&self) -> u64 {
+        if self.restart_is_due {
+            2
+        } else {
+            self.attempt.saturating_add(1)
         }
     }
 
@@ -296,7 +298,7 @@ impl<'p> Session<'p> {
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at `--max-retry-after`.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let limit_asked = |limit| outcome.seen.wait_asked.map(|asked| asked.min(limit));
         match self.limits.max_retry_after.and_then(limit_asked) {
@@ -307,11 +309,9 @@ impl<'p> Session<'p> {
     }
 
     fn is_last_attempt(&self) -> bool {
-        // As after `restart_count`.
-        let attempt = if self.restart_is_due { 1 } else { self.attempt };
         self.limits
             .attempts
-            .is_some_and(|attempts| attempt >= attempts)
+            .is_some_and(|attempts| self.next_attempt() > attempts)
     }
 
     /// Returns the limit on time that forbids an attempt after this wait, if one does.

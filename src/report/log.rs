@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::json::{self, Fields, Object, seconds};
+use super::rule;
 use super::text::{self, Text};
 use super::words::{self, timestamp};
 use crate::policy::classifier::Verdict;
@@ -10,6 +11,7 @@ use crate::policy::outcome::{End, Outcome, Survival, Survivor};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
+use crate::run::plan::Plan;
 use crate::run::text::printable;
 
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ impl JsonLog {
         event: &Event<'_>,
     ) -> Option<String> {
         let plan = text.plan;
-        let (name, details) = record(plan.limits.until, event)?;
+        let (name, details) = record(text, event)?;
         let mut fields = vec![
             ("ts", timestamp(moment.time_of_day).into()),
             ("run_id", text.identity.run_id.clone().into()),
@@ -50,8 +52,8 @@ impl JsonLog {
         let line = json::line(&Object(fields));
         let verbosity = plan.output.verbosity;
         if verbosity < 0 {
-            // Only warnings, and a command that cannot start.
-            return (text.least_verbosity(moment, event) < 0).then_some(line);
+            // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
+            return (text.least_verbosity(moment, event) <= verbosity).then_some(line);
         }
         self.is_eventful |= match event {
             Event::Stopped { stop, .. } => *stop != Stop::Succeeded { flaky: false },
@@ -66,17 +68,30 @@ impl JsonLog {
 }
 
 /// Returns the name of an event and its own fields, or None if the log leaves the event out.
-fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
+fn record(text: &Text<'_>, event: &Event<'_>) -> Option<(&'static str, Fields)> {
+    let plan = text.plan;
+    let until = plan.limits.until;
     let warning = |message: String| ("warning", vec![("message", message.into())]);
     Some(match event {
         Event::Started => ("attempt_started", vec![]),
         Event::Ended { outcome, verdict } => match verdict.as_ref()? {
             // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
             Verdict::Success if until == Until::Success => return None,
-            Verdict::Success => ("attempt_succeeded", attempt_fields(outcome, *verdict)),
-            _ => ("attempt_failed", attempt_fields(outcome, *verdict)),
+            Verdict::Success => ("attempt_succeeded", attempt_fields(plan, outcome, *verdict)),
+            _ => ("attempt_failed", attempt_fields(plan, outcome, *verdict)),
         },
-        Event::Retrying { delay, .. } => ("retrying", vec![("delay_s", seconds(*delay).into())]),
+        Event::Retrying {
+            delay,
+            asked,
+            attempt,
+        } => {
+            let asked_s = asked_seconds(&attempt.outcome).filter(|_| *asked);
+            let delay_s = seconds(*delay);
+            (
+                "retrying",
+                vec![("delay_s", delay_s.into()), ("asked_s", asked_s.into())],
+            )
+        }
         Event::Warning(text) => warning(printable(text)),
         Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
@@ -88,8 +103,15 @@ fn record(until: Until, event: &Event<'_>) -> Option<(&'static str, Fields)> {
         }
         // The event that ends the run is named after the result. Any other has no result, and no line.
         event => {
-            let why = gave_up(event).map(|why| ("reason", why.into()));
-            (result(event)?, why.into_iter().collect())
+            let Some(why) = gave_up(event) else {
+                return Some((result(event)?, vec![]));
+            };
+            let fields = vec![
+                ("reason", why.into()),
+                ("rule", rule::of_end(plan, event).into()),
+                ("message", text.reason_for_end(event).into()),
+            ];
+            ("gave_up", fields)
         }
     })
 }
@@ -112,7 +134,8 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 }
 
 /// Returns the fields of an attempt, for the log and the report.
-pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
+pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
+    let rule = verdict.and_then(|verdict| rule::of_attempt(plan, outcome, verdict));
     let signal = outcome.end.signal().map(Signal::number);
     let reason = verdict.and_then(|verdict| {
         // Not escaped, as JSON escapes it.
@@ -139,6 +162,8 @@ pub(super) fn attempt_fields(outcome: &Outcome, verdict: Option<&Verdict>) -> Fi
         ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),
         ("verdict", verdict.into()),
         ("reason", reason.into()),
+        ("rule", rule.into()),
+        ("asked_s", asked_seconds(outcome).into()),
     ];
     if !outcome.survivors.is_empty() {
         let survivors = outcome.survivors.iter().map(survivor).collect();
@@ -154,6 +179,11 @@ fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
         Survival::Unkillable => "unkillable",
     };
     json!({ "pid": pid, "program": program, "why": why })
+}
+
+/// Returns the wait that the output asked for.
+fn asked_seconds(outcome: &Outcome) -> Option<f64> {
+    outcome.seen.wait_asked.map(seconds)
 }
 
 /// Returns the reason for giving up in one word, if the run gave up.

@@ -8,5 +8,6 @@ pub(crate) mod plan_plot;
 pub(crate) mod plan_table;
 pub(crate) mod report_file;
 pub(crate) mod reporter;
+mod rule;
 mod text;
 pub(crate) mod words;

@@ -1,8 +1,8 @@
-//! `--plot`: the waits of `--plan` as bars.
+//! `--plan=plot`: the waits of `--plan` as bars.
 
 use std::time::Duration;
 
-use super::plan_table::{first_wait, range, reason_for_end, waits};
+use super::plan_table::{Waits, range, reason_for_end, waits};
 use super::words::cut;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
@@ -15,7 +15,7 @@ const NARROWEST: usize = 10;
 /// Characters for the part of a bar that is always waited, for the random part, and for the mean.
 type Ink = [char; 3];
 
-/// Returns the text of `--plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
+/// Returns the text of `--plan=plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
@@ -23,8 +23,11 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
         true => ['█', '░', '┃'],
         false => ['#', '.', '|'],
     };
-    let (rows, end) = waits(plan);
-    let mut text = first_wait(plan);
+    let Waits {
+        first: mut text,
+        rows,
+        end,
+    } = waits(plan);
     if let Some(longest) = rows.iter().map(|row| row.most).max() {
         text += &heading(ink, room);
         let (labels, width) = labels(&rows, room);

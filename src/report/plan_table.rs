@@ -6,28 +6,74 @@ use serde::Serialize;
 
 use super::json::{self, Object};
 use super::words::{length, typed_limit};
-use crate::policy::forecast::{End, Row, forecast};
+use crate::policy::delay::generator_of_seed;
+use crate::policy::forecast::{End, Row, drawn, forecast};
 use crate::run::plan::Plan;
 
-const HEADING: &str =
-    "retry    least     mean     most   mean total       90% of totals   most total\n";
+/// A column: its heading and its least width.
+type Column = (&'static str, usize);
+
+const RANDOM: [Column; 7] = [
+    ("retry", 5),
+    ("least", 9),
+    ("mean", 9),
+    ("most", 9),
+    ("mean total", 13),
+    ("90% of totals", 20),
+    ("most total", 13),
+];
+
+/// Columns if no wait is random.
+const EXACT: [Column; 3] = [("retry", 5), ("wait", 9), ("total", 13)];
 
 /// Returns the table that `--plan` prints.
 pub(crate) fn table(plan: &Plan) -> String {
-    let (rows, end) = waits(plan);
-    let mut text = first_wait(plan);
-    if !rows.is_empty() {
-        text += HEADING;
-    }
-    text.extend(rows.iter().map(line));
-    text + &reason_for_end(plan, end)
+    let Waits { first, rows, end } = waits(plan);
+    first + &columns(&rows) + &reason_for_end(plan, end)
 }
 
-fn line(row: &Row) -> String {
-    let [least, mean, most] = [row.least, row.mean, row.most].map(length);
-    let [total, total_most] = [row.total, row.total_most].map(length);
-    let (retry, totals) = (row.retry, range(row.totals[0], row.totals[1]));
-    format!("{retry:>5}{least:>9}{mean:>9}{most:>9}{total:>13}{totals:>20}{total_most:>13}\n")
+/// Returns the rows as columns that are as wide as their longest cell.
+fn columns(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let is_exact = rows.iter().all(|row| row.least == row.most);
+    let columns: &[Column] = if is_exact { &EXACT } else { &RANDOM };
+    let cells = rows.iter().map(|row| {
+        let waits = match is_exact {
+            true => vec![length(row.mean), length(row.total)],
+            false => random_cells(row),
+        };
+        [vec![row.retry.to_string()], waits].concat()
+    });
+    let heading = columns.iter().map(|(heading, _)| (*heading).to_owned());
+    let lines: Vec<Vec<String>> = [heading.collect()].into_iter().chain(cells).collect();
+    let width = |column: usize| {
+        let longest = lines.iter().map(|line| line[column].len()).max();
+        // Two blanks before each column except the first.
+        let blanks = if column == 0 { 0 } else { 2 };
+        columns[column].1.max(longest.unwrap_or(0) + blanks)
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let aligned = lines.iter().map(|line| {
+        let cells = line.iter().zip(&widths);
+        cells
+            .map(|(cell, width)| format!("{cell:>width$}"))
+            .collect::<String>()
+            + "\n"
+    });
+    aligned.collect()
+}
+
+fn random_cells(row: &Row) -> Vec<String> {
+    vec![
+        length(row.least),
+        length(row.mean),
+        length(row.most),
+        length(row.total),
+        range(row.totals[0], row.totals[1]),
+        length(row.total_most),
+    ]
 }
 
 /// The output of `--plan --log-format json`.
@@ -40,7 +86,7 @@ struct Retries {
 
 /// Returns the waits as one object, in seconds.
 pub(crate) fn as_json(plan: &Plan) -> String {
-    let (rows, end) = waits(plan);
+    let Waits { rows, end, .. } = waits(plan);
     let more = match end {
         End::More(retries) => Some(retries),
         _ => None,
@@ -66,19 +112,36 @@ fn row_as_json(row: &Row) -> Object {
     ])
 }
 
-/// Returns the rows of the plan and the reason for their end.
-pub(super) fn waits(plan: &Plan) -> (Vec<Row>, End) {
-    let mean_first_wait = plan.initial_delay.saturating_add(plan.splay / 2);
-    forecast(&plan.delays, &plan.limits, mean_first_wait)
+/// The waits of a plan.
+pub(super) struct Waits {
+    /// A line about the wait before the first attempt; empty if there is none.
+    pub(super) first: String,
+    pub(super) rows: Vec<Row>,
+    pub(super) end: End,
+}
+
+/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions.
+pub(super) fn waits(plan: &Plan) -> Waits {
+    let longest = plan.initial_delay.saturating_add(plan.splay);
+    let Some(seed) = plan.seed else {
+        let mean = plan.initial_delay.saturating_add(plan.splay / 2);
+        let (rows, end) = forecast(&plan.delays, &plan.limits, mean);
+        let first = first_wait(plan, plan.initial_delay, longest);
+        return Waits { first, rows, end };
+    };
+    let mut rng = generator_of_seed(seed);
+    let initial = plan.initial_wait(&mut rng);
+    let (rows, end) = drawn(&plan.delays, &plan.limits, initial, &mut rng);
+    let first = first_wait(plan, initial, initial);
+    Waits { first, rows, end }
 }
 
 /// Returns a line about the wait before the first attempt, or nothing if there is none.
-pub(super) fn first_wait(plan: &Plan) -> String {
-    let most = plan.initial_delay.saturating_add(plan.splay);
+fn first_wait(plan: &Plan, least: Duration, most: Duration) -> String {
     if most.is_zero() {
         return String::new();
     }
-    let wait = range(plan.initial_delay, most);
+    let wait = range(least, most);
     let part = time_limit(plan).map(|limit| format!(", which is part of {limit}"));
     format!(
         "before the first attempt: {wait}{}\n",

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::json::{self, Object, seconds};
 use super::log::{attempt_fields, gave_up, result};
+use super::rule;
+use super::text::Text;
 use super::words::{command_name, timestamp};
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
@@ -28,6 +30,10 @@ pub(crate) struct Report<'a> {
     duration_s: f64,
     result: Option<&'static str>,
     gave_up: Option<&'static str>,
+    /// The option that decided that the run gave up.
+    rule: Option<String>,
+    /// Why it gave up, in words.
+    message: Option<String>,
     exit_status: u8,
     attempts_made: u64,
     attempts: VecDeque<Object>,
@@ -51,7 +57,7 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    pub(crate) fn observe(&mut self, moment: &Moment, event: &Event<'_>) {
+    pub(super) fn observe(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {
@@ -61,7 +67,7 @@ impl<'a> Report<'a> {
                     ("attempt", moment.attempt.into()),
                     ("started", started.into()),
                 ];
-                entry.extend(attempt_fields(outcome, *verdict));
+                entry.extend(attempt_fields(text.plan, outcome, *verdict));
                 // Last, so that a retry can set it.
                 entry.push(("delay_s", Value::Null));
                 self.attempts.push_back(Object(entry));
@@ -76,7 +82,10 @@ impl<'a> Report<'a> {
                 }
             }
             event if result(event).is_some() => {
-                (self.result, self.gave_up) = (result(event), gave_up(event))
+                self.result = result(event);
+                self.gave_up = gave_up(event);
+                self.rule = rule::of_end(text.plan, event);
+                self.message = self.gave_up.and_then(|_| text.reason_for_end(event));
             }
             _ => {}
         }
@@ -99,6 +108,8 @@ impl<'a> Report<'a> {
         // A signal may end a run that gave up.
         if self.result != Some("gave_up") {
             self.gave_up = None;
+            self.rule = None;
+            self.message = None;
         }
         (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
         json::line(&self)

@@ -58,7 +58,7 @@ impl<'a> Reporter<'a> {
             return Some(self.text.countdown(moment, *wait, *left, *columns));
         }
         if let Some(report) = &mut self.report {
-            report.observe(moment, event);
+            report.observe(&self.text, moment, event);
         }
         let format = self.text.plan.output.format;
         if format == Format::Json {
@@ -91,7 +91,8 @@ impl<'a> Reporter<'a> {
         let color = match level {
             _ if !self.has_color() => "",
             Level::Success => "\x1b[32m",
-            Level::Warning => "\x1b[33m",
+            // Plain yellow cannot be read on white.
+            Level::Warning => "\x1b[1;33m",
             Level::Error => "\x1b[31m",
             Level::Plain => "",
         };

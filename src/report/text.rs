@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::words::{
-    cut, how_it_failed, length, likely_mistake, name, quoted, still_run, typed_limit, with_detail,
+    cut, how_it_failed, length, likely_mistake, name, quoted, still_run, typed_limit, width,
+    with_detail,
 };
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
@@ -64,7 +65,7 @@ impl Text<'_> {
     }
 
     /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`; `i16::MIN`
-    /// always shows it.
+    /// always shows it. `-qq` is -2.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => i16::MIN,
@@ -75,9 +76,14 @@ impl Text<'_> {
             }
             Event::Stopped { stop, attempt } => {
                 let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
-                let needs_verbose = is_silent || *stop == Stop::Succeeded { flaky: false };
-                i16::from(needs_verbose)
+                match stop {
+                    Stop::Succeeded { flaky: false } => 1,
+                    _ if is_silent => 1,
+                    Stop::GaveUp(_) => -1,
+                    Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::Ended(_) => 0,
+                }
             }
+            Event::NoTime { .. } => -1,
             Event::Started
             | Event::ReadAhead
             | Event::Confirming { .. }
@@ -143,31 +149,21 @@ impl Text<'_> {
                     let failure = shown_failure(attempt);
                     format!("the failure came on {number} after {elapsed}: {failure}")
                 }
-                Stop::GaveUp(why) => {
+                Stop::GaveUp(_) => {
                     let attempts = if moment.total == 1 {
                         "attempt"
                     } else {
                         "attempts"
                     };
-                    let how = match (self.plan.limits.until, &attempt.verdict) {
-                        (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
-                        _ => shown_failure(attempt),
-                    };
-                    let how = self.explained(how, *why, attempt);
+                    let how = self.reason_for_end(event)?;
                     format!(
                         "gave up after {} {attempts} in {elapsed}: {how}",
                         moment.total
                     )
                 }
             },
-            Event::NoTime { why, cool_off } => {
-                let limit = typed_limit(&self.plan.limits, *why);
-                let why = match cool_off.map(length) {
-                    Some(wait) => format!(
-                        "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
-                    ),
-                    None => format!("{limit} has passed"),
-                };
+            Event::NoTime { .. } => {
+                let why = self.reason_for_end(event)?;
                 format!("gave up before the first attempt: {why}")
             }
             Event::CoolingOff(wait) => {
@@ -206,6 +202,35 @@ impl Text<'_> {
         })
     }
 
+    /// Returns the reason why the run gave up, with advice.
+    pub(super) fn reason_for_end(&self, event: &Event<'_>) -> Option<String> {
+        match event {
+            Event::Stopped {
+                stop: Stop::GaveUp(why),
+                attempt,
+            } => {
+                let how = match (self.plan.limits.until, &attempt.verdict) {
+                    (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
+                    _ => shown_failure(attempt),
+                };
+                Some(self.explained(how, *why, attempt))
+            }
+            Event::NoTime { why, cool_off } => {
+                let limit = typed_limit(&self.plan.limits, *why);
+                Some(match cool_off.map(length) {
+                    Some(wait) => {
+                        let budget = self.budget();
+                        format!(
+                            "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
+                        )
+                    }
+                    None => format!("{limit} has passed"),
+                })
+            }
+            _ => None,
+        }
+    }
+
     fn retrying(
         &self,
         number: &str,
@@ -220,7 +245,10 @@ impl Text<'_> {
         }
         let (how, after) = match outcome.could_not_start() {
             true => (self.cannot_run(outcome), String::new()),
-            false => (shown_failure(attempt), format!(" after {ran}")),
+            false => (
+                shown_failure(attempt),
+                format!(" after {ran}{}", self.reset(outcome)),
+            ),
         };
         // Brackets name the rule that allows the retry.
         let rule = match verdict.reason().map(|reason| &reason.why) {
@@ -231,7 +259,7 @@ impl Text<'_> {
         let asked = match is_asked {
             // Only with `--until never`: otherwise the run gives up.
             true if outcome.seen.wait_asked > self.plan.limits.max_retry_after => {
-                ", as the output asked for more than --max-retry-after"
+                ", as the output asked for more than --retry-after allows"
             }
             true => ", as the output asked",
             false => "",
@@ -239,7 +267,15 @@ impl Text<'_> {
         format!("{number} failed: {how}{after}; retrying in {delay}{asked}")
     }
 
-    /// Returns the countdown of a wait, cut to `columns`.
+    /// Says that the count restarts after a long attempt.
+    fn reset(&self, outcome: &Outcome) -> &'static str {
+        match self.plan.limits.reset_after {
+            Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
+            _ => "",
+        }
+    }
+
+    /// Returns the countdown of a wait for the attempt of `moment`, cut to `columns`.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -261,10 +297,16 @@ impl Text<'_> {
                 let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
                 format!(", deadline in {}", length(left))
             });
-        // The moment is that of the last attempt or, before any attempt, of the first.
-        let next = self.numbered(moment.attempt.saturating_add(moment.total.min(1)));
-        let (label, left) = (self.label(), length(left));
-        let line = format!("backoff: {label}: starting {next} in {left}{deadline}: {why}");
+        let next = self.numbered(moment.attempt);
+        let label = self.label();
+        let left = length(left);
+        let start = format!("backoff: {label}: starting {next} in {left}");
+        let line = format!("{start}{deadline}: {why}");
+        // The time must not be cut off, or be next to dots.
+        let room = columns.saturating_sub("...".len());
+        if width(&line) > columns && width(&start) > room {
+            return cut(&format!("{left} until {next} ({why})"), columns);
+        }
         cut(&line, columns)
     }
 

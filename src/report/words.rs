@@ -147,7 +147,15 @@ fn in_two_units(seconds: u64) -> String {
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let (option, value) = limiting_option(limits, why).unwrap_or_default();
-    format!("--{option} {}", value.map(exact).unwrap_or_default())
+    let separator = match why {
+        // The option takes its value in the same word only.
+        GiveUp::RetryAfterTooLong => '=',
+        _ => ' ',
+    };
+    format!(
+        "--{option}{separator}{}",
+        value.map(exact).unwrap_or_default()
+    )
 }
 
 /// Returns the option that set the limit on the run, and its value if that is a time.
@@ -160,7 +168,7 @@ pub(super) fn limiting_option(
         GiveUp::Deadline => Some(("deadline", limits.deadline)),
         GiveUp::StopAfter => Some(("stop-after", limits.stop_after)),
         GiveUp::Delay => Some(("stop-at-delay", limits.stop_at_delay)),
-        GiveUp::RetryAfterTooLong => Some(("max-retry-after", limits.max_retry_after)),
+        GiveUp::RetryAfterTooLong => Some(("retry-after", limits.max_retry_after)),
         GiveUp::Budget(_) => Some(("budget-ratio", None)),
         GiveUp::Stdin => Some(("stdin-limit", None)),
         GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,
@@ -174,17 +182,25 @@ pub(super) fn timestamp(time: Duration) -> String {
     humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
 }
 
+/// Returns the columns of a text on a terminal, at most.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(width_of).sum()
+}
+
+/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
+fn width_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
+}
+
 /// Returns a line cut to `columns`. `...` replaces the rest.
 pub(super) fn cut(text: &str, columns: usize) -> String {
-    // Characters of some scripts are two columns wide.
-    let width = |c: char| if c.is_ascii() { 1 } else { 2 };
-    if text.chars().map(width).sum::<usize>() <= columns {
+    if width(text) <= columns {
         return text.to_owned();
     }
     // Columns up to `c`, and of `...`.
     let mut used = "...".len();
     let fits = text.chars().take_while(|c| {
-        used += width(*c);
+        used += width_of(*c);
         used <= columns
     });
     fits.collect::<String>() + &"..."[..columns.min(3)]

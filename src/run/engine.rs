@@ -11,7 +11,6 @@ use super::host::{Attempt, Host, RunError, RunResult};
 use super::plan::{Identity, Plan};
 use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
-use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::exit::{self, Exit};
 use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
@@ -117,14 +116,7 @@ impl Run<'_> {
         let mut warnings = plan.warnings.iter();
         warnings.try_for_each(|warning| self.emit(&Event::Warning(warning)))?;
         self.remark(&plan.remarks)?;
-        // `--initial-delay` plus a random part up to `--splay`.
-        let initial = Delays {
-            base: plan.initial_delay,
-            cap: Duration::MAX,
-            growth: Growth::Constant,
-            jitter: Jitter::Additive { spread: plan.splay },
-        };
-        let wait = initial.draw(0, None, self.rng);
+        let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
         let exit = self.wait_for_cool_off()?;
         self.first_attempt_at = self.host.elapsed();
@@ -146,9 +138,9 @@ impl Run<'_> {
         if left.is_zero() {
             return Ok(None);
         }
-        if options.skips {
+        if let Some(status) = options.skipped_exit {
             self.emit(&Event::Skipped(left))?;
-            return Ok(Some(exit::skipped(self.plan.overrides)));
+            return Ok(Some(Exit::Code(status)));
         }
         // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
@@ -232,7 +224,10 @@ impl Run<'_> {
 
     /// Waits with a countdown. SIGUSR1 may end the wait early.
     fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> RunResult<()> {
-        let begin = self.moment();
+        let begin = Moment {
+            attempt: self.session.next_attempt(),
+            ..self.moment()
+        };
         let end = begin.elapsed.saturating_add(delay);
         // The host takes a shared closure, and the reporter has to be borrowed mutably.
         let reporter = RefCell::new(&mut *self.reporter);
@@ -262,8 +257,6 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Some);
         }
-        // After a long attempt (`--reset-after`), attempts count from 1 again.
-        self.session.restart_count();
         self.announce_retry(delay, attempt)?;
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;

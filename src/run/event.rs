@@ -108,7 +108,7 @@ pub(crate) enum Wait<'a> {
 /// Time and attempt of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
-    /// Attempt of the event; 1 is the first.
+    /// Attempt of the event; 1 is the first. For a countdown, the attempt that follows.
     pub(crate) attempt: u64,
     /// Number of attempts so far, including this one and those before a reset.
     pub(crate) total: u64,

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rand::Rng;
+
 use super::streams::StreamOptions;
 use crate::policy::budget::BudgetLimits;
 use crate::policy::classifier::Classifier;
-use crate::policy::delay::Delays;
+use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::exit::Overrides;
 use crate::policy::session::Limits;
 use crate::policy::signal::Signal;
@@ -51,6 +53,17 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Returns the wait before the first attempt: `--initial-delay` plus a random part up to `--splay`.
+    pub(crate) fn initial_wait(&self, rng: &mut dyn Rng) -> Duration {
+        let initial = Delays {
+            base: self.initial_delay,
+            cap: Duration::MAX,
+            growth: Growth::Constant,
+            jitter: Jitter::Additive { spread: self.splay },
+        };
+        initial.draw(0, None, rng)
+    }
+
     /// Returns the limits on an attempt, counted from 1.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
@@ -84,8 +97,8 @@ pub(crate) struct SharedBudget {
 pub(crate) struct CoolOff {
     /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
-    /// The run ends at once instead of waiting.
-    pub(crate) skips: bool,
+    /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.
+    pub(crate) skipped_exit: Option<u8>,
 }
 
 /// The outer runs, as their variables describe them.
@@ -131,7 +144,7 @@ pub(crate) struct AttemptLimits {
 /// Options of backoff's own output: amount, format and destination.
 #[derive(Debug)]
 pub(crate) struct OutputOptions {
-    /// -1 quiet, 0, 1 or 2 (and more) verbose.
+    /// -2 and -1 quiet, 0, 1 or 2 (and more) verbose.
     pub(crate) verbosity: i16,
     pub(crate) format: Format,
     /// `--log-file`; None is standard error.

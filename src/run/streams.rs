@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::search::scanner::Patterns;
 
@@ -55,7 +56,7 @@ pub(crate) struct StreamOptions {
     /// Patterns of the rules.
     pub(crate) patterns: Arc<Patterns>,
     /// `--retry-after`: look for waits that the output asks for.
-    pub(crate) retry_after: bool,
+    pub(crate) retry_after: Option<Duration>,
     /// Watched output is kept for `--retry-if` and `--success-if`.
     pub(crate) retry_if: bool,
     pub(crate) success_if: bool,
@@ -80,7 +81,7 @@ impl StreamOptions {
             (watched && self.retry_if, "--retry-if"),
             (watched && self.success_if, "--success-if"),
             (watched && self.hook_output.is_some(), "--hook-output"),
-            (watched && self.retry_after, "--retry-after"),
+            (watched && self.retry_after.is_some(), "--retry-after"),
             (self.idle, "--idle-timeout"),
             (self.outputs[output].is_kept(), "kept"),
         ];
@@ -103,7 +104,7 @@ impl fmt::Display for StreamOptions {
             let reasons = self.reasons(output);
             match self.outputs[output] {
                 _ if !reasons.is_empty() => {
-                    write!(f, ", {name} observed for {}", reasons.join(" and "))?
+                    write!(f, ", {name} observed for {}", reasons.join(" and "))?;
                 }
                 OutputMode::Null => write!(f, ", {name} null")?,
                 _ => write!(f, ", {name} inherited")?,

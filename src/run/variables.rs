@@ -16,12 +16,16 @@ pub(crate) const AROUND: &str = "BACKOFF_AROUND";
 /// Name and place of the budget that has counted the attempt.
 pub(crate) const COUNTED: &str = "BACKOFF_COUNTED";
 
+/// Time that the command has left. Never inherited: the limit of an outer run, or of the run that started a daemon, is
+/// out of date.
+pub(crate) const LEFT: &str = "BACKOFF_LEFT";
+
 /// Variables that backoff sets; no option corresponds to them.
 #[rustfmt::skip]
 pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT", "BACKOFF_ATTEMPT_LIMIT", "BACKOFF_RUN_ID", "BACKOFF_ROOT_ID", "BACKOFF_DEPTH", AROUND, COUNTED,
     "BACKOFF_ELAPSED", "BACKOFF_PREVIOUS_EXIT", "BACKOFF_EXIT", "BACKOFF_EXIT_SIGNAL", "BACKOFF_REASON", "BACKOFF_RAN_MS",
-    "BACKOFF_DELAY", "BACKOFF_FAILED_RUNS", "BACKOFF_ENV",
+    "BACKOFF_DELAY", "BACKOFF_FAILED_RUNS", "BACKOFF_ENV", LEFT,
 ];
 
 impl Run<'_> {
@@ -43,7 +47,14 @@ impl Run<'_> {
             .as_ref()
             .and_then(|previous| previous.verdict.reason());
         let limits = self.plan.limits_of_attempt(self.session.attempt);
-        self.spec(limits, outcome, reason, counted_by)
+        let deadline = self.plan.limits.deadline;
+        let until_deadline = deadline.map(|deadline| deadline.saturating_sub(self.host.elapsed()));
+        let left = limits.timeout.into_iter().chain(until_deadline).min();
+        let mut spec = self.spec(limits, outcome, reason, counted_by);
+        if let Some(left) = left {
+            spec.set(LEFT, seconds(left));
+        }
+        spec
     }
 
     /// Returns the limits and variables of a predicate or hook for an attempt.

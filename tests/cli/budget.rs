@@ -34,7 +34,7 @@ fn counted(dir: &TempDir) -> (u64, u64) {
 
 /// Leaves a cool-off of an hour, and returns the record.
 fn give_up(dir: &TempDir) -> Ledger {
-    sharing(dir, "-q -j none -b 1h -m 1h -n 1 -- false").code(1);
+    sharing(dir, "-qq -j none -b 1h -m 1h -n 1 -- false").code(1);
     ledger(file(dir))
 }
 
@@ -68,7 +68,7 @@ fn a_lock_that_is_released_in_time_is_waited_for() {
     let dir = dir();
     sharing(&dir, "-- true").code(0);
     let locked = Flock::lock(fs::File::open(file(&dir)).unwrap(), FlockArg::LockExclusive).unwrap();
-    let mut command = sharing(&dir, "-q -n 2 -b 3s -j none -- sh -c 'echo ready; exit 1'");
+    let mut command = sharing(&dir, "-qq -n 2 -b 3s -j none -- sh -c 'echo ready; exit 1'");
     let mut waiting = command.live();
     waiting.expect_line("ready");
     eventually("it waits for the lock", || only_asks(waiting.pid()));
@@ -146,7 +146,7 @@ fn runs_at_once() -> bool {
     let dir = dir();
     // Every call appends one byte to the log.
     let script = "for i in $(seq 30); do backoff --store \"$STORE\" --budget api --budget-min 40 \
-                  -n 9 -q -b 1ms -m 5ms -- sh -c 'printf x >>\"$LOG\"; exit 1' & done; wait";
+                  -n 9 -qq -b 1ms -m 5ms -- sh -c 'printf x >>\"$LOG\"; exit 1' & done; wait";
     let log = within(&dir, "log");
     let mut command = shell(script);
     let said = command
@@ -170,7 +170,7 @@ fn runs_at_once() -> bool {
 fn killed_runs_leave_a_whole_file_and_no_lock() {
     let dir = dir();
     let script =
-        "run() { exec backoff --store \"$STORE\" --budget api -n unlimited --budget-ratio 100% -q -b 10us -m 10us $*; }
+        "run() { exec backoff --store \"$STORE\" --budget api -n unlimited --budget-ratio 100% -qq -b 10us -m 10us $*; }
                   for i in $(seq 60); do run true & run false & p=$!; sleep 0.0$((RANDOM % 9)); kill -9 $p; done; wait";
     drop(
         shell(script)
@@ -187,7 +187,7 @@ fn killed_runs_leave_a_whole_file_and_no_lock() {
 #[test]
 fn a_server_that_asks_for_years_keeps_nobody_waiting_for_ever() {
     let dir = dir();
-    let asks = "-q --retry-after --stdout null -- sh -c 'echo Retry-After: 99999999; exit 1'";
+    let asks = "-qq --retry-after --stdout null -- sh -c 'echo Retry-After: 99999999; exit 1'";
     sharing(&dir, asks).code(1);
     // Five minutes is the limit on a requested wait. The random part is at most a quarter.
     let left = ledger(file(&dir)).cool_off;
@@ -206,7 +206,7 @@ fn a_cool_off_that_no_run_can_have_left_is_set_aside() {
     let run = sharing(&dir, "--cool-off -m 9999999h -- echo run").code(0);
     run.stdout("run\n").says("set aside as api.budget.bad");
     // A run with very long waits leaves no such record.
-    sharing(&dir, "-q -b 99999999h -m 99999999h -n 1 -- false").code(1);
+    sharing(&dir, "-qq -b 99999999h -m 99999999h -n 1 -- false").code(1);
     sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
         .code(124)
         .says("a wait of ");
@@ -216,7 +216,7 @@ fn a_cool_off_that_no_run_can_have_left_is_set_aside() {
 fn a_signal_ends_a_cool_off() {
     let dir = dir();
     give_up(&dir);
-    let waiting = sharing(&dir, "-q --cool-off -- true").live();
+    let waiting = sharing(&dir, "-qq --cool-off -- true").live();
     eventually("it has asked", || {
         children_of(waiting.pid()).is_empty() && state(waiting.pid()) == Some('S')
     });
@@ -231,7 +231,7 @@ fn a_signal_ends_a_cool_off() {
 
 /// Runs backoff with these arguments, and returns the length of the cool-off in seconds; 0 if there is none.
 fn cool_off_after(dir: &TempDir, args: &str) -> u64 {
-    sharing(dir, &format!("-q --on-give-up true {args}"))
+    sharing(dir, &format!("-qq --on-give-up true {args}"))
         .stdout(Stdio::null())
         .ends();
     ledger(file(dir)).cool_off.length / 1000
@@ -252,7 +252,7 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
     assert_eq!(after("-- true"), 0);
     assert_eq!(after("-- false"), 2);
     // The cool-off is at least the Retry-After of the server.
-    let asks = "--retry-after --max-retry-after 7s -- sh -c 'echo Retry-After: 7; exit 1'";
+    let asks = "--retry-after=7s -- sh -c 'echo Retry-After: 7; exit 1'";
     assert_eq!(after(asks), 7);
     // A permanent failure keeps the cool-off, and counts as a failed run.
     assert_eq!(after("--stop-exit 1 -- false"), 7);
@@ -268,7 +268,8 @@ fn each_run_that_gives_up_leaves_a_longer_wait() {
 /// Runs the line of docs/recipes.md.
 #[test]
 fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
-    let line = "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip --skipped-exit 0 -- sync";
+    let line =
+        "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip:0 -- sync";
     assert!(include_str!("../../docs/recipes.md").contains(line));
     let dir = dir();
     let record = within(&dir, "state/backoff/sync.budget");

@@ -202,6 +202,7 @@ macro_rules! cases {
 
 cases! {
     budget
+    command_line
     config
     cron
     everyday

@@ -91,7 +91,7 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     ] {
         let live = until_it_says(
             "ready",
-            backoff(format!("-q {options} -- bash -c")).arg(script),
+            backoff(format!("-qq {options} -- bash -c")).arg(script),
         );
         live.signal(Signal::SIGTERM);
         live.code(3).stdout(prints);

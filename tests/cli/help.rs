@@ -4,8 +4,8 @@ use crate::common::options::OPTIONS;
 use crate::common::pty::Terminal;
 use crate::common::{Ends, backoff};
 
-const SECTIONS: [&str; 7] = [
-    "time", "waits", "rules", "streams", "budgets", "output", "other",
+const SECTIONS: [&str; 8] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
 ];
 
 fn width(text: &str) -> usize {
@@ -66,6 +66,21 @@ fn examples_of_the_summary_are_command_lines_that_backoff_takes() {
         .filter_map(|line| line.strip_prefix("  backoff "))
     {
         let words = line.split(" # ").next().unwrap().trim();
+        shown(&format!("--plan {words}"));
+    }
+}
+
+#[test]
+fn help_shows_ten_examples_that_backoff_takes() {
+    let examples = shown("--help examples");
+    assert!(
+        examples.lines().count() == 10 && width(&examples) <= 80,
+        "{examples}"
+    );
+    for line in examples.lines() {
+        let (words, comment) = line.split_once(" # ").expect(line);
+        assert!(comment.len() < 40, "{line}");
+        let words = words.trim().strip_prefix("backoff ").expect(line);
         shown(&format!("--plan {words}"));
     }
 }
@@ -152,7 +167,7 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ),
         (
             "--help echo started",
-            "is neither an option nor one of time, waits, rules, streams, budgets, output, other",
+            "is neither an option nor one of time, rules, waits, streams, hooks, budgets, output, other, examples",
         ),
         ("--help timout", "; tip: try timeout"),
         ("--help nope", "; tip: try --help alone"),
@@ -191,7 +206,7 @@ fn help_fits_a_narrow_terminal() {
         let columns = usize::from(columns).min(80);
         let explained = shown.lines().filter(|line| line.starts_with("          "));
         assert!(
-            explained.clone().count() > 73
+            explained.clone().count() > 69
                 && explained.into_iter().all(|line| line.len() <= columns),
             "{shown}"
         );

@@ -12,7 +12,7 @@ use crate::common::{Ends, backoff, eventually};
 fn a_hook_is_stopped_with_backoff() {
     // A shell that waits for its child to execute a program cannot stop.
     let mut command =
-        backoff("-q -n 2 -b 1ms --on-retry 'echo $$ >&2; exec sleep 3 2>&-' -- sh -c 'exit 5'");
+        backoff("-qq -n 2 -b 1ms --on-retry 'echo $$ >&2; exec sleep 3 2>&-' -- sh -c 'exit 5'");
     let mut live = command.live();
     let pid = live.line_of_stderr().parse().unwrap();
     for _ in 0..2 {
@@ -40,7 +40,7 @@ fn a_signal_ends_a_hook_and_the_run() {
         ("-b 1ms --before-retry", Signal::SIGINT),
         ("-b 1ms --before-retry", Signal::SIGHUP),
     ] {
-        let mut command = backoff(format!("-q {options}"));
+        let mut command = backoff(format!("-qq {options}"));
         let mut live = command
             .args([hook, "--", "false"])
             .env("TMPDIR", dir.path())
@@ -62,7 +62,7 @@ fn hooks_have_no_terminal() {
     let hook =
         "echo from-$(ps -o tty= -p $$ | tr -d ' '); (: </dev/tty) 2>/dev/null || echo no-terminal";
     let args = [hook, "--", "sh", "-c", "tty; exit 1"];
-    let shown = Terminal::backoff("-q -n 2 -b 1ms --on-retry", &args).rest();
+    let shown = Terminal::backoff("-qq -n 2 -b 1ms --on-retry", &args).rest();
     assert!(
         shown.contains("from-?") && shown.contains("no-terminal"),
         "{shown:?}"
@@ -81,7 +81,7 @@ fn before_retry_shares_the_terminal() {
         "-c",
         "echo ready-$BACKOFF_ATTEMPT; exit 5",
     ];
-    let mut terminal = Terminal::backoff("-q -n 2 -b 1ms --before-retry", &args);
+    let mut terminal = Terminal::backoff("-qq -n 2 -b 1ms --before-retry", &args);
     terminal.expect("ready-1");
     terminal.send("word\r");
     let shown = terminal.rest();

@@ -31,7 +31,7 @@ fn input_arrives_as_it_is_written() {
 #[test]
 fn a_second_attempt_reads_on_where_the_writer_is() {
     let script = "read x; echo $x; test $BACKOFF_ATTEMPT = 2 && read x && echo $x";
-    let mut live = piped("-q -b 1ms -- sh -c", script);
+    let mut live = piped("-qq -b 1ms -- sh -c", script);
     live.write("one\n");
     live.expect_line("one");
     live.expect_line("one");
@@ -42,7 +42,7 @@ fn a_second_attempt_reads_on_where_the_writer_is() {
 
 #[test]
 fn replay_reads_to_the_end_before_the_command_starts() {
-    let mut live = piped("-q --stdin replay -- sh -c", "echo started; cat");
+    let mut live = piped("-qq --stdin replay -- sh -c", "echo started; cat");
     live.write("one\n");
     let wchan = format!("/proc/{}/wchan", live.pid());
     eventually("the first line is taken", || {
@@ -60,7 +60,7 @@ fn a_writer_that_stalls_does_not_hold_a_signal() {
         ("--stdin replay", "cat; echo never", false),
         ("", "echo ready; exec cat", true),
         (
-            "-q -b 1ms",
+            "-qq -b 1ms",
             "test $BACKOFF_ATTEMPT = 2 || exit 1; echo ready; exec cat",
             true,
         ),

@@ -40,7 +40,7 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     for how in ["trap - TERM; kill -TERM $$", "exit 143", "exit 0"] {
         assert_eq!(said("", how), [""; 0], "{how}");
     }
-    assert_eq!(said("-q", "exit 7"), [""; 0]);
+    assert_eq!(said("-qq", "exit 7"), [""; 0]);
     assert_eq!(said("-v", "exit 0").last().unwrap(), SAYS);
     let live = on("-k 200ms", "trap '' TERM; echo on; exec sleep 60");
     live.signal(SIGTERM);
@@ -54,18 +54,18 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
 #[test]
 fn a_signal_ends_a_run_until_anything() {
     for until in ["failure", "never"] {
-        let live = on(&format!("-q --until {until} --every 5m"), "echo on");
+        let live = on(&format!("-qq --until {until} --every 5m"), "echo on");
         wait_until_waiting(&live);
         live.signal(SIGTERM);
         live.killed_by(SIGTERM);
         let script = "trap 'exit 4' TERM; echo on; while :; do sleep 0.01; done 2>&-";
-        let live = on(&format!("-q --until {until}"), script);
+        let live = on(&format!("-qq --until {until}"), script);
         live.signal(SIGTERM);
         live.code(4);
     }
     // A success after a signal is not the failure that the run waits for.
     let live = on(
-        "-q --until failure -n 5",
+        "-qq --until failure -n 5",
         "trap 'exit 0' TERM; echo on; sleep 30 >&- 2>&- & wait",
     );
     live.signal(SIGTERM);
@@ -90,7 +90,7 @@ fn a_signal_or_an_outer_timeout_ends_nested_runs() {
     live.signal(SIGTERM);
     live.killed_by(SIGTERM);
     let inner = format!(
-        "-q -n 1 -t 1500ms -- {} -q -- sh -c 'sleep 60 & echo $!; wait'",
+        "-qq -n 1 -t 1500ms -- {} -qq -- sh -c 'sleep 60 & echo $!; wait'",
         *BIN
     );
     let mut live = backoff(inner).live();

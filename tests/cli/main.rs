@@ -28,15 +28,18 @@ mod links;
 mod log;
 #[cfg(all(target_os = "linux", feature = "redis"))]
 mod messages;
+mod mistakes;
 mod modes;
 mod options;
 mod output;
 mod pty;
 mod readme;
+mod reasons;
 mod report;
 mod resources;
 mod search;
 mod signals;
+mod stability;
 mod terminal;
 mod time;
 mod unread;

@@ -28,8 +28,12 @@ fn every_value_must_be_there_and_be_text() {
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
                     // The text after `=` may be a password.
                     let name = next.trim_end_matches("=3");
+                    let tip = match (flag.as_str(), next) {
+                        ("--for", "--") => "--for auto".to_owned(),
+                        _ => format!("{flag}={name} if it is the value"),
+                    };
                     let why = format!(
-                        "a value is required for '{flag}', but '{name}' follows; tip: try {flag}={name} if it is the value"
+                        "a value is required for '{flag}', but '{name}' follows; tip: try {tip}"
                     );
                     refused(&mut with(&format!(" {next}")), &why);
                 }
@@ -69,11 +73,6 @@ fn a_bad_variable_is_named() {
             _ => "@bad@",
         };
         command.env(&variable, bad);
-        // backoff reads `--spread` only with a jitter that uses it.
-        match &*opt.long {
-            "spread" => command.env("BACKOFF_JITTER", "additive"),
-            _ => &mut command,
-        };
         // Help names the grammar of the value.
         let problem = match &opt.takes {
             Takes::Word(_) => "is not one of ",
@@ -106,34 +105,32 @@ fn a_bad_variable_is_named() {
 /// An option, a value, the rest of the command line, and a text that output or status contain only with the option.
 const EFFECTS: &str = r#"
 attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
-deadline | 0.1 | -q --exhausted-exit 9 -- sleep 0.5 | 9]
+deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 0.5 | 9]
 stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
-timeout | 0.1 | -q -n 1 -- sleep 0.5 | 124]
-idle-timeout | 0.1 | -q -n 1 -- sleep 0.5 | 124]
-signal | INT | -q -n 1 -t 0.3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
-kill-after | 0.1 | -q -n 1 -t 0.3 -- bash -c "trap '' TERM; for i in {1..99}; do sleep 0.01; done; echo survived" | [124]
+timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
+idle-timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
+signal | INT | -qq -n 1 -t 0.3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
+kill-after | 0.1 | -qq -n 1 -t 0.3 -- bash -c "trap '' TERM; for i in {1..99}; do sleep 0.01; done; echo survived" | [124]
 nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
-every | 7s | --plan -n 3 | 2 7s 7s 7s 14s 14s 14s
+every | 7s | --plan -n 3 | 2 7s 14s
 base | 3s | --plan -j none -n 2 | 3s
 factor | 5 | --plan -j none -n 3 | 2.5s
 max-delay | 600ms | --plan -j none -n 3 | 600ms
-growth | linear | --plan -j none -n 4 | 3 1.5s 1.5s
+growth | linear | --plan -j none -n 4 | 3 1.5s 3s
 delays | 3s,9s | --plan -j none -n 3 | 9s
-jitter | none | --plan -n 2 | 1 500ms 500ms 500ms 500ms 500ms
-spread | 7s | --plan -j additive -n 2 | 7.5s
+jitter | none | --plan -n 2 | 1 500ms 500ms
 stop-at-delay | 1s | --plan -j none | --stop-at-delay ends the run here
 initial-delay | 3s | --plan | before the first attempt: 3s
 splay | 3s | --plan | before the first attempt: 0s to 3s
 reset-after | 1ms | -n 2 -b 1ms -d 0.5 -- sh -c 'sleep 0.01; exit 1' | --deadline 500ms
 retry-after | 1 | -n 2 -b 1ms -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
-max-retry-after | 1s | -d 9s --retry-after -- sh -c 'echo Retry-After: 60; exit 1' | --max-retry-after
 seed | 1 | -n 2 -b 20ms --log-format json -- false | "delay_s":0.052464
 policy | sip | --plan -n 5 | 4s
 until | never | -n 2 -b 1ms -- true | attempt limit reached
 success-exit | 3=0 | -n 1 -- sh -c 'exit 3' | [0]
-success-match | yes | -q -n 1 -- echo no | no 1
+success-match | yes | -qq -n 1 -- echo no | no 1
 fail-match | no | -n 1 -- echo no | matched "no" (exit 0; --fail-match;
-consecutive | 2 | -q -b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT' | 1 2 0
+consecutive | 2 | -qq -b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT' | 1 2 0
 retry-exit | 9 | -n 2 -b 1ms -- false | no retry rule matches
 stop-exit | 1 | -n 2 -b 1ms -- false | permanent: --stop-exit
 retry-match | x | -n 2 -b 1ms -- false | no retry rule matches
@@ -147,17 +144,16 @@ c-locale | 1 | -- sh -c 'echo $LC_ALL' | C.UTF-8
 stdin | null | -- readlink /proc/self/fd/0 | /dev/null
 stdin-limit | 3 | -n 2 -b 1ms -- sh -c 'cat; exit 1' | more was read than --stdin-limit allows
 stdout | null | -n 1 -- sh -c 'test /dev/stdout -ef /dev/null && echo dropped >&2' | dropped
-stderr | null | -q -- readlink /proc/self/fd/2 | /dev/null
+stderr | null | -qq -- readlink /proc/self/fd/2 | /dev/null
 pty | 1 | -n 1 -- sh -c 'tty <&1' | /dev/pts/
 budget | api | --store /proc/none -- true | own budget "api"
 budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
 cool-off | 1 | -d 1s --budget cool -- true | would pass --deadline 1s 124
-skipped-exit | 9 | -q --budget skip --cool-off=skip -- true | [9]
 store | /proc/none | --budget api -- true | /proc/none
 store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
-quiet | 1 | -n 1 -- false | [1]
+quiet | 1 | -n 2 -b 1ms -- false | [backoff: false: gave up
 verbose | 2 | -- true argument | 'argument'
 log-format | json | -n 1 -- false | "event":"gave_up"
 log-file | /dev/stdout | -n 1 -- sh -c 'echo first >&2; exit 1' | to allow more first 1]
@@ -169,8 +165,8 @@ on-retry | echo hooked | -n 2 -b 1ms -- false | hooked
 before-retry | echo hooked | -n 2 -b 1ms -- false | hooked
 on-give-up | echo hooked | -n 1 -- false | hooked
 hook-output | 1 | -n 1 --stdout null --on-give-up 'sed s/^/hooked-/' -- sh -c 'echo out; exit 1' | hooked-out
-exhausted-exit | 75 | -q -n 1 -- false | 75
-flaky-exit | 9 | -q -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2' | 9
+exhausted-exit | 75 | -qq -n 1 -- false | 75
+flaky-exit | 9 | -qq -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2' | 9
 config | /no/such/file | -- true | No such file or directory
 "#;
 
@@ -189,7 +185,7 @@ fn an_option_has_its_effect_from_every_source() {
         .collect();
     for budget in ["cool", "skip"] {
         let mut gives_up = backoff(format!(
-            "-q --budget {budget} --cool-off -j none -b 1h -m 1h -d 1s -- false"
+            "-qq --budget {budget} --cool-off -j none -b 1h -m 1h -d 1s -- false"
         ));
         gives_up.env("XDG_STATE_HOME", dir.path()).code(1);
     }
@@ -267,11 +263,11 @@ fn seen(command: &mut Command) -> String {
 }
 
 /// Options that replace running a command.
-const ACTIONS: [&str; 5] = ["plan", "plot", "list-presets", "list-policies", "generate"];
+const ACTIONS: [&str; 4] = ["plan", "list-presets", "list-policies", "generate"];
 
 /// Returns plausible values of a forgotten variable.
 fn plausible(opt: &Opt) -> Vec<&str> {
-    let mut values = vec!["0", "1", "TERM", "skip"];
+    let mut values = vec!["0", "1", "TERM", "skip", "skip:0"];
     if let Takes::Word(words) = &opt.takes {
         values.extend(words.iter().map(String::as_str));
     }
@@ -332,7 +328,13 @@ fn every_word_of_a_list_is_accepted() {
     for opt in OPTIONS.iter() {
         if let Takes::Word(words) = &opt.takes {
             for word in words {
-                backoff(format!("--plan --{}={word}", opt.long))
+                // It has no effect alone.
+                let rule = match opt.long.as_str() {
+                    "match-on" => "-r x",
+                    "store-down" => "--budget b",
+                    _ => "",
+                };
+                backoff(format!("--plan --{}={word} {rule}", opt.long))
                     .code(0)
                     .stdout("...");
             }

@@ -41,7 +41,7 @@ fn a_terminal_stays_one_unless_it_is_looked_at() {
         ("--fail-match x --match-on stdout", "[0 1 0]"),
         ("-r x", "[0 1 1]"),
     ] {
-        let mut terminal = Terminal::backoff(&format!("-q -n 1 {rules} -- sh -c"), &[script]);
+        let mut terminal = Terminal::backoff(&format!("-qq -n 1 {rules} -- sh -c"), &[script]);
         terminal.expect(shown);
         terminal.finish();
     }
@@ -95,7 +95,7 @@ fn a_pipelines_last_words_are_heard() {
     let timed = |options: &str, script: &str| {
         in_time(Duration::from_millis(300), || {
             let began = Instant::now();
-            let output = backoff(format!("-q -n 1 {options} -- bash -c"))
+            let output = backoff(format!("-qq -n 1 {options} -- bash -c"))
                 .arg(script)
                 .ends();
             (began.elapsed(), (output.status.code(), output.stdout))
@@ -116,7 +116,7 @@ fn a_pipelines_last_words_are_heard() {
 #[test]
 fn signals_pass_while_output_is_observed() {
     let script = "trap 'echo last; exit 6' TERM; echo ready; while :; do sleep 0.01; done 2>&-";
-    let mut live = backoff("-q -r x -- bash -c").arg(script).live();
+    let mut live = backoff("-qq -r x -- bash -c").arg(script).live();
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);
     live.code(6).stdout("last\n");
@@ -157,7 +157,7 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     let all = numbers(1, 20000) + "ok\n";
     let code = in_time(Duration::from_secs(2), || {
         let began = Instant::now();
-        let live = backoff("-q -n 2 -b 0 -t 1s -r x -- sh -c")
+        let live = backoff("-qq -n 2 -b 0 -t 1s -r x -- sh -c")
             .arg(script)
             .live();
         until_it_is_stuck(live.pid());
@@ -201,7 +201,7 @@ fn a_number_that_names_another_device_is_written_as_it_is() {
         options.read(true).custom_flags(OFlag::O_NOCTTY.bits());
         let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();
         let stdout = ours.as_fd().try_clone_to_owned().unwrap();
-        let mut child = backoff(format!("-q {rules} -- echo hi"))
+        let mut child = backoff(format!("-qq {rules} -- echo hi"))
             .stdout(stdout)
             .unread();
         assert!(child.status().success(), "{rules}");

@@ -50,7 +50,7 @@ fn lines_are_not_held_back() {
 
 #[test]
 fn signals_reach_the_command() {
-    let mut live = backoff(format!("-q --pty -- {} signals 7", probe())).live();
+    let mut live = backoff(format!("-qq --pty -- {} signals 7", probe())).live();
     let backoff = parent_of(live.pid_of_probe());
     for (signal, number) in [
         (Signal::SIGHUP, "1\r"),

@@ -21,7 +21,7 @@ fn each_attempt_says_when_it_started() {
     let ms = Duration::from_millis(1);
     let before = SystemTime::now() - ms;
     backoff(format!(
-        "-q --report {path} -n 3 -b 40ms -j none -- sh -c 'sleep 0.02; exit 1'"
+        "-qq --report {path} -n 3 -b 40ms -j none -- sh -c 'sleep 0.02; exit 1'"
     ))
     .code(1);
     let latest = SystemTime::now();

@@ -14,7 +14,7 @@ fn holds_little(words: &str, most_descriptors: usize, children: usize) {
     // Closes all descriptors except the standard streams.
     let close =
         "for fd in /proc/$$/fd/*; do fd=${fd##*/}; if ((fd > 2)); then exec {fd}>&-; fi; done";
-    let mut live = shell(&format!("{close}; exec backoff -q {words}")).live();
+    let mut live = shell(&format!("{close}; exec backoff -qq {words}")).live();
     live.expect_line("ran");
     let pid = live.pid();
     eventually("it is under way", || children_of(pid).len() == children);

@@ -14,7 +14,7 @@ fn a_signal_is_forwarded_during_a_search() {
     let script = r#"trap 'echo >"$0"; kill $! 2>&-; exit 7' TERM; tr -dc ab </dev/urandom | head -c 200000; echo ready >&2
                     tr -dc ab </dev/urandom & wait"#;
     // Nearly every byte adds a state to the automaton.
-    let mut command = backoff("-q -n 1 -r a[ab]{600}c --stdout null -- bash -c");
+    let mut command = backoff("-qq -n 1 -r a[ab]{600}c --stdout null -- bash -c");
     let mut live = command.args([script, &told]).live();
     assert_eq!(live.line_of_stderr(), "ready");
     let began = Instant::now();

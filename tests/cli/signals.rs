@@ -67,7 +67,7 @@ fn each_signal_is_forwarded_once() {
 
 #[test]
 fn a_burst_of_signals_is_survived() {
-    let (live, _) = probe_under_backoff("-q", "signals 5");
+    let (live, _) = probe_under_backoff("-qq", "signals 5");
     for _ in 0..100 {
         for signal in [SIGUSR1, SIGUSR2, SIGWINCH] {
             live.signal(signal);
@@ -105,7 +105,7 @@ fn backoff_waits_for_a_command_that_cleans_up_or_ignores_the_signal() {
         ),
         ("trap '' TERM; echo ready; sleep 0.5; exit 3", 3, ""),
     ] {
-        let live = ready("-q", script);
+        let live = ready("-qq", script);
         live.signal(SIGTERM);
         live.code(code).stdout(prints);
     }
@@ -114,7 +114,7 @@ fn backoff_waits_for_a_command_that_cleans_up_or_ignores_the_signal() {
 #[test]
 fn kill_follows_only_an_explicit_kill_after() {
     let live = ready(
-        "-q -k 100ms",
+        "-qq -k 100ms",
         "trap '' TERM; echo ready; while :; do sleep 0.01; done 2>&-",
     );
     live.signal(SIGTERM);
@@ -141,7 +141,7 @@ fn a_signal_to_the_group_of_backoff_reaches_the_command_once() {
 
 #[test]
 fn a_stopped_command_is_continued_to_hear_its_end() {
-    let (live, pid) = probe_under_backoff("-q", "signals 6");
+    let (live, pid) = probe_under_backoff("-qq", "signals 6");
     send(pid, SIGSTOP);
     eventually("the command stops", || state(pid) == Some('T'));
     live.signal(SIGTERM);
@@ -165,7 +165,7 @@ fn tstp_stops_both_and_cont_resumes_both() {
 
 #[test]
 fn time_spent_stopped_is_no_silence() {
-    let (live, pid) = probe_under_backoff("-q -n 1 -i 4s", "sleep");
+    let (live, pid) = probe_under_backoff("-qq -n 1 -i 4s", "sleep");
     std::thread::sleep(Duration::from_secs(3));
     live.signal(SIGTSTP);
     both_stop(&live, pid);
@@ -193,13 +193,13 @@ fn a_stopped_job_ends_by_the_signal_that_came_meanwhile() {
 #[test]
 fn during_a_wait_a_signal_ends_backoff_at_once() {
     for signal in ENDING {
-        let live = ready("-q -b 60s -m 60s", "echo ready; exit 1");
+        let live = ready("-qq -b 60s -m 60s", "echo ready; exit 1");
         wait_until_waiting(&live);
         live.signal(signal);
         live.killed_by(signal);
     }
     for option in ["--initial-delay", "--splay"] {
-        let live = backoff(format!("-q {option} 1h -- echo no")).live();
+        let live = backoff(format!("-qq {option} 1h -- echo no")).live();
         wait_until_waiting(&live);
         live.signal(SIGTERM);
         live.killed_by(SIGTERM);
@@ -209,7 +209,10 @@ fn during_a_wait_a_signal_ends_backoff_at_once() {
 #[test]
 fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
     let began = Instant::now();
-    let live = ready("-q -g constant -j none -b 600ms -n 2", "echo ready; exit 1");
+    let live = ready(
+        "-qq -g constant -j none -b 600ms -n 2",
+        "echo ready; exit 1",
+    );
     wait_until_waiting(&live);
     for _ in 0..20 {
         for signal in [SIGWINCH, SIGCONT, SIGCHLD, SIGUSR2, SIGALRM] {
@@ -258,7 +261,10 @@ fn usr1_ends_a_wait_and_only_that() {
 
 #[test]
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    let live = ready("-q -g constant -j none -b 400ms -n 2", "echo ready; exit 1");
+    let live = ready(
+        "-qq -g constant -j none -b 400ms -n 2",
+        "echo ready; exit 1",
+    );
     wait_until_waiting(&live);
     live.signal(SIGTSTP);
     eventually("backoff stops", || state(live.pid()) == Some('T'));
@@ -289,7 +295,7 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
 #[test]
 fn a_signal_that_the_caller_blocks_is_heard() {
     let script = "perl -e 'use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(15)); exec @ARGV' \
-                  setsid backoff -q -b 60s -m 60s -- sh -c 'echo ready; exit 1'";
+                  setsid backoff -qq -b 60s -m 60s -- sh -c 'echo ready; exit 1'";
     let mut live = shell(script).live();
     live.expect_line("ready");
     wait_until_waiting(&live);
@@ -308,7 +314,7 @@ fn a_killed_backoff_leaves_no_command_behind_not_even_a_stopped_one() {
         "--on-give-up 'exec sleep 60' -n 1 -- false",
     ] {
         for is_stopped in [false, true] {
-            let live = backoff(format!("-q {words}")).live();
+            let live = backoff(format!("-qq {words}")).live();
             let pid = sleeping_child(live.pid());
             if is_stopped {
                 send(pid, SIGSTOP);
@@ -327,7 +333,7 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
     let read = || std::fs::read_to_string(&log).unwrap_or_default();
     for round in 0..60 {
         let script = format!("echo $$ >>{log}; exit 1");
-        let mut live = backoff("-q -n unlimited -b 0 -m 0 -- sh -c")
+        let mut live = backoff("-qq -n unlimited -b 0 -m 0 -- sh -c")
             .arg(script)
             .live();
         std::thread::sleep(Duration::from_micros(300 * round));
@@ -352,8 +358,8 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
         "--log-format json -b 1m -m 1m -- false",
         "--log-format json -- sleep 60",
         "-v --report /dev/stderr -- sleep 60",
-        "-q --report /dev/stderr -- sleep 60",
-        "-q --report /nonexistent/report -- sleep 60",
+        "-qq --report /dev/stderr -- sleep 60",
+        "-qq --report /nonexistent/report -- sleep 60",
     ] {
         // The pipe stays full: sleep holds its reading end and does not read.
         let fill = "exec 3> >(exec sleep 60); echo $!; head -c 65536 /dev/zero >&3";
@@ -371,7 +377,7 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
 
 #[test]
 fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
-    let (live, _) = probe_under_backoff("-q", "signals 5");
+    let (live, _) = probe_under_backoff("-qq", "signals 5");
     clean("prlimit")
         .args(["--nofile=0", "--pid", &live.pid().to_string()])
         .code(0);
@@ -382,7 +388,7 @@ fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
 #[test]
 fn a_stop_that_the_command_ignored_is_not_made_up_for_later() {
     let script = "trap '' TSTP; echo ready; sleep 1.5; kill -STOP $$; sleep 20";
-    let live = ready("-q -n 1 -t 2500ms -k 5s", script);
+    let live = ready("-qq -n 1 -t 2500ms -k 5s", script);
     live.signal(SIGTSTP);
     live.code(124);
 }
@@ -390,7 +396,7 @@ fn a_stop_that_the_command_ignored_is_not_made_up_for_later() {
 #[test]
 fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
     let script = "trap '' TERM; (trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20) & echo $!; wait; exit 5";
-    let mut live = backoff("-q -n 1 -- bash -c").arg(script).live();
+    let mut live = backoff("-qq -n 1 -- bash -c").arg(script).live();
     let member = live.number();
     eventually("it stops", || state(member) == Some('T'));
     live.signal(SIGTERM);
@@ -402,7 +408,7 @@ fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
 #[test]
 fn the_ci_way_of_cancelling_ends_everything() {
     let live = ready(
-        "-q",
+        "-qq",
         "trap '' INT; echo ready; while :; do sleep 0.01; done 2>&-",
     );
     live.signal(SIGINT);
@@ -421,7 +427,7 @@ fn a_command_is_signalled_once_in_its_group_and_out_of_it() {
         for leaves in ["", "setpgrp(0, getppid())"] {
             for signal in ENDING.into_iter().chain([SIGUSR1]) {
                 scope.spawn(move || {
-                    let mut live = backoff("-n 1 -q -- perl -e").args([script, leaves]).live();
+                    let mut live = backoff("-n 1 -qq -- perl -e").args([script, leaves]).live();
                     live.expect_line("ready");
                     live.signal(signal);
                     live.code(5).stdout("1\n");

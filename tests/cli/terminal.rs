@@ -191,11 +191,11 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
     // In the first case, output waits for a reader. In the second, backoff ends the rest of the tree.
     for (line, after) in [
         (
-            format!("backoff -q --fail-match zzz -- seq 20000 | {reader}"),
+            format!("backoff -qq --fail-match zzz -- seq 20000 | {reader}"),
             "\nread-on\r\ncode-0",
         ),
         (
-            "backoff -q -n 1 -t 200ms -k 4s -- sh -c '(trap \"\" TERM; while :; do sleep 0.1; done) & wait'".to_owned(),
+            "backoff -qq -n 1 -t 200ms -k 4s -- sh -c '(trap \"\" TERM; while :; do sleep 0.1; done) & wait'".to_owned(),
             "code-124",
         ),
     ] {
@@ -422,7 +422,7 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
 #[test]
 fn where_no_shell_watches_a_stop_holds_up_no_bound() {
     for options in ["-t 300ms", "-d 300ms", "--pty -t 300ms"] {
-        let line = format!("-q -n 1 -k 5s {options} -- sh -c 'kill -STOP $$; sleep 60'");
+        let line = format!("-qq -n 1 -k 5s {options} -- sh -c 'kill -STOP $$; sleep 60'");
         let terminal = Terminal::backoff(&line, &[]);
         assert_eq!(terminal.finish().code(), Some(124), "{options}");
     }

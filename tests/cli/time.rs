@@ -13,7 +13,7 @@ fn a_timeout_ends_the_whole_tree() {
     // `sleep` started in several ways.
     let script = "sleep 60 & a=$!; (sleep 60 & echo $! >&3; wait) 3>&1 | cat >$0 & setsid sleep 60 & b=$!; \
                   until test -s $0; do sleep 0.01; done; printf '%s\n' $a $b $(cat $0) $$; wait";
-    let mut live = backoff("-q -n 1 -t 5s -- bash -c")
+    let mut live = backoff("-qq -n 1 -t 5s -- bash -c")
         .args([script, &within(&dir, "pid")])
         .live();
     let tree = [(); 4].map(|()| live.number());
@@ -26,7 +26,7 @@ fn a_timeout_ends_the_whole_tree() {
 fn a_process_that_ignores_term_gets_kill_even_when_its_parent_is_gone() {
     let stubborn = "bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done' & wait";
     let began = Instant::now();
-    let mut live = backoff("-q -n 1 -t 1s -k 200ms -- bash -c")
+    let mut live = backoff("-qq -n 1 -t 1s -k 200ms -- bash -c")
         .arg(stubborn)
         .live();
     let pid = live.number();
@@ -38,7 +38,7 @@ fn a_process_that_ignores_term_gets_kill_even_when_its_parent_is_gone() {
 #[test]
 fn a_signal_while_a_tree_is_being_ended_is_heard() {
     let stubborn = "trap '' TERM; echo ready; while :; do sleep 0.01; done";
-    let mut live = backoff("-q -n 5 -b 1ms -t 1s -k 4s -- bash -c")
+    let mut live = backoff("-qq -n 5 -b 1ms -t 1s -k 4s -- bash -c")
         .arg(stubborn)
         .live();
     live.expect_line("ready");

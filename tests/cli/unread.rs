@@ -56,12 +56,12 @@ fn messages_logs_and_hooks() {
         (3, "-n 3 -b 1ms -- sh -c 'exit 3'"),
         (3, "--log-format json -n 3 -b 1ms -- sh -c 'exit 3'"),
         (75, "--exhausted-exit 75 -n 3 -b 1ms -- sh -c 'exit 3'"),
-        (3, "-q --report /dev/stdout -n 2 -b 1ms -- sh -c 'exit 3'"),
+        (3, "-qq --report /dev/stdout -n 2 -b 1ms -- sh -c 'exit 3'"),
         (3, "--log-file /dev/stdout -n 2 -b 1ms -- sh -c 'exit 3'"),
-        (1, "-b 1ms -q --on-retry 'echo hello; echo more' -- false"),
-        (1, "-n 1 -q --on-give-up 'echo hello; echo more' -- false"),
+        (1, "-b 1ms -qq --on-retry 'echo hello; echo more' -- false"),
+        (1, "-n 1 -qq --on-give-up 'echo hello; echo more' -- false"),
         // A message after the last attempt does not change a success.
-        (0, "-n 1 -q --report /nonexistent/report -- true"),
+        (0, "-n 1 -qq --report /nonexistent/report -- true"),
     ]);
 }
 
@@ -207,6 +207,6 @@ fn missing_lines_are_told_first() {
         [missing, failed]
     );
     // With `-q`, no message before the hook is lost.
-    let said = after_room("-q --report /nonexistent/report");
+    let said = after_room("-qq --report /nonexistent/report");
     assert_eq!(said.lines().count(), 2, "nothing was lost: {said}");
 }

@@ -72,8 +72,8 @@ fn the_waits_are_kept() {
         ("-j none -b 20ms -g constant -n 4", &[20, 20, 20]),
         ("-j none --delays 60ms,10ms -n 4", &[60, 10, 10]),
         ("-j equal -b 40ms -n 4", &[20, 40, 80]),
-        ("-j additive --spread 20ms -b 20ms -n 4", &[20, 40, 80]),
-        ("-j proportional --spread 50% -b 40ms -n 4", &[20, 40, 80]),
+        ("-j additive:20ms -b 20ms -n 4", &[20, 40, 80]),
+        ("-j proportional:50% -b 40ms -n 4", &[20, 40, 80]),
         ("-j decorrelated -b 20ms -m 60ms -n 6", &[20; 5]),
         ("-j full -b 20ms -n 4", &[0; 3]),
         ("-p ethernet", &[0; 15]),
@@ -135,7 +135,10 @@ fn a_plan_is_drawn_as_wide_as_the_terminal() {
         let terminal = Terminal::sh(&format!("stty cols {columns}; {command}"));
         terminal.rest().replace("\r\n", "\n")
     };
-    let drawn = drawn_on(200, "LC_ALL=C.UTF-8 backoff --plot -j none --every 1s -n 2");
+    let drawn = drawn_on(
+        200,
+        "LC_ALL=C.UTF-8 backoff --plan=plot -j none --every 1s -n 2",
+    );
     assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
     for (columns, headed, row) in [
         (
@@ -151,7 +154,7 @@ fn a_plan_is_drawn_as_wide_as_the_terminal() {
         (26, "retry  wait: # at leas...", "."),
         (18, "retry  wait: #...", "."),
     ] {
-        let drawn = drawn_on(columns, "LC_ALL=C backoff --plot");
+        let drawn = drawn_on(columns, "LC_ALL=C backoff --plan=plot");
         let lines: Vec<&str> = drawn.lines().collect();
         assert_eq!((lines[0], lines.len()), (headed, 5), "{drawn}");
         assert!(lines[4].ends_with(row), "{drawn}");

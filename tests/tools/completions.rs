@@ -56,6 +56,14 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--signal=TER", "TERM"),
     ("-e timeout,HU", "timeout,HUP"),
     ("--stop-exit=time", "timeout"),
+    ("-e temp", "tempfail"),
+    ("--exhausted-exit temp", "tempfail"),
+    ("--for aut", "auto"),
+    ("--for curl,aut", "curl,auto"),
+    ("--config other.toml -p thei", "theirs"),
+    ("--config=other.toml -n 3 --policy thei", "theirs"),
+    ("--help exam", "examples"),
+    ("--help hoo", "hooks"),
     ("-p clo", "clojure"),
     ("-p min", "mine"),
     ("--policy=min", "mine"),
@@ -100,6 +108,11 @@ fn place() -> tempfile::TempDir {
     std::fs::write(
         within(&dir, "backoff/config.toml"),
         "[policy.mine]\nattempts = 3\n",
+    )
+    .unwrap();
+    std::fs::write(
+        within(&dir, "other.toml"),
+        "[policy.theirs]\nattempts = 3\n",
     )
     .unwrap();
     std::fs::write(within(&dir, "full-disk"), "").unwrap();

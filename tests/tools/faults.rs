@@ -576,7 +576,7 @@ fn held(pid: u32) -> Option<[usize; 3]> {
 const SOAKED: &str = "-v --log-format json --log-file DIR/log --stop-match x --stdout final --stdin null --retry-after";
 
 fn a_soak() {
-    for options in ["-q", SOAKED] {
+    for options in ["-qq", SOAKED] {
         soak(options);
     }
 }

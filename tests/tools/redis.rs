@@ -277,7 +277,7 @@ const ODD_NAMES: [&str; 9] = [
 /// Makes two attempts; the variable allows a name that looks like an option.
 fn asked_by_variable(store: &str, name: &str) {
     let mut command = backoff(format!(
-        "-b 1ms -q -n 2 --store {} -- false",
+        "-b 1ms -qq -n 2 --store {} -- false",
         patient(store)
     ));
     command.env("BACKOFF_BUDGET", name).code(1);
@@ -337,7 +337,7 @@ fn tls_with_a_certificate_that_is_trusted() {
     let authority = within(&server.dir, "ca.pem");
     for (host, counts) in [("127.0.0.1", (2, 1)), ("localhost", (4, 2))] {
         let store = format!("rediss://{host}:{}", server.port);
-        let mut command = asking(&store, "-q -n 2 -- false");
+        let mut command = asking(&store, "-qq -n 2 -- false");
         command.env("SSL_CERT_FILE", &authority).code(1);
         assert_eq!(server.counts("api"), counts, "{host}");
     }
@@ -405,7 +405,7 @@ fn no_write_waits_for_the_one_before() {
     let mut command = clean("strace");
     command.args(["-f", "-e", "trace=setsockopt,connect", "-o", &trace, *BIN]);
     command.args(words(&format!(
-        "-q -n 1 --budget api --store {store} -- true"
+        "-qq -n 1 --budget api --store {store} -- true"
     )));
     command
         .env("SSL_CERT_FILE", within(&server.dir, "ca.pem"))
@@ -516,14 +516,14 @@ fn the_first_server_that_answers() {
     let store = format!("redis://{hosts}");
     // The paused node listens, and does not answer.
     nodes[other].pause();
-    let env = asking(&with_timeout(&store, "3s"), "-q -n 1 -- env").code(0);
+    let env = asking(&with_timeout(&store, "3s"), "-qq -n 1 -- env").code(0);
     env.stdout(&format!(
         "...\nBACKOFF_COUNTED=\"api\" in redis://{hosts}/0\n..."
     ));
     assert_eq!(nodes[owner].counts("api"), (2, 0));
     nodes[other].resume();
     nodes[other].kill();
-    asking(&store, "-q -n 3 -- false").code(1);
+    asking(&store, "-qq -n 3 -- false").code(1);
     assert_eq!(nodes[owner].counts("api"), (5, 2));
     // With a password, and a replica before its master in the list.
     let replica = Server::start("--replicaof 127.0.0.1 1 --requirepass word");
@@ -532,7 +532,7 @@ fn the_first_server_that_answers() {
         "redis://:word@127.0.0.1:{},127.0.0.1:{}/0",
         replica.port, master.port
     );
-    asking(&store, "-q -n 2 -- false").code(1);
+    asking(&store, "-qq -n 2 -- false").code(1);
     assert_eq!(counts(&mut master.admin_as("?pass=word"), "api"), (2, 1));
     // If no server answers, the message names each of them.
     drop(master);
@@ -576,7 +576,7 @@ fn a_name_that_is_being_moved() {
     set_slot(from, "MIGRATING", to);
     // The old node lacks the key, and redirects to the new one for this step (ASK).
     for node in &nodes {
-        asking(&node.url(), "-q -n 2 -- false").code(1);
+        asking(&node.url(), "-qq -n 2 -- false").code(1);
     }
     assert_eq!((nodes[from].keys(), nodes[to].keys()), (0, 1));
     set_slot(to, "NODE", to);
@@ -667,7 +667,7 @@ fn no_store_is_asked_without_a_budget() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
-    let mut command = backoff(format!("-q -n 2 -b 1ms --store {store} -- false"));
+    let mut command = backoff(format!("-qq -n 2 -b 1ms --store {store} -- false"));
     command.env("BACKOFF_COOL_OFF", "1").code(1);
     backoff(format!("--plan --budget api --store {store}"))
         .code(0)

@@ -24,7 +24,7 @@ const TOO_LATE: &str = "gives no answer within 250ms";
 fn storm(store: &str, runs: usize, least: u64) -> Option<u64> {
     let service = Service::start();
     let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
-    let options = format!("-q -n unlimited -b 5ms -m 20ms {budget} --store {store}");
+    let options = format!("-qq -n unlimited -b 5ms -m 20ms {budget} --store {store}");
     let (ends, said) = Storm::start(runs, &service, &options).finish();
     if said.contains(TOO_LATE) {
         return None;
@@ -79,7 +79,7 @@ fn two_hundred_runs_and_a_directory() {
 /// Starts a thousand runs with default settings, except for the budget.
 fn as_it_comes(store: &str, shares: u64, meanwhile: impl FnOnce()) {
     let service = Service::start();
-    let options = format!("-q --budget storm --budget-min 100 --store '{store}'");
+    let options = format!("-qq --budget storm --budget-min 100 --store '{store}'");
     let storm = Storm::start(1000, &service, &options);
     meanwhile();
     expect_within_bounds(storm, &service, shares);
@@ -171,7 +171,7 @@ pub mod servers {
         server.kill();
         let service = Service::start();
         let options = format!(
-            "-q --budget storm --store-down deny --store {}",
+            "-qq --budget storm --store-down deny --store {}",
             server.url()
         );
         let mut storm = Storm::start(1000, &service, &options);
@@ -212,7 +212,7 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     let service = Service::start();
     // The budget allows all retries.
     let budget = format!("--budget storm --budget-min 1000000 --store {store}");
-    let options = format!("-q -n {ATTEMPTS} -b 1ms -m 5ms {budget}");
+    let options = format!("-qq -n {ATTEMPTS} -b 1ms -m 5ms {budget}");
     let mut storm = Storm::start(RUNS, &service, &options);
     // Kills one run after the other, at any moment.
     let killed = RUNS as u64 / 3;

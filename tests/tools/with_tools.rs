@@ -83,7 +83,7 @@ fn four_gigabytes_of_output_are_kept_in_little_memory() {
 fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
     let mut script = shell(
         "export LC_ALL=C; much() { yes 'a line of some text' | head -c 1073741824; }; much | cksum
-         much | (ulimit -v 65536; backoff -q -b 1ms -- sh -c 'cksum; test $BACKOFF_ATTEMPT = 3')",
+         much | (ulimit -v 65536; backoff -qq -b 1ms -- sh -c 'cksum; test $BACKOFF_ATTEMPT = 3')",
     );
     let mut live = script.live();
     live.patience = FOR_GIGABYTES;

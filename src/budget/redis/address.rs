@@ -55,14 +55,14 @@ impl Address {
             match (key, &mut tls) {
                 ("timeout", _) => {
                     timeout =
-                        Some(duration(&value).map_err(|why| format!("has a timeout that {why}"))?)
+                        Some(duration(&value).map_err(|why| format!("has a timeout that {why}"))?);
                 }
                 ("ca" | "cert" | "key", Some(tls)) => {
-                    drop(tls.files.insert(key.to_owned(), value.as_ref().into()))
+                    drop(tls.files.insert(key.to_owned(), value.as_ref().into()));
                 }
                 // The crate reads the query of `redis+unix`.
                 ("user" | "pass" | "db", _) if scheme == "redis+unix" => {
-                    credentials += &format!("{setting}&")
+                    credentials += &format!("{setting}&");
                 }
                 _ => return Err(NO_SETTING.into()),
             }

@@ -97,7 +97,7 @@ impl Socket {
             self.socket.set_write_timeout(left)?;
             match call(&self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
-                    self.time.began += self.time.began.elapsed()
+                    self.time.began += self.time.began.elapsed();
                 }
                 done => return done,
             }

@@ -41,7 +41,7 @@ proptest! {
     #[test]
     fn options_that_do_not_occur_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-        if let Ok(few) = options_used(&words) {
+        if let Ok(Used { options: few, .. }) = options_used(&words) {
             let all: Vec<&Opt> = few.iter().copied().chain(OPTIONS.iter().filter(|opt| !few.contains(opt))).collect();
             prop_assert_eq!(format!("{:?}", read(&few, &words)), format!("{:?}", read(&all, &words)));
         }

@@ -10,7 +10,6 @@ fn overrides() -> Overrides {
     Overrides {
         exhausted: Some(75),
         flaky: Some(64),
-        skipped: 75,
         zero: CodeSet::of(24),
     }
 }

@@ -25,7 +25,6 @@ fn decisions(limits: &Limits, delays: &Delays, attempts: &[(Verdict, Duration)])
             Decision::Stop(_) => break,
             Decision::Retry(wait) | Decision::Confirm(wait) => elapsed += wait,
         }
-        session.restart_count();
     }
     decisions
 }
@@ -450,8 +449,7 @@ fn a_session_keeps_its_limits_whatever_happens() {
                 .entry(model.checks(&outcome, &verdict, decision))
                 .or_default() += 1;
             match decision {
-                Decision::Retry(_) => session.restart_count(),
-                Decision::Confirm(_) => {}
+                Decision::Retry(_) | Decision::Confirm(_) => {}
                 Decision::Stop(_) => break,
             }
         }

@@ -188,7 +188,7 @@ impl Running<'_> {
                 self.event_loop.streams.pty.as_mut().map(Pty::resume);
             }
             SignalClass::StopJob => {
-                self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE)))
+                self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE)));
             }
             _ => {}
         }

@@ -6,6 +6,7 @@ use std::ptr;
 
 use crate::process::sys::environment::entries;
 use crate::run::host::Variable;
+use crate::run::variables::LEFT;
 
 /// Variables by which systemd addresses one process. They name backoff, and must name the command.
 const PID_VARIABLES: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
@@ -39,10 +40,10 @@ impl Environment {
                 .iter()
                 .position(|byte| *byte == b'=')
                 .map(|end| &bytes[..end]);
-            if variables
+            let is_replaced = variables
                 .iter()
-                .any(|(added, _)| name == Some(added.as_bytes()))
-            {
+                .any(|(added, _)| name == Some(added.as_bytes()));
+            if is_replaced || name == Some(LEFT.as_bytes()) {
                 continue;
             }
             let has_own_pid =

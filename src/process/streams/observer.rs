@@ -25,6 +25,8 @@ pub(crate) struct OutputObserver {
     tail: Option<Tail>,
     lines: [Lines; 2],
     retry_after: Option<RetryAfter>,
+    /// The longest wait to accept from the output.
+    longest_asked: Duration,
     scanners: [Option<Scanner>; 2],
     /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
@@ -51,7 +53,8 @@ impl OutputObserver {
                 bytes: Vec::new(),
             }),
             lines: Default::default(),
-            retry_after: options.retry_after.then(RetryAfter::default),
+            retry_after: options.retry_after.map(|_| RetryAfter::default()),
+            longest_asked: options.retry_after.unwrap_or_default(),
             scanners: watched.map(|is_watched| (is_watched && patterns > 0).then(scanner)),
             matches: vec![None; patterns],
             search_left: Duration::MAX,
@@ -101,7 +104,8 @@ impl OutputObserver {
             }
         }
         self.scanners = [None, None];
-        let wait_asked = self.retry_after.as_ref().and_then(RetryAfter::wait);
+        let retry_after = self.retry_after.as_ref();
+        let wait_asked = retry_after.and_then(|asked| asked.wait(self.longest_asked));
         (std::mem::take(&mut self.matches), wait_asked)
     }
 

@@ -3,6 +3,8 @@
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{RngExt, SeedableRng};
 
+use crate::policy::delay::generator_of_seed;
+
 pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod fd;
@@ -14,7 +16,7 @@ pub(crate) mod temporary;
 /// getrandom), clock and process number are the seed, as runs must not wait in step.
 pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
     if let Some(seed) = seed {
-        return Xoshiro256PlusPlus::seed_from_u64(seed);
+        return generator_of_seed(seed);
     }
     Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
         // The upper half of the clock rarely changes.

@@ -1,0 +1,138 @@
+//! Lengths of time and dates as programs print them.
+
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+
+/// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may
+/// be in milliseconds.
+pub(super) const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
+const SECOND: u128 = 1_000_000_000;
+
+/// Names of each unit, and its nanoseconds. A name stands before its own prefixes.
+const UNITS: [(&str, u128); 8] = [
+    ("ns", 1),
+    // GitHub's container registry asks for microseconds; U+00B5 and U+03BC look alike.
+    (r"us|\xc2\xb5s|\xce\xbcs", 1_000),
+    ("milliseconds?|msecs?|ms", 1_000_000),
+    ("seconds?|secs?|s", SECOND),
+    ("minutes?|mins?|m", 60 * SECOND),
+    ("hours?|hrs?|h", 3_600 * SECOND),
+    ("days?|d", 86_400 * SECOND),
+    ("weeks?|w", 604_800 * SECOND),
+];
+
+pub(super) const NUMBER: &str = r"(?:\d+(?:\.\d+)?|\.\d+)";
+
+/// Text allowed between a number and its unit.
+pub(super) const GAP: &str = r#"["'`\\]*\s*"#;
+
+/// Returns an expression for the names of all units.
+pub(super) fn unit_names() -> String {
+    UNITS.map(|(names, _)| names).join("|")
+}
+
+/// Returns an expression for lengths with units: `1m30s`, `1 hour and 5 minutes`.
+pub(super) fn lengths() -> String {
+    let unit = unit_names();
+    format!(r"(?: {NUMBER}{GAP}(?:{unit}) ,?\s*(?:and\s+)? )+")
+}
+
+/// One length: a number, and a group for each of [`UNITS`].
+static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let units = UNITS.map(|(names, _)| format!("({names})")).join("|");
+    regex(&format!("({NUMBER}){GAP}(?:{units})"))
+});
+
+/// Builds an expression over bytes that ignores case and blanks in its text.
+pub(super) fn regex(text: &str) -> Option<Regex> {
+    let syntax = syntax::Config::new().unicode(false).utf8(false);
+    let syntax = syntax.case_insensitive(true).ignore_whitespace(true);
+    Regex::builder().syntax(syntax).build(text).ok()
+}
+
+/// Returns the time until a date: zero if it has passed, None if it is no date.
+pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
+    let (date, ahead_of_utc) = without_zone(date);
+    let http_date = httpdate::parse_http_date(&format!("{date} GMT"));
+    let date = http_date
+        .or_else(|_| httpdate::parse_http_date(date))
+        .ok()
+        .or_else(|| humantime::parse_rfc3339_weak(date).ok())?;
+    // A clock east of Greenwich is ahead.
+    let date = match ahead_of_utc {
+        Zone::East(ahead) => date.checked_sub(ahead)?,
+        Zone::West(behind) => date.checked_add(behind)?,
+    };
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+/// The distance of a zone from UTC.
+enum Zone {
+    East(Duration),
+    West(Duration),
+}
+
+/// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC.
+fn without_zone(date: &str) -> (&str, Zone) {
+    const UTC: Zone = Zone::East(Duration::ZERO);
+    for name in ["GMT", "UTC", "Z", "gmt", "utc", "z"] {
+        if let Some(date) = date.strip_suffix(name) {
+            return (date.trim_end(), UTC);
+        }
+    }
+    // Dates have dashes, too, but before the time.
+    let time = date.rfind(':').map_or(0, |colon| colon.saturating_sub(4));
+    let Some(sign) = date[time..].rfind(['+', '-']).map(|at| time + at) else {
+        return (date, UTC);
+    };
+    let digits: String = date[sign + 1..]
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
+    let Ok(zone) = digits.parse::<u64>() else {
+        return (date, UTC);
+    };
+    let distance = Duration::from_secs((zone / 100 * 60 + zone % 100) * 60);
+    let date_alone = date[..sign].trim_end();
+    match &date[sign..=sign] {
+        "+" => (date_alone, Zone::East(distance)),
+        _ => (date_alone, Zone::West(distance)),
+    }
+}
+
+/// Adds up lengths as long as each unit is smaller than the one before; `5s, 10s` is 5 seconds. Saturates.
+pub(super) fn length(text: &str) -> Duration {
+    let (mut total, mut last_unit) = (0_u128, u128::MAX);
+    for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
+        // Group 1 is the number, 2 the first unit.
+        let number = found.get_group(1).map_or("0", |span| &text[span.range()]);
+        let has_group = |index: &usize| found.get_group(index + 2).is_some();
+        let unit = (0..UNITS.len())
+            .find(has_group)
+            .map_or(last_unit, |index| UNITS[index].1);
+        if unit >= last_unit {
+            break;
+        }
+        last_unit = unit;
+        total = total.saturating_add(nanos(number, unit));
+    }
+    let seconds = u64::try_from(total / SECOND);
+    seconds.map_or(Duration::MAX, |seconds| {
+        Duration::new(seconds, (total % SECOND) as u32)
+    })
+}
+
+/// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.
+fn nanos(number: &str, unit: u128) -> u128 {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let parse = |digits: &str| u128::from(digits.parse::<u64>().unwrap_or(u64::MAX));
+    // `.5` has no whole digits.
+    let whole = parse(&format!("0{whole}"));
+    // Nine digits, filled up with zeros.
+    let billionths = parse(&format!("{fraction:0<9}")[..9]);
+    whole * unit + billionths * unit / 1_000_000_000
+}

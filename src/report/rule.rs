@@ -1,0 +1,62 @@
+//! The field `rule` of the JSON log and the report: the option that decided.
+
+use crate::policy::classifier::{Verdict, Why};
+use crate::policy::outcome::Outcome;
+use crate::policy::session::GiveUp;
+use crate::run::event::Event;
+use crate::run::plan::Plan;
+
+/// No rule was asked: a failure is transient, a command that cannot start is not.
+const DEFAULT: &str = "default";
+/// Retry rules were given, and none matched.
+const NONE_MATCHED: &str = "none matched";
+/// Output was lost, or nobody reads it.
+const NO_READER: &str = "output not read";
+/// Processes of the attempt could not be ended.
+const SURVIVORS: &str = "survivors";
+
+/// Returns what decided whether a failure is retried; None for a success.
+pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
+    let reason = verdict.reason()?;
+    let is_refused = !plan.limits.idempotent && !reason.is_safe_to_repeat;
+    if is_refused && matches!(verdict, Verdict::Transient(_)) {
+        return Some("--idempotent".to_owned());
+    }
+    let rule = match &reason.why {
+        Why::Rule(name) => name.as_str(),
+        Why::PredicateFailed { option, .. } => option,
+        Why::BeforeRetryFailed(_) => "--before-retry",
+        Why::NoRuleMatched => NONE_MATCHED,
+        Why::ReaderGone if outcome.seen.reader_gone => NO_READER,
+        Why::Unread => NO_READER,
+        Why::Survivors => SURVIVORS,
+        Why::ByDefault | Why::CannotStart | Why::ReaderGone => DEFAULT,
+    };
+    Some(rule.to_owned())
+}
+
+/// Returns what decided the end of a run that gave up.
+pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
+    let why = match event {
+        Event::Stopped { stop, .. } => stop.gave_up()?,
+        Event::NoTime { why, .. } => *why,
+        _ => return None,
+    };
+    let rule = match (why, event) {
+        (GiveUp::Permanent, Event::Stopped { attempt, .. }) => {
+            return of_attempt(plan, &attempt.outcome, &attempt.verdict);
+        }
+        (GiveUp::Permanent, _) => DEFAULT,
+        (GiveUp::Attempts, _) => "--attempts",
+        (GiveUp::Deadline, _) => "--deadline",
+        (GiveUp::StopAfter, _) => "--stop-after",
+        (GiveUp::Delay, _) => "--stop-at-delay",
+        (GiveUp::RetryAfterTooLong, _) => "--retry-after",
+        (GiveUp::Budget(_), _) => "--budget",
+        (GiveUp::StoreDown, _) => "--store-down",
+        (GiveUp::NotIdempotent, _) => "--idempotent",
+        (GiveUp::Nested, _) => "--nested",
+        (GiveUp::Stdin, _) => "--stdin-limit",
+    };
+    Some(rule.to_owned())
+}
