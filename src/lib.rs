@@ -1,11 +1,12 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
 //! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 
 mod budget;
 mod cli;
+mod command;
 mod config;
 mod plan;
 pub mod policy;
@@ -16,11 +17,13 @@ pub mod search;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
+use std::path::Path;
 
 use budget::client::Store;
 use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
 use cli::generate::document;
 use cli::parse::{CommandLine, Parsed};
+use command::{ScriptFile, Surroundings};
 use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
@@ -29,6 +32,7 @@ use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
+use process::sys::small_files::{self, SmallFile};
 use process::sys::{environment, generator, stdio, uuid};
 use process::terminal::columns;
 use report::reporter::Reporter;
@@ -94,8 +98,29 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
     let mut settings = Settings::of_command_line(typed)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;
+    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config, &Machine)?;
     Ok((settings, config, plan, store))
+}
+
+/// The environment and the files of this machine, for what the words of the command mean.
+struct Machine;
+
+impl Surroundings for Machine {
+    fn variable(&self, name: &str) -> Option<String> {
+        environment::variable(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn script(&self, path: &str) -> ScriptFile {
+        match small_files::read(Path::new(path)) {
+            SmallFile::Bytes(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if !text.contains('\0') => ScriptFile::Text(text),
+                // A program, or no text.
+                _ => ScriptFile::NotThere,
+            },
+            SmallFile::Missing => ScriptFile::NotThere,
+            SmallFile::NotRead => ScriptFile::NotRead,
+        }
+    }
 }
 
 /// Returns the document of `--generate`.
@@ -168,6 +193,7 @@ fn complain(line: &str) -> Exit {
 pub mod fuzzing {
     pub use crate::budget::record;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
+    pub use crate::command::judge_script;
 
     /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {

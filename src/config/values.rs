@@ -208,7 +208,9 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
             None => {}
             Some("0") => add_codes(&mut codes.zero, part)?,
             Some(other) => {
-                return Err(format!("maps {part:?} to {other:?}; only {part}=0 is possible").into());
+                return Err(
+                    format!("maps {part:?} to {other:?}; only {part}=0 is possible").into(),
+                );
             }
         }
     }

@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::{idempotence::hides_status, program::Command};
+use super::idempotence::hides_status;
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
+use crate::command::program::Command;
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::setting::Source;

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{idempotence::is_single_request, program::Command};
+use crate::command::http::is_single_request;
+use crate::command::program::Command;
 use crate::config::presets::{self, RowVerdict};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};

@@ -7,6 +7,7 @@ pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod fd;
 pub(crate) mod processes;
+pub(crate) mod small_files;
 pub(crate) mod stdio;
 
 /// Returns a random generator, seeded by `seed` or the system's randomness. If the system has none (a sandbox without
