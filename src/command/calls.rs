@@ -181,6 +181,11 @@ impl<'s> Calls<'s> {
             self.has_grown = false;
             self.found.clear();
             self.unknown.clear();
+            self.scope.clear_function_calls();
+            for text in &self.texts {
+                let ScriptText { parsed, context } = text;
+                self.scope.add_function_calls(parsed, &context.frame);
+            }
             self.command(command, context, None);
             let mut at = 0;
             while at < self.texts.len() {

@@ -81,7 +81,7 @@ impl Requests {
         for (call, request) in self.requests(client) {
             let (word, effect) = match (request.sends, request.may_send) {
                 (Some(option), _) => (option, Effect::Sends),
-                (None, Some(Suspicion::Hides(option))) => (option, Effect::MaySend),
+                (None, Some(Suspicion::Hides(option))) => (option, Effect::Sends),
                 (None, Some(Suspicion::MayBeOption(word))) => (word, Effect::MaySend),
                 (None, None) => continue,
             };

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::syntax::{Parsed, Piece, Quoting, RawWord, SimpleCommand, is_name};
 use super::text::{Doubt, Symbol, Text, Word, exact, has_words, known, unknown};
+use super::words::OPENERS;
 use super::{Environment, Surroundings, expansion};
 use crate::run::variables::SET_BY_BACKOFF;
 
@@ -66,8 +67,14 @@ pub(crate) struct Scope<'s> {
     is_open: bool,
     /// `IFS` may be set, so words may be split at other characters than blanks.
     pub(crate) splits_oddly: bool,
-    /// Functions, `set` and `shift` change `$1`.
+    /// `set` and `shift` change `$1`.
     changes_arguments: bool,
+    /// A literal word that begins with `-` may become `$1`.
+    passes_options: bool,
+    /// Words of commands that may call a function.
+    function_calls: Vec<(Vec<RawWord>, Rc<Frame>)>,
+    /// The arguments that functions may get; None if there are too many.
+    function_arguments: RefCell<Option<Option<Vec<Vec<Text>>>>>,
     functions: HashSet<String>,
     /// Where `cd` may go.
     directories: Vec<String>,
@@ -85,6 +92,9 @@ impl<'s> Scope<'s> {
             is_open: false,
             splits_oddly: false,
             changes_arguments: false,
+            passes_options: false,
+            function_calls: Vec::new(),
+            function_arguments: RefCell::default(),
             functions: HashSet::new(),
             directories: Vec::new(),
             known: RefCell::default(),
@@ -105,7 +115,7 @@ impl<'s> Scope<'s> {
     /// Adds the assignments of a text.
     pub(crate) fn add(&mut self, parsed: &Parsed, frame: &Rc<Frame>) {
         self.known.borrow_mut().clear();
-        self.changes_arguments |= !parsed.functions.is_empty();
+        *self.function_arguments.borrow_mut() = None;
         self.functions.extend(parsed.functions.iter().cloned());
         self.is_open |= parsed.is_cut;
         for (name, operand) in &parsed.set_by_expansion {
@@ -188,7 +198,11 @@ impl<'s> Scope<'s> {
             let rest = &literals[at + 1..];
             match word.as_deref() {
                 Some("for" | "select") => self.add_loop(&command.words[at + 1..], rest, frame),
-                Some("set") => self.changes_arguments |= sets_arguments(rest),
+                Some("set") if sets_arguments(rest) => {
+                    self.changes_arguments = true;
+                    self.passes_options |=
+                        command.words[at + 1..].iter().any(begins_literal_option);
+                }
                 Some("shift") => self.changes_arguments = true,
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     self.forget_names(rest);
@@ -255,7 +269,7 @@ impl<'s> Scope<'s> {
     /// Returns what a parameter may hold: a variable, `1`, `@`.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
-            return vec![self.argument(name, frame)];
+            return self.arguments(name, frame);
         }
         let key = (name.to_owned(), frame.environment);
         if let Some(values) = self.known.borrow().get(&key) {
@@ -327,15 +341,91 @@ impl<'s> Scope<'s> {
         texts
     }
 
-    fn argument(&self, name: &str, frame: &Frame) -> Value {
-        let arguments = frame.arguments.as_ref().filter(|_| !self.changes_arguments);
-        let Some(arguments) = arguments else {
-            return Value::Text(unknown(Doubt::Words));
-        };
-        match name.parse::<usize>() {
-            Ok(number) => Value::Text(arguments.get(number).cloned().unwrap_or_default()),
-            Err(_) => Value::List(arguments.get(1..).unwrap_or_default().to_vec()),
+    /// Adds the commands of a text that may call a function.
+    pub(crate) fn add_function_calls(&mut self, parsed: &Parsed, frame: &Rc<Frame>) {
+        if self.functions.is_empty() {
+            return;
         }
+        *self.function_arguments.borrow_mut() = None;
+        self.known.borrow_mut().clear();
+        for script in &parsed.scripts {
+            for command in &script.commands {
+                for (at, word) in command.words.iter().enumerate() {
+                    let may_call = match word.literal() {
+                        Some(name) => self.may_define(&name),
+                        None => command.words[..at].iter().all(stands_before_command),
+                    };
+                    if may_call {
+                        let words = command.words[at + 1..].to_vec();
+                        self.passes_options |= words.iter().any(begins_literal_option);
+                        self.function_calls.push((words, Rc::clone(frame)));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets the commands that may call a function.
+    pub(crate) fn clear_function_calls(&mut self) {
+        self.function_calls.clear();
+    }
+
+    /// Returns what `$1` or `$@` may hold: the script's arguments, or those of a function.
+    fn arguments(&self, name: &str, frame: &Frame) -> Vec<Value> {
+        let doubt = if self.passes_options {
+            Doubt::Part
+        } else {
+            Doubt::Words
+        };
+        let own = frame.arguments.as_ref().filter(|_| !self.changes_arguments);
+        let (Some(own), Some(others)) = (own, self.arguments_of_functions()) else {
+            return vec![Value::Text(unknown(doubt))];
+        };
+        let mut values = Vec::new();
+        for arguments in [own].into_iter().chain(&others) {
+            add(
+                &mut values,
+                match name.parse::<usize>() {
+                    Ok(number) => Value::Text(arguments.get(number).cloned().unwrap_or_default()),
+                    Err(_) => Value::List(arguments.get(1..).unwrap_or_default().to_vec()),
+                },
+            );
+        }
+        values
+    }
+
+    /// Returns the arguments that functions may get, after a name; None if they are not known.
+    fn arguments_of_functions(&self) -> Option<Vec<Vec<Text>>> {
+        if self.function_calls.is_empty() {
+            return Some(Vec::new());
+        }
+        if let Some(known) = &*self.function_arguments.borrow() {
+            return known.clone();
+        }
+        // A function that passes its own arguments on.
+        *self.function_arguments.borrow_mut() = Some(None);
+        let found = self.find_arguments();
+        *self.function_arguments.borrow_mut() = Some(found.clone());
+        found
+    }
+
+    fn find_arguments(&self) -> Option<Vec<Vec<Text>>> {
+        let mut found = Vec::new();
+        for (words, frame) in &self.function_calls {
+            for list in expansion::commands(self, words, frame) {
+                let mut arguments = vec![Text::new()];
+                arguments.extend(list.into_iter().map(|word| word.text));
+                let is_unknown = arguments.iter().any(|text| has_words(text));
+                if is_unknown || found.len() >= MOST_VALUES {
+                    return None;
+                }
+                if !found.contains(&arguments) {
+                    found.push(arguments);
+                }
+            }
+        }
+        Some(found)
     }
 
     /// Returns true if a script may define a function of this name.
@@ -475,6 +565,21 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Text {
         }
         (Value::Text(_) | Value::List(_), None) => unknown(Doubt::Words),
     }
+}
+
+/// Returns true for a reserved word or an assignment.
+fn stands_before_command(word: &RawWord) -> bool {
+    let bare = word.bare().unwrap_or_default();
+    word.assignment().is_some() || OPENERS.contains(&&*bare)
+}
+
+/// Returns true if a word before expansion begins with `-`.
+fn begins_literal_option(word: &RawWord) -> bool {
+    let first = word
+        .pieces
+        .iter()
+        .find(|piece| !matches!(piece, Piece::Quotes));
+    matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 
 fn begins_option(text: &[Symbol]) -> bool {

@@ -19,7 +19,7 @@ const LONGEST_ARITHMETIC: usize = 1000;
 const LONGEST_SHOWN: usize = 40;
 
 /// Reserved words after which a command begins.
-const OPENERS: [&str; 10] = [
+pub(crate) const OPENERS: [&str; 10] = [
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time",
 ];
 

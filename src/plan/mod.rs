@@ -81,7 +81,7 @@ fn build(
     let nested = settings.choice("nested", &["allow", "once", "warn"])?;
     let nesting = nesting(variables, nested == "warn", &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
-    let (classifier, patterns) = rules::classifier(settings, &judged_command)?;
+    let (classifier, patterns) = rules::classifier(settings, &words, &judged_command)?;
     let delays = limits::delays(settings, until)?;
     let leave_to_outer = nested == "once" && nesting.depth > 0;
     let limits = limits::limits(settings, until, not_idempotent.is_none(), leave_to_outer)?;

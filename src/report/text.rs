@@ -277,7 +277,7 @@ impl Text<'_> {
         let tip = match &outcome.end {
             // `not_found` also covers a missing interpreter, whose message needs no tip.
             End::NotStarted(why) if why.message == StartFailure::NOT_FOUND => {
-                likely_mistake(&self.plan.command)
+                likely_mistake(self.plan)
             }
             _ => String::new(),
         };

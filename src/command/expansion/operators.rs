@@ -3,7 +3,7 @@
 use super::{Atom, atoms, in_atoms, plain, texts, value_atoms};
 use crate::command::scope::{Frame, LONGEST_VALUE, Scope, Value, element, elements, is_token};
 use crate::command::syntax::{Parameter, Quoting};
-use crate::command::text::{Doubt, Symbol, Text, exact, known, unknown};
+use crate::command::text::{Doubt, Symbol, Text, exact, has_words, known, unknown};
 
 /// Whether a value is an empty text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +105,10 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
         .operand
         .literal()
         .and_then(|text| text.trim().parse::<usize>().ok());
-    let Value::List(texts) = value else {
+    let texts = elements(value);
+    if texts.iter().any(|text| has_words(text)) {
         return doubtful(parameter);
-    };
+    }
     let is_argument = parameter.index.is_none();
     let skipped = match offset {
         Some(offset) if is_argument => offset.checked_sub(1),
