@@ -1,11 +1,12 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
 //! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 
 mod budget;
 mod cli;
+mod command;
 mod config;
 mod plan;
 pub mod policy;
@@ -16,11 +17,13 @@ pub mod search;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
+use std::path::Path;
 
 use budget::client::Store;
 use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
 use cli::generate::{Names, document};
 use cli::parse::{CommandLine, Parsed};
+use command::{ScriptFile, Surroundings};
 use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
@@ -31,6 +34,7 @@ pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
 use process::host::System;
 use process::host::clash::{Writing, clash, is_same_entry};
+use process::sys::small_files::{self, SmallFile};
 use process::sys::{environment, generator, stdio, uuid};
 use process::terminal::columns;
 use report::reporter::Reporter;
@@ -92,7 +96,7 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
     let mut settings = Settings::of_command_line(typed)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config)?;
+    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config, &Machine)?;
     Ok((settings, config, plan, store))
 }
 
@@ -127,6 +131,27 @@ fn planned(plan: &Plan, form: PlanForm) -> String {
         }
         (PlanForm::Table, Format::Json) => report::plan_table::as_json(plan),
         (PlanForm::Table, _) => report::plan_table::table(plan),
+    }
+}
+
+/// The environment and the files of this machine, for what the words of the command mean.
+struct Machine;
+
+impl Surroundings for Machine {
+    fn variable(&self, name: &str) -> Option<String> {
+        environment::variable(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn script(&self, path: &str) -> ScriptFile {
+        match small_files::read(Path::new(path)) {
+            SmallFile::Bytes(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if !text.contains('\0') => ScriptFile::Text(text),
+                // A program, or no text.
+                _ => ScriptFile::NotThere,
+            },
+            SmallFile::Missing => ScriptFile::NotThere,
+            SmallFile::NotRead => ScriptFile::NotRead,
+        }
     }
 }
 
@@ -203,6 +228,7 @@ fn complain(line: &str) -> Exit {
 pub mod fuzzing {
     pub use crate::budget::record;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
+    pub use crate::command::judge_script;
 
     /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {

@@ -4,21 +4,23 @@ mod idempotence;
 mod in_effect;
 mod limits;
 mod output;
-mod program;
 mod remarks;
 mod rules;
 mod without_effect;
 
 use std::ffi::OsString;
 
-use self::program::{Command, nesting};
+use self::idempotence::Idempotence;
 use crate::budget::client::Store;
+use crate::command::Surroundings;
+use crate::command::nesting::nesting;
+use crate::command::program::Command;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
 use crate::config::values::{self, Parsed};
 use crate::policy::session::Until;
-use crate::run::plan::Plan;
+use crate::run::plan::{NotIdempotent, Plan};
 
 /// A plan, and the store of its budget.
 type Planned = Parsed<(Plan, Store)>;
@@ -29,15 +31,16 @@ pub(crate) fn plan(
     command: &[OsString],
     variables: &Variables,
     config: &Config,
+    surroundings: &dyn Surroundings,
 ) -> Planned {
-    check(config)?;
+    check(config, surroundings)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults()?)?;
-    build(settings, command, variables, config)
+    build(settings, command, variables, config, surroundings)
 }
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
-fn check(config: &Config) -> Parsed<()> {
+fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
     let mut layers: Vec<_> = config
         .policies
         .iter()
@@ -51,7 +54,7 @@ fn check(config: &Config) -> Parsed<()> {
         let mut settings = Settings::default();
         settings.add(layer)?;
         settings.add(config.defaults.clone())?;
-        build(&settings, &[], &[], config)?;
+        build(&settings, &[], &[], config, surroundings)?;
     }
     Ok(())
 }
@@ -62,6 +65,7 @@ fn build(
     command: &[OsString],
     variables: &Variables,
     config: &Config,
+    surroundings: &dyn Surroundings,
 ) -> Planned {
     output::check_command_line_only(settings)?;
     let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
@@ -72,12 +76,14 @@ fn build(
             .get("for", PresetName::parse_list)?
             .unwrap_or_default(),
     );
-    let [not_idempotent, remark_on_retry] =
-        idempotence::why_not(settings, &words, &judged_command)?;
+    let Idempotence {
+        why_not: not_idempotent,
+        remark: remark_on_retry,
+    } = idempotence::idempotence(settings, &words, &judged_command, surroundings)?;
     let nested = settings.choice("nested", &["allow", "once", "warn"])?;
     let nesting = nesting(variables, nested == "warn", &words);
     let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
-    let (classifier, patterns) = rules::classifier(settings, &judged_command)?;
+    let (classifier, patterns) = rules::classifier(settings, &words, &judged_command)?;
     let delays = limits::delays(settings, until)?;
     let leave_to_outer = nested == "once" && nesting.depth > 0;
     let limits = limits::limits(settings, until, not_idempotent.is_none(), leave_to_outer)?;
@@ -89,7 +95,11 @@ fn build(
         remarks.clear();
         // Inner runs inherit the variables; the outermost has printed the warnings.
         warnings.retain(|_| nesting.depth == 0);
-    } else if let (Some(why), None) = (&not_idempotent, settings.find("idempotent")) {
+    } else if let Some(NotIdempotent {
+        why,
+        is_typed: false,
+    }) = &not_idempotent
+    {
         remarks.push(format!("--idempotent no: {why}"));
     }
     if output.verbosity >= 2 {

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::idempotence::hides_status;
 use super::in_effect;
-use super::program::{Command, wrapped_program};
 use crate::cli::suggest;
 use crate::cli::table::{OPTIONS, Opt, option};
+use crate::command::program::{Command, wrapped_program};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, Variables, variable};

@@ -5,8 +5,22 @@ use proptest::prelude::*;
 use super::*;
 use crate::cli::parse::{Parsed, parse};
 use crate::cli::table::{OPTIONS, Opt};
+use crate::command::ScriptFile;
 use crate::config::listing;
 use crate::config::setting::UsageError;
+
+/// No variables and no files.
+struct Nothing;
+
+impl Surroundings for Nothing {
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn script(&self, _: &str) -> ScriptFile {
+        ScriptFile::NotThere
+    }
+}
 
 /// Returns the plan of a command line, with its configuration.
 pub(super) fn planned(
@@ -19,7 +33,7 @@ pub(super) fn planned(
     let mut settings = Settings::of_command_line(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
-    let (plan, _) = plan(&mut settings, &typed.command, variables, &config)?;
+    let (plan, _) = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
     Ok((config, plan))
 }
 

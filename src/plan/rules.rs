@@ -2,18 +2,24 @@
 
 use std::rc::Rc;
 
-use super::{idempotence::is_single_request, program::Command};
+use crate::command::http::is_single_request;
+use crate::command::program::{Command, is_backoff};
 use crate::config::presets::{self, RowVerdict};
 use crate::config::settings::Settings;
 use crate::config::values::{self, Parsed};
 use crate::policy::classifier::{Classifier, Rule};
+use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns};
 
+/// The status of backoff's own errors.
+const FAULT_CODE: u8 = 125;
+
 /// Returns the classifier and its patterns.
 pub(super) fn classifier(
     settings: &Settings,
+    words: &[&str],
     command: &Command<'_>,
 ) -> Parsed<(Classifier, Patterns)> {
     let mut patterns = Vec::new();
@@ -55,6 +61,7 @@ pub(super) fn classifier(
     }
     let has_before_retry = settings.find("before-retry").is_some();
     rules.extend(preset_rules(command, has_before_retry, &mut patterns));
+    rules.extend(rule_for_inner_backoff(words, &rules));
     let places = patterns
         .iter()
         .map(Pattern::places)
@@ -78,6 +85,31 @@ pub(super) fn classifier(
         has_retry_if: settings.find("retry-if").is_some(),
     };
     Ok((classifier, Patterns::new(patterns)))
+}
+
+/// Returns the rule that a usage error of an inner backoff is permanent, unless a rule retries its status.
+fn rule_for_inner_backoff(words: &[&str], rules: &[Rule]) -> Option<Rule> {
+    let mentions_backoff = words.iter().any(|word| word.contains("backoff"));
+    if !mentions_backoff || !is_backoff(words) {
+        return None;
+    }
+    let usage_error = End::Exited(FAULT_CODE);
+    let retries = |rule: &Rule| {
+        let has_code = rule
+            .codes
+            .is_some_and(|codes| codes.contains_end(&usage_error));
+        has_code && &*rule.name == "--retry-exit"
+    };
+    if rules.iter().any(retries) {
+        return None;
+    }
+    Some(Rule {
+        stops: true,
+        codes: Some(CodeSet::of(FAULT_CODE)),
+        pattern: None,
+        is_safe_to_repeat: false,
+        name: "usage error of the inner backoff".into(),
+    })
 }
 
 /// Returns the rules of presets, and appends their patterns.

@@ -26,10 +26,19 @@ impl Text<'_> {
             (GiveUp::Stdin, _) if attempt.outcome.seen.input_error.is_some() => String::new(),
             // A single attempt was asked for.
             (GiveUp::Attempts, _) if self.plan.limits.attempts == Some(1) => String::new(),
+            (GiveUp::NotIdempotent, _) if !self.is_typed_not_idempotent() => {
+                "; use --idempotent yes if a repetition does no harm".to_owned()
+            }
             (_, Some((option, _))) => format!("; raise --{option} to allow more"),
             (_, None) => String::new(),
         };
         with_detail(how, &self.reason(why, attempt)) + &advice
+    }
+
+    /// Returns true if the user says that the command is not idempotent.
+    fn is_typed_not_idempotent(&self) -> bool {
+        let reason = self.plan.not_idempotent.as_ref();
+        reason.is_some_and(|reason| reason.is_typed)
     }
 
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
@@ -72,7 +81,8 @@ impl Text<'_> {
             }
             GiveUp::StoreDown => format!("the store of {budget} cannot be used"),
             GiveUp::NotIdempotent => {
-                let why = printable(self.plan.not_idempotent.as_deref().unwrap_or_default());
+                let reason = self.plan.not_idempotent.as_ref();
+                let why = reason.map_or(String::new(), |reason| printable(&reason.why));
                 format!("it may have taken effect, and is not idempotent: {why}")
             }
             GiveUp::Nested => "--nested once leaves retries to the outer backoff".to_owned(),

@@ -347,7 +347,7 @@ impl Text<'_> {
                 if [StartFailure::NOT_FOUND, StartFailure::NO_FILE]
                     .contains(&why.message.as_str()) =>
             {
-                likely_mistake(&self.plan.command)
+                likely_mistake(self.plan)
             }
             _ => String::new(),
         };

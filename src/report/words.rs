@@ -1,6 +1,6 @@
 //! Parts of lines: failures, names, tips, lengths of time.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use os_display::Quotable;
@@ -57,10 +57,14 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
 }
 
 /// Returns a tip about the likely mistake in a command that was not found.
-pub(super) fn likely_mistake(command: &[OsString]) -> String {
+pub(super) fn likely_mistake(plan: &Plan) -> String {
+    let command = &plan.command;
     let Some(name) = command.first() else {
         return String::new();
     };
+    if let Some(tip) = unquoted_pattern(plan) {
+        return tip;
+    }
     let word = name.to_string_lossy();
     let next_is = |text: &str| command.get(1).is_some_and(|next| next == text);
     let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
@@ -87,8 +91,41 @@ pub(super) fn likely_mistake(command: &[OsString]) -> String {
         _ if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
             "; tip: only options of backoff stand before --".to_owned()
         }
+        _ if may_be_function(&word) => {
+            format!("; tip: a function of the shell? try export -f {word}; backoff bash -c {word}")
+        }
         _ => String::new(),
     }
+}
+
+/// Returns true for a name such as `my_login` or `waitFor`, which few programs have and many functions of shells.
+fn may_be_function(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && word.chars().all(is_plain);
+    is_name && word.contains(|c: char| c == '_' || c.is_ascii_uppercase())
+}
+
+/// Returns a tip if a pattern of several words was probably not quoted: `-r connection refused -- cmd`.
+fn unquoted_pattern(plan: &Plan) -> Option<String> {
+    let end = plan.command.iter().position(|word| word == "--")?;
+    let classifier = &plan.classifier;
+    let by_rule = classifier
+        .rules
+        .iter()
+        .find(|rule| rule.pattern.is_some() && rule.name.ends_with("-match"));
+    let option = match by_rule {
+        Some(rule) => rule.name.to_string(),
+        None if !classifier.success_match.is_empty() => "--success-match".to_owned(),
+        None if !classifier.fail_match.is_empty() => "--fail-match".to_owned(),
+        None => return None,
+    };
+    let words: Vec<String> = plan.command[..end].iter().map(name).collect();
+    let expression = format!("... {}", words.join(" "));
+    Some(format!(
+        "; tip: quote the expression: {option} {}",
+        quoted(&expression)
+    ))
 }
 
 /// Returns the command's own name, without its arguments.

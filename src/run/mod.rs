@@ -14,7 +14,6 @@ pub(crate) mod streams;
 pub(crate) mod test_host;
 pub(crate) mod text;
 pub(crate) mod variables;
-pub(crate) mod wrappers;
 
 use nix::errno::Errno;
 

@@ -32,8 +32,8 @@ pub(crate) struct Plan {
     pub(crate) splay: Duration,
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
-    /// Reason why the command is not idempotent, for a message.
-    pub(crate) not_idempotent: Option<String>,
+    /// Why the command is not idempotent.
+    pub(crate) not_idempotent: Option<NotIdempotent>,
     pub(crate) nesting: Nesting,
     /// `--exhausted-exit` and `--flaky-exit`
     pub(crate) overrides: Overrides,
@@ -50,6 +50,14 @@ pub(crate) struct Plan {
     pub(crate) remarks_on_failure: Vec<String>,
     /// Remark for the first retry, if the failure before it may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
+}
+
+/// Why a command is not idempotent, for a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotIdempotent {
+    pub(crate) why: String,
+    /// `--idempotent no` says so, and not the words of the command.
+    pub(crate) is_typed: bool,
 }
 
 impl Plan {

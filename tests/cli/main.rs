@@ -20,6 +20,7 @@ mod generated;
 mod held;
 mod help;
 mod hooks;
+mod idioms;
 mod inherit;
 mod input;
 mod interrupted;

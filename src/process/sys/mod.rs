@@ -9,6 +9,7 @@ pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod fd;
 pub(crate) mod processes;
+pub(crate) mod small_files;
 pub(crate) mod stdio;
 pub(crate) mod temporary;
 

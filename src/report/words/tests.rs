@@ -1,6 +1,7 @@
 use super::*;
 use crate::run::text::is_printable;
 use proptest::prelude::*;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 #[test]

@@ -1,0 +1,243 @@
+//! What words of a script may be after all expansions: one list of words for each combination of the values that
+//! variables may hold.
+
+mod braces;
+mod fields;
+mod operators;
+mod printers;
+
+use super::scope::{
+    Frame, LONGEST_VALUE, MOST_VALUES, Scope, Value, element, elements, is_all_unknown, is_token,
+    list,
+};
+use super::syntax::{Parameter, Piece, Quoting, RawWord};
+use super::text::{Doubt, Symbol, Text, Word, has_words, known, mentions, unknown};
+
+/// Limit on the combinations of values in one command.
+const MOST_COMBINATIONS: usize = 16;
+
+/// A part of a word before it is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Atom {
+    Symbol(Symbol, Quoting),
+    /// A word stands here even if it is empty.
+    Quotes,
+    /// The next element of `"$@"` begins.
+    Break,
+}
+
+/// Returns the lists of words that a command may consist of.
+pub(crate) fn commands(scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>> {
+    let mut lists = vec![Vec::new()];
+    for word in words {
+        let mut choices = fields_of(scope, word, frame);
+        if lists.len() * choices.len() > MOST_COMBINATIONS {
+            choices = vec![vec![summary(&choices, word)]];
+        }
+        if let [choice] = choices.as_slice() {
+            for list in &mut lists {
+                list.extend_from_slice(choice);
+            }
+            continue;
+        }
+        let combined = lists.iter().flat_map(|list| {
+            choices
+                .iter()
+                .map(move |choice| [list.as_slice(), choice].concat())
+        });
+        lists = combined.collect();
+    }
+    lists
+}
+
+/// Returns one word for several that a word may become.
+fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
+    let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
+        [only] => {
+            is_token(&only.text) && !mentions(&only.text, "curl") && !mentions(&only.text, "wget")
+        }
+        _ => false,
+    };
+    let doubt = if choices.iter().all(is_harmless) {
+        Doubt::Token
+    } else {
+        Doubt::Words
+    };
+    Word {
+        text: unknown(doubt),
+        origin: word.source.clone(),
+    }
+}
+
+/// Returns the lists of words that a word may become.
+fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>> {
+    let Some(words) = braces::expand(word) else {
+        return vec![vec![Word {
+            text: unknown(Doubt::Words),
+            origin: word.source.clone(),
+        }]];
+    };
+    let mut lists = vec![Vec::new()];
+    for word in &words {
+        let choices: Vec<Vec<Word>> = atoms(scope, word, frame)
+            .iter()
+            .map(|atoms| fields::split(atoms, &word.source, scope.splits_oddly))
+            .collect();
+        let combined = lists.iter().flat_map(|list: &Vec<Word>| {
+            choices
+                .iter()
+                .map(move |choice| [list.as_slice(), choice].concat())
+        });
+        lists = combined.collect();
+        if lists.len() > MOST_COMBINATIONS {
+            return vec![vec![summary(&lists, word)]];
+        }
+    }
+    lists
+}
+
+/// Returns the values that an assignment may give.
+pub(crate) fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
+    for piece in &word.pieces {
+        if let Piece::Array(words) = piece {
+            let lists = commands(scope, words, frame);
+            return lists.into_iter().map(list).collect();
+        }
+    }
+    texts(scope, word, frame)
+        .into_iter()
+        .map(Value::Text)
+        .collect()
+}
+
+/// Returns the texts that a word may be if it is not split. Unknown parts may hold blanks.
+pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Text> {
+    let mut texts = Vec::new();
+    for atoms in atoms(scope, word, frame) {
+        let mut text = Text::new();
+        for atom in atoms {
+            match atom {
+                Atom::Symbol(Symbol::MayBeAnything(doubt), _) if doubt > Doubt::Token => {
+                    text.extend(unknown(Doubt::Words));
+                }
+                Atom::Symbol(symbol, _) => text.push(symbol),
+                Atom::Break => text.push(Symbol::Known(' ')),
+                Atom::Quotes => {}
+            }
+        }
+        if text.len() > LONGEST_VALUE * 16 {
+            text = unknown(Doubt::Words);
+        }
+        texts.push(text);
+    }
+    texts
+}
+
+/// Returns the lists of atoms that a word may become.
+fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
+    let mut lists = vec![Vec::new()];
+    for piece in &word.pieces {
+        let choices = atoms_of_piece(scope, piece, frame);
+        if let [choice] = choices.as_slice() {
+            for list in &mut lists {
+                list.extend_from_slice(choice);
+            }
+        } else {
+            let combined = lists.iter().flat_map(|list| {
+                choices
+                    .iter()
+                    .map(move |choice| [list.as_slice(), choice].concat())
+            });
+            lists = combined.collect();
+        }
+        let size: usize = lists.iter().map(Vec::len).sum();
+        let is_literal = matches!(
+            word.pieces.as_slice(),
+            [Piece::Text(..)] | [Piece::Quotes, Piece::Text(..)]
+        );
+        if lists.len() > MOST_VALUES * 2 || !is_literal && size > LONGEST_VALUE * 16 {
+            return vec![vec![Atom::Symbol(
+                Symbol::MayBeAnything(Doubt::Words),
+                Quoting::Unquoted,
+            )]];
+        }
+    }
+    lists
+}
+
+fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<Atom>> {
+    match piece {
+        Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],
+        Piece::Quotes => vec![vec![Atom::Quotes]],
+        Piece::Number => vec![in_atoms(&unknown(Doubt::Token), Quoting::Quoted)],
+        Piece::Process => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
+        Piece::Array(_) => vec![in_atoms(&unknown(Doubt::Words), Quoting::Unquoted)],
+        Piece::Command(script, quoting) => {
+            let printed = printers::printed(scope, script, frame).unwrap_or_else(|| {
+                vec![match quoting {
+                    Quoting::Quoted => unknown(Doubt::Part),
+                    Quoting::Unquoted => unknown(Doubt::Words),
+                }]
+            });
+            printed
+                .iter()
+                .map(|text| in_atoms(text, *quoting))
+                .collect()
+        }
+        Piece::Parameter(parameter) => operators::expanded(scope, parameter, frame),
+    }
+}
+
+fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
+    text.iter()
+        .map(|symbol| Atom::Symbol(*symbol, quoting))
+        .collect()
+}
+
+/// Returns the atoms of the value of a variable.
+fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
+    let converted = text.iter().map(|symbol| match (symbol, quoting) {
+        (Symbol::MayBeAnything(Doubt::Words), Quoting::Quoted) => {
+            Symbol::MayBeAnything(Doubt::Value)
+        }
+        (Symbol::MayBeAnything(Doubt::Part | Doubt::Value), Quoting::Unquoted) => {
+            Symbol::MayBeAnything(Doubt::Words)
+        }
+        (symbol, _) => *symbol,
+    });
+    converted
+        .map(|symbol| Atom::Symbol(symbol, quoting))
+        .collect()
+}
+
+/// Returns the atoms of a plain expansion with this value.
+fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
+    let quoting = parameter.quoting;
+    if !parameter.is_list() {
+        return value_atoms(&element(value, parameter.index.as_deref()), quoting);
+    }
+    let texts = elements(value);
+    let is_unknown = texts
+        .iter()
+        .any(|text| is_all_unknown(text) && has_words(text));
+    let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
+    if is_unknown && is_joined {
+        return in_atoms(&unknown(Doubt::Value), Quoting::Quoted);
+    }
+    if is_unknown || parameter.is_joined() && scope.splits_oddly {
+        return in_atoms(&unknown(Doubt::Words), Quoting::Unquoted);
+    }
+    let mut atoms = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        match (at, is_joined) {
+            (0, _) => {}
+            (_, true) => atoms.push(Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)),
+            (_, false) => atoms.push(Atom::Break),
+        }
+        if quoting == Quoting::Quoted {
+            atoms.push(Atom::Quotes);
+        }
+        atoms.extend(value_atoms(text, quoting));
+    }
+    atoms
+}

@@ -1,0 +1,72 @@
+//! Word splitting, and names of files.
+
+use super::Atom;
+use crate::command::syntax::Quoting;
+use crate::command::text::{Doubt, Symbol, Text, Word};
+
+/// A word that is being made: its symbols, and which of them may be a pattern of file names.
+#[derive(Default)]
+struct Field {
+    symbols: Vec<(Symbol, Quoting)>,
+    exists: bool,
+}
+
+/// Splits the atoms of a word at blanks that are not quoted.
+pub(super) fn split(atoms: &[Atom], origin: &str, splits_oddly: bool) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut field = Field::default();
+    for atom in atoms {
+        match atom {
+            Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
+                words.extend(std::mem::take(&mut field).word(origin, splits_oddly));
+            }
+            Atom::Symbol(symbol, quoting) => {
+                field.exists = true;
+                field.symbols.push((*symbol, *quoting));
+            }
+            Atom::Quotes => field.exists = true,
+        }
+    }
+    words.extend(field.word(origin, splits_oddly));
+    words
+}
+
+impl Field {
+    fn word(self, origin: &str, _splits_oddly: bool) -> Option<Word> {
+        if !self.exists {
+            return None;
+        }
+        let mut text = Text::new();
+        for (at, (symbol, quoting)) in self.symbols.iter().enumerate() {
+            let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(at);
+            if !is_pattern {
+                text.push(*symbol);
+            } else if text.is_empty() || text[0] == Symbol::Known('-') {
+                text = vec![Symbol::MayBeAnything(Doubt::Words)];
+                break;
+            } else {
+                // The names of all files that match begin with the same characters.
+                text.push(Symbol::MayBeAnything(Doubt::Part));
+            }
+        }
+        Some(Word {
+            text,
+            origin: origin.to_owned(),
+        })
+    }
+
+    /// Returns true if a pattern of file names begins here.
+    fn is_pattern(&self, at: usize) -> bool {
+        match self.symbols[at].0 {
+            Symbol::Known('*' | '?') => true,
+            Symbol::Known('[') => {
+                let rest = &self.symbols[at + 1..];
+                // Limits the work on a long word.
+                rest.iter()
+                    .take(100)
+                    .any(|(symbol, _)| *symbol == Symbol::Known(']'))
+            }
+            Symbol::Known(_) | Symbol::MayBeAnything(_) => false,
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! `${name:-word}` and the like.
+
+use super::{Atom, atoms, in_atoms, plain, texts, value_atoms};
+use crate::command::scope::{Frame, LONGEST_VALUE, Scope, Value, element, elements, is_token};
+use crate::command::syntax::{Parameter, Quoting};
+use crate::command::text::{Doubt, Symbol, Text, exact, has_words, known, unknown};
+
+/// Whether a value is an empty text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Emptiness {
+    Empty,
+    NotEmpty,
+    Unknown,
+}
+
+/// Returns the lists of atoms that the expansion of a parameter may be.
+pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
+    match parameter.operator.as_str() {
+        "length" => return vec![in_atoms(&unknown(Doubt::Token), parameter.quoting)],
+        "indirect" => return vec![doubtful(parameter)],
+        _ => {}
+    }
+    let mut lists = Vec::new();
+    for value in scope.values(&parameter.name, frame) {
+        for atoms in expanded_value(scope, parameter, &value, frame) {
+            let atoms = if scope.splits_oddly {
+                unsplit(atoms)
+            } else {
+                atoms
+            };
+            if !lists.contains(&atoms) {
+                lists.push(atoms);
+            }
+        }
+    }
+    lists
+}
+
+/// Allows for words that are split at other characters than blanks.
+fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
+    let is_split = |atom: &Atom| match atom {
+        Atom::Symbol(Symbol::Known(c), Quoting::Unquoted) => !c.is_ascii_digit(),
+        _ => false,
+    };
+    if atoms.iter().any(is_split) {
+        in_atoms(&unknown(Doubt::Words), Quoting::Unquoted)
+    } else {
+        atoms
+    }
+}
+
+/// Returns an expansion of which nothing is known.
+fn doubtful(parameter: &Parameter) -> Vec<Atom> {
+    match parameter.quoting {
+        Quoting::Quoted if !parameter.is_list() => in_atoms(&unknown(Doubt::Part), Quoting::Quoted),
+        Quoting::Quoted | Quoting::Unquoted => in_atoms(&unknown(Doubt::Words), Quoting::Unquoted),
+    }
+}
+
+fn expanded_value(
+    scope: &Scope<'_>,
+    parameter: &Parameter,
+    value: &Value,
+    frame: &Frame,
+) -> Vec<Vec<Atom>> {
+    let own = || plain(scope, parameter, value);
+    let other = || atoms(scope, &parameter.operand, frame);
+    let is_empty = emptiness(parameter, value);
+    match (parameter.operator.as_str(), is_empty) {
+        ("" | "?" | ":?", _) => vec![own()],
+        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => vec![own()],
+        (":-" | ":=", Emptiness::Empty) => other(),
+        // An empty value may be set or not.
+        (":-" | ":=" | "-" | "=", _) => [vec![own()], other()].concat(),
+        (":+" | "+", Emptiness::NotEmpty) => other(),
+        (":+", Emptiness::Empty) => vec![Vec::new()],
+        (":+" | "+", _) => [vec![Vec::new()], other()].concat(),
+        _ if parameter.is_list() => vec![sliced_list(parameter, value)],
+        _ => changed(scope, parameter, value, frame),
+    }
+}
+
+fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
+    let text = if parameter.is_list() {
+        elements(value).concat()
+    } else {
+        element(value, parameter.index.as_deref())
+    };
+    let is_certain = |symbol: &Symbol| match symbol {
+        Symbol::Known(_) => true,
+        Symbol::MayBeAnything(doubt) => *doubt <= Doubt::Token,
+    };
+    if text.is_empty() {
+        Emptiness::Empty
+    } else if text.iter().any(is_certain) {
+        Emptiness::NotEmpty
+    } else {
+        Emptiness::Unknown
+    }
+}
+
+/// Returns `${@:2}` and the like.
+fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
+    let offset = parameter
+        .operand
+        .literal()
+        .and_then(|text| text.trim().parse::<usize>().ok());
+    let texts = elements(value);
+    if texts.iter().any(|text| has_words(text)) {
+        return doubtful(parameter);
+    }
+    let is_argument = parameter.index.is_none();
+    let skipped = match offset {
+        Some(offset) if is_argument => offset.checked_sub(1),
+        other => other,
+    };
+    match skipped {
+        Some(skipped) if parameter.operator == ":" && parameter.quoting == Quoting::Quoted => {
+            let mut sliced = Vec::new();
+            for (at, text) in texts.iter().skip(skipped).enumerate() {
+                if at > 0 {
+                    sliced.push(Atom::Break);
+                }
+                sliced.push(Atom::Quotes);
+                sliced.extend(value_atoms(text, Quoting::Quoted));
+            }
+            sliced
+        }
+        _ => doubtful(parameter),
+    }
+}
+
+/// Returns a value without its beginning or end, with another part, or in other letters.
+fn changed(
+    scope: &Scope<'_>,
+    parameter: &Parameter,
+    value: &Value,
+    frame: &Frame,
+) -> Vec<Vec<Atom>> {
+    let text = element(value, parameter.index.as_deref());
+    let Some(known_text) = exact(&text) else {
+        // A quoted expansion of a value that is not known, such as `"${URL%/}"`, is trusted as `"$URL"` is.
+        return vec![value_atoms(&unknown(Doubt::Words), parameter.quoting)];
+    };
+    let mut lists = Vec::new();
+    for operand in texts(scope, &parameter.operand, frame) {
+        let result = exact(&operand)
+            .filter(|_| known_text.len() <= LONGEST_VALUE)
+            .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
+        lists.push(match result {
+            Some(result) => value_atoms(&known(&result), parameter.quoting),
+            None if is_harmless(&text, &operand) => {
+                in_atoms(&unknown(Doubt::Token), parameter.quoting)
+            }
+            None => doubtful(parameter),
+        });
+    }
+    lists
+}
+
+/// Returns true if no part of either text begins an option or is split.
+fn is_harmless(text: &Text, operand: &Text) -> bool {
+    let without_dash = |text: &Text| {
+        text.iter().all(|symbol| match symbol {
+            Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
+            Symbol::MayBeAnything(_) => false,
+        })
+    };
+    is_token(text) && without_dash(text) && without_dash(operand)
+}
+
+/// Computes the common cases.
+fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
+    let is_plain = !operand.contains(['*', '?', '[', '\\', '(']);
+    let result = match operator {
+        "#" | "##" if is_plain => text.strip_prefix(operand).unwrap_or(text).to_owned(),
+        "%" | "%%" if is_plain => text.strip_suffix(operand).unwrap_or(text).to_owned(),
+        "#" | "##" => match operand.strip_prefix('*') {
+            Some(end) if !end.is_empty() && !end.contains(['*', '?', '[', '\\', '(']) => {
+                let at = if operator == "#" {
+                    text.find(end)
+                } else {
+                    text.rfind(end)
+                };
+                at.map_or(text, |at| &text[at + end.len()..]).to_owned()
+            }
+            _ => return None,
+        },
+        "%" | "%%" => match operand.strip_suffix('*') {
+            Some(start) if !start.is_empty() && !start.contains(['*', '?', '[', '\\', '(']) => {
+                let at = if operator == "%" {
+                    text.rfind(start)
+                } else {
+                    text.find(start)
+                };
+                at.map_or(text, |at| &text[..at]).to_owned()
+            }
+            _ => return None,
+        },
+        "/" | "//" if is_plain => {
+            let (pattern, new) = operand.split_once('/').unwrap_or((operand, ""));
+            match operator {
+                _ if pattern.is_empty() || new.contains('&') => return None,
+                "/" => text.replacen(pattern, new, 1),
+                _ => text.replace(pattern, new),
+            }
+        }
+        ":" => return slice(text, operand),
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// Returns `${text:start:length}`.
+fn slice(text: &str, operand: &str) -> Option<String> {
+    let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
+    let start: usize = start.trim().parse().ok()?;
+    let rest: Vec<char> = text.chars().skip(start).collect();
+    let length = match length.trim() {
+        "" => rest.len(),
+        length => length.parse().ok()?,
+    };
+    Some(rest.into_iter().take(length).collect())
+}

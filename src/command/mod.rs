@@ -1,0 +1,65 @@
+//! What the words of the command mean. Pure: variables and script files come in from outside.
+//!
+//! `plan` asks four questions: which tool is it ([`program`]), may it run twice ([`requests`]), is it one request
+//! ([`http`]), and which runs are around it ([`nesting`]).
+//!
+//! A text of a shell goes through [`words`] (a tokenizer), [`scope`] (what variables may hold), [`expansion`] (the words
+//! that a command may consist of) and [`calls`] (calls of curl and wget among them), and [`http`] judges each call. Each
+//! part of a word is known, or it may be anything; the doubt always means "may send".
+
+mod calls;
+mod expansion;
+pub(crate) mod http;
+pub(crate) mod nesting;
+pub(crate) mod program;
+pub(crate) mod requests;
+mod scope;
+mod syntax;
+mod text;
+pub(crate) mod words;
+mod wrappers;
+
+/// What the command will find around it.
+pub(crate) trait Surroundings {
+    /// Returns a variable of backoff's environment.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// Reads a file that may be a script.
+    fn script(&self, path: &str) -> ScriptFile;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ScriptFile {
+    Text(String),
+    /// It is missing, or no text.
+    NotThere,
+    /// It is longer than 64 KiB, or not a regular file.
+    NotRead,
+}
+
+/// Whether all attempts have the same environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Environment {
+    Fixed,
+    /// `--before-retry` may set variables.
+    MayChange,
+}
+
+/// Access for the fuzz target: reads a text of a shell, and judges it as the script of `sh -c`.
+#[cfg(feature = "fuzzing")]
+pub fn judge_script(text: &str) -> usize {
+    struct Nothing;
+    impl Surroundings for Nothing {
+        fn variable(&self, name: &str) -> Option<String> {
+            (name.len() == 1).then(|| "-d x".to_owned())
+        }
+        fn script(&self, _: &str) -> ScriptFile {
+            ScriptFile::NotThere
+        }
+    }
+    let requests = requests::Requests::find(&["sh", "-c", text], &Nothing, Environment::Fixed);
+    requests.count()
+}
+
+#[cfg(test)]
+mod tests;

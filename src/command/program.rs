@@ -1,0 +1,73 @@
+//! Finds the program that a command finally runs, for `--for auto`: behind `sudo`, `env`, `timeout`, `sh -c` and the
+//! like.
+//!
+//! Only names decide. At an unknown word, the search ends with the program found so far.
+
+use super::wrappers::{DEEPEST, inner_command};
+use crate::config::presets::{PresetName, for_program};
+
+/// The command, as rules and checks see it.
+pub(crate) struct Command<'c> {
+    /// `--for`
+    pub(crate) presets: Vec<PresetName>,
+    /// Name and arguments of the wrapped program; empty without presets.
+    pub(crate) wrapped: Vec<&'c str>,
+}
+
+impl<'c> Command<'c> {
+    pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> Command<'c> {
+        let wrapped = presets
+            .first()
+            .map(|_| wrapped_program(words))
+            .unwrap_or_default();
+        Command { presets, wrapped }
+    }
+
+    /// Returns true if the user has named the preset of this program.
+    pub(crate) fn is_named(&self, program: &str) -> bool {
+        self.presets
+            .iter()
+            .any(|preset| *preset != PresetName::Auto && preset.is_for(program))
+    }
+
+    /// Returns true if a preset judges failures of this program.
+    pub(crate) fn is_judged(&self, program: &str) -> bool {
+        self.presets.iter().any(|preset| preset.is_for(program))
+    }
+}
+
+/// Returns the name and arguments of the last program on the way to the one finally run that has a preset, or else of
+/// the one finally run. The name has no directory, and no version that no preset knows.
+pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
+    let (mut words, mut last_known) = (command.to_vec(), None);
+    for _ in 0..DEEPEST {
+        let Some(program) = words.first_mut() else {
+            break;
+        };
+        *program = name(program);
+        if for_program(words[0]).is_some() {
+            last_known = Some(words.clone());
+        }
+        match inner_command(words[0], &words[1..]) {
+            Some(inner) if !inner.is_empty() => words = inner,
+            _ => break,
+        }
+    }
+    last_known.unwrap_or(words)
+}
+
+/// Returns the file name, without its version if only the shorter name has a preset: `pip3.11`, `psql-15`.
+fn name(word: &str) -> &str {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
+    let is_versioned = for_program(name).is_none() && for_program(plain).is_some();
+    if is_versioned { plain } else { name }
+}
+
+/// Returns true if the command is backoff itself, behind wrappers or not.
+pub(crate) fn is_backoff(words: &[&str]) -> bool {
+    wrapped_program(words).first() == Some(&"backoff")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! May the command run twice? Requests of curl and wget in it that are not idempotent.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::calls::{Call, Calls, Certainty, Place, UnknownCode};
+use super::http::{Request, Suspicion};
+use super::{Environment, Surroundings};
+
+/// Everything in a command that may send a request.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    calls: Vec<Call>,
+    unknown: Vec<UnknownCode>,
+    mentioned: Vec<&'static str>,
+}
+
+/// A request that is not idempotent, and where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    what: String,
+    place: Place,
+    effect: Effect,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Sends,
+    MaySend,
+    MayCall,
+}
+
+/// How much proof of a client there has to be before unknown code counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// The user has named the client: `--for curl`.
+    Named,
+    /// `--for auto`
+    Auto,
+}
+
+impl Requests {
+    pub(crate) fn find(
+        command: &[&str],
+        surroundings: &dyn Surroundings,
+        environment: Environment,
+    ) -> Requests {
+        let calls = Calls::find(command, surroundings, environment);
+        Requests {
+            calls: calls.found,
+            unknown: calls.unknown,
+            mentioned: calls.mentioned,
+        }
+    }
+
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn count(&self) -> usize {
+        self.calls.len() + self.unknown.len()
+    }
+
+    /// Returns the first request of a client that sends something, as far as the words show.
+    pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
+        let requests = self.requests(client).into_iter();
+        let mut named = requests.filter(|(call, _)| call.certainty == Certainty::Named);
+        named.find_map(|(call, request)| {
+            let option = request.sends?;
+            Some(Finding {
+                what: format!("{client} {option}"),
+                place: call.place.clone(),
+                effect: Effect::Sends,
+            })
+        })
+    }
+
+    /// Returns the first request of a client that sends something or may do so.
+    pub(crate) fn doubtful(&self, client: &str, selection: Selection) -> Option<Finding> {
+        let is_named = selection == Selection::Named || self.mentioned.contains(&client);
+        if !is_named {
+            return self.sending(client);
+        }
+        for (call, request) in self.requests(client) {
+            let (word, effect) = match (request.sends, request.may_send) {
+                (Some(option), _) => (option, Effect::Sends),
+                (None, Some(Suspicion::Hides(option))) => (option, Effect::Sends),
+                (None, Some(Suspicion::MayBeOption(word))) => (word, Effect::MaySend),
+                (None, None) => continue,
+            };
+            return Some(Finding {
+                what: format!("{client} {word}"),
+                place: call.place.clone(),
+                effect,
+            });
+        }
+        let unknown = self.unknown.first()?;
+        Some(Finding {
+            what: unknown.what.clone(),
+            place: unknown.place.clone(),
+            effect: Effect::MayCall,
+        })
+    }
+
+    /// Returns the calls of a client without a fixed Idempotency-Key.
+    fn requests(&self, client: &str) -> Vec<(&Call, Request)> {
+        let mut requests = Vec::new();
+        // The values of variables may differ between attempts, and the key with them.
+        let mut keys: HashMap<usize, Option<String>> = HashMap::new();
+        for call in self.calls.iter().filter(|call| call.client.name == client) {
+            let request = call.client.request(&call.words);
+            let key = keys.entry(call.id).or_insert_with(|| request.key.clone());
+            if *key != request.key {
+                *key = None;
+            }
+            requests.push((call, request));
+        }
+        requests.retain(|(call, _)| keys.get(&call.id).is_none_or(Option::is_none));
+        requests
+    }
+}
+
+impl Finding {
+    /// Returns the request, and where it stands: `curl -d in the script of sh -c`.
+    pub(crate) fn seen(&self) -> String {
+        match &self.place {
+            Place::Command => self.what.clone(),
+            Place::Text(text) => format!("{} in {text}", self.what),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    /// Writes why the request must not be sent twice.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effect = match self.effect {
+            Effect::Sends => "without a fixed Idempotency-Key header",
+            Effect::MaySend => "may send data without a fixed Idempotency-Key header",
+            Effect::MayCall => "is not known and may send a request",
+        };
+        write!(f, "{} {effect}", self.seen())
+    }
+}

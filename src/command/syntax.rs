@@ -1,0 +1,189 @@
+//! Scripts of a shell as [`super::words`] reads them. Control flow is left out: each command may run.
+
+use std::rc::Rc;
+
+use super::text::{Symbol, Text};
+
+/// Everything that one text of a shell holds.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    /// The script itself and those of all substitutions in it.
+    pub(crate) scripts: Vec<Rc<Script>>,
+    /// Variables that an expansion or arithmetic sets, with the value of `${name:=value}`.
+    pub(crate) set_by_expansion: Vec<(String, Option<RawWord>)>,
+    /// Names of functions that are defined.
+    pub(crate) functions: Vec<String>,
+    /// The text could not be followed to its end.
+    pub(crate) is_cut: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) commands: Vec<SimpleCommand>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SimpleCommand {
+    /// The words, reserved words and assignments included.
+    pub(crate) words: Vec<RawWord>,
+    /// Here-documents and here-strings.
+    pub(crate) input: Vec<RawWord>,
+    /// Files of `<`.
+    pub(crate) input_files: Vec<RawWord>,
+    /// Its standard input is the output of the command before it.
+    pub(crate) reads_pipe: bool,
+}
+
+impl SimpleCommand {
+    /// Returns true for `function name`.
+    pub(crate) fn names_function(&self) -> bool {
+        self.words.len() == 2 && self.words[0].bare().as_deref() == Some("function")
+    }
+}
+
+/// A word before expansion.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RawWord {
+    pub(crate) pieces: Vec<Piece>,
+    /// The word as it is written, cut to a length for messages.
+    pub(crate) source: String,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    Text(Text, Quoting),
+    /// Quotes make a word even if it is empty.
+    Quotes,
+    Parameter(Box<Parameter>),
+    /// `$(script)` and backquotes.
+    Command(Rc<Script>, Quoting),
+    /// `<(script)`: the name of a pipe.
+    Process,
+    /// `$((1 + 2))`
+    Number,
+    /// The elements of `name=(...)`.
+    Array(Vec<RawWord>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quoting {
+    Quoted,
+    Unquoted,
+}
+
+/// `$name`, `${name[index]operator operand}`
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) index: Option<String>,
+    /// `:-`, `#`, `length`, or nothing.
+    pub(crate) operator: String,
+    pub(crate) operand: RawWord,
+    pub(crate) quoting: Quoting,
+}
+
+impl Parameter {
+    /// Returns true for `$@`, `$*`, `${name[@]}` and `${name[*]}`.
+    pub(crate) fn is_list(&self) -> bool {
+        self.name == "@" || self.name == "*" || matches!(self.index.as_deref(), Some("@" | "*"))
+    }
+
+    /// Returns true if the elements of the list are joined to one word within quotes.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.name == "*" || self.index.as_deref() == Some("*")
+    }
+}
+
+/// An assignment of a variable.
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    /// The variable keeps its earlier value, too: `name+=value` or `name[1]=value`.
+    pub(crate) adds: bool,
+    pub(crate) value: RawWord,
+}
+
+impl RawWord {
+    /// Returns the text of a word without expansions, quoted or not.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(symbols, _) => text.push_str(&super::text::exact(symbols)?),
+                Piece::Quotes => {}
+                _ => return None,
+            }
+        }
+        Some(text)
+    }
+
+    /// Returns the text of a word that has neither quotes nor expansions, as reserved words have none.
+    pub(crate) fn bare(&self) -> Option<String> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text, Quoting::Unquoted)] => super::text::exact(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`.
+    pub(crate) fn assignment(&self) -> Option<Assignment> {
+        let (first, rest) = self.pieces.split_first()?;
+        let Piece::Text(symbols, Quoting::Unquoted) = first else {
+            return None;
+        };
+        let head: String = symbols.iter().map_while(plain).collect();
+        let Some((left, _)) = head.split_once('=') else {
+            return self.assignment_of_element(&head);
+        };
+        let target = left.strip_suffix('+').unwrap_or(left);
+        let name = target.split('[').next().unwrap_or_default();
+        if !is_name(name) || target.contains('[') && !target.ends_with(']') {
+            return None;
+        }
+        let after = symbols[left.chars().count() + 1..].to_vec();
+        let mut pieces = vec![Piece::Text(after, Quoting::Unquoted)];
+        pieces.extend_from_slice(rest);
+        Some(Assignment {
+            name: name.to_owned(),
+            adds: target.len() < left.len() || name.len() < target.len(),
+            value: RawWord {
+                pieces,
+                source: self.source.clone(),
+            },
+        })
+    }
+}
+
+impl RawWord {
+    /// Returns the assignment if the word is `name[$index]=value`. Its value does not matter, as it adds one.
+    fn assignment_of_element(&self, head: &str) -> Option<Assignment> {
+        let (name, _) = head.split_once('[')?;
+        let ends_index = self.pieces.iter().any(|piece| {
+            matches!(piece, Piece::Text(text, Quoting::Unquoted)
+                if text.starts_with(&[Symbol::Known(']')]) && text.contains(&Symbol::Known('=')))
+        });
+        (is_name(name) && ends_index).then(|| Assignment {
+            name: name.to_owned(),
+            adds: true,
+            value: self.clone(),
+        })
+    }
+}
+
+fn plain(symbol: &Symbol) -> Option<char> {
+    match symbol {
+        Symbol::Known(c) => Some(*c),
+        Symbol::MayBeAnything(_) => None,
+    }
+}
+
+/// Returns true if a variable can have this name.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_digit())
+        && !text.is_empty()
+        && text.chars().all(is_name_char)
+}
+
+pub(crate) fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}

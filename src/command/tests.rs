@@ -1,0 +1,91 @@
+//! The table of idioms, judged without running them.
+
+use std::collections::HashMap;
+
+use super::requests::{Requests, Selection};
+use super::{Environment, ScriptFile, Surroundings};
+
+const TABLE: &str = include_str!("../../tests/idioms/idioms.tsv");
+const CI_LINES: &str = include_str!("../../tests/idioms/ci_lines.txt");
+
+/// Variables and script files.
+#[derive(Default)]
+pub(super) struct Sample {
+    pub(super) variables: HashMap<String, String>,
+    pub(super) files: HashMap<String, String>,
+}
+
+impl Surroundings for Sample {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn script(&self, path: &str) -> ScriptFile {
+        match self.files.get(path.trim_start_matches("./")) {
+            Some(text) => ScriptFile::Text(text.clone()),
+            None => ScriptFile::NotThere,
+        }
+    }
+}
+
+/// Returns why a command is not idempotent.
+pub(super) fn why_not(command: &[&str], sample: &Sample) -> Option<String> {
+    let requests = Requests::find(command, sample, Environment::Fixed);
+    let curl = requests.doubtful("curl", Selection::Named);
+    let finding = curl.or_else(|| requests.doubtful("wget", Selection::Named));
+    finding.map(|finding| finding.to_string())
+}
+
+/// Returns the problem of a row of the table.
+fn problem(row: &[&str], files: &HashMap<String, String>) -> Option<String> {
+    let [verdict, _, variables, line] = row else {
+        return Some(format!("{row:?}"));
+    };
+    let mut sample = Sample {
+        files: files.clone(),
+        ..Sample::default()
+    };
+    for variable in variables.split(' ').filter(|variable| *variable != "-") {
+        let (name, value) = variable.split_once('=').unwrap();
+        let value = value.replace('_', " ");
+        sample.variables.insert(name.to_owned(), value);
+    }
+    let words = shlex::split(&line.replace("\\n", "\n")).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let found = why_not(&words, &sample);
+    let expected = if found.is_some() { "once" } else { "again" };
+    (expected != *verdict).then(|| format!("{verdict}: {variables} {line}: {found:?}"))
+}
+
+#[test]
+fn idioms() {
+    let mut files = HashMap::new();
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+        let row: Vec<&str> = line.split('\t').collect();
+        if let ["file", name, text] = row.as_slice() {
+            files.insert((*name).to_owned(), text.replace("\\n", "\n"));
+            continue;
+        }
+        count += 1;
+        problems.extend(problem(&row, &files));
+    }
+    assert!(count >= 150);
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Asserts that real command lines of CI are retried, but for one in twenty.
+#[test]
+fn lines_of_ci() {
+    let mut refused = Vec::new();
+    let mut count = 0;
+    for line in CI_LINES.lines().filter(|line| !line.starts_with('#')) {
+        count += 1;
+        if let Some(why) = why_not(&["bash", "-ec", line], &Sample::default()) {
+            refused.push(format!("{line}: {why}"));
+        }
+    }
+    assert!(count >= 60, "{count}");
+    assert!(refused.len() * 20 <= count, "{}", refused.join("\n"));
+}

@@ -1,0 +1,282 @@
+//! Programs that run another program, and shells.
+
+use super::text::{Word, exact, has_words};
+
+/// A program that runs the command after its options and operands.
+struct Wrapper {
+    names: &'static [&'static str],
+    /// Letters of options with a value.
+    letters: &'static str,
+    /// Long names of options with a value.
+    long_names: &'static [&'static str],
+    /// Number of operands before the command.
+    operands: usize,
+}
+
+/// From the manuals of sudo 1.9, doas(1), GNU coreutils 9, util-linux 2.39, GNU time 1.9, npx(1), POSIX.
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        names: &["sudo"],
+        letters: "CDghpRrTtUu",
+        long_names: &[
+            "chdir",
+            "chroot",
+            "close-from",
+            "command-timeout",
+            "group",
+            "host",
+            "other-user",
+            "prompt",
+            "role",
+            "type",
+            "user",
+        ],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["doas"],
+        letters: "aCu",
+        long_names: &[],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["env"],
+        letters: "aCSu",
+        long_names: &["argv0", "chdir", "split-string", "unset"],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["nice"],
+        letters: "n",
+        long_names: &["adjustment"],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["ionice"],
+        letters: "cnpPu",
+        long_names: &["class", "classdata", "pid", "pgid", "uid"],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["timeout"],
+        letters: "ks",
+        long_names: &["kill-after", "signal"],
+        operands: 1,
+    },
+    Wrapper {
+        names: &["time"],
+        letters: "fo",
+        long_names: &["format", "output"],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["stdbuf"],
+        letters: "eio",
+        long_names: &["error", "input", "output"],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["chrt"],
+        letters: "DPT",
+        long_names: &["sched-deadline", "sched-period", "sched-runtime"],
+        operands: 1,
+    },
+    Wrapper {
+        names: &["taskset"],
+        letters: "",
+        long_names: &[],
+        operands: 1,
+    },
+    Wrapper {
+        names: &["nohup", "setsid", "command", "busybox", "toybox"],
+        letters: "",
+        long_names: &[],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["exec"],
+        letters: "a",
+        long_names: &[],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["npx", "pnpx", "bunx", "uvx"],
+        letters: "cpw",
+        long_names: &["call", "from", "package", "python", "with", "workspace"],
+        operands: 0,
+    },
+];
+
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
+
+/// Shells whose `-c` script names the program for `--for auto`.
+const SHELLS_FOR_PRESETS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
+
+/// Characters that a shell may act on; a script without any is only words.
+const METACHARACTERS: &str = "|&;<>()$`\\\"'\n*?[#~{}!";
+
+/// Words of a shell before a command.
+const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "do", "while", "until", "!", "{", "builtin", "coproc",
+];
+
+/// Limit on nested wrappers.
+pub(super) const DEEPEST: usize = 16;
+
+/// Returns the command that a program of this name runs, given these words.
+pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
+    if SHELLS_FOR_PRESETS.contains(&name) {
+        return script_of_shell(words);
+    }
+    behind_wrapper(name, words).map(<[&str]>::to_vec)
+}
+
+/// Returns the words of the command behind a wrapper.
+fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a str]> {
+    let wrapper = WRAPPERS
+        .iter()
+        .find(|wrapper| wrapper.names.contains(&name))?;
+    let rest = skip_options(words, wrapper)?;
+    let options = &words[..words.len() - rest.len()];
+    // `command -v` only prints a path.
+    let only_prints = name == "command" && options.iter().any(|word| word.contains(['v', 'V']));
+    if only_prints {
+        return None;
+    }
+    skip_assignments(rest).get(wrapper.operands..)
+}
+
+/// Skips options.
+fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&'w [&'a str]> {
+    while let Some((word, rest)) = words.split_first() {
+        let value_follows = match word.strip_prefix('-') {
+            None => return Some(words),
+            // `--` ends the options.
+            Some("-") => return Some(rest),
+            Some(option) => match option.strip_prefix('-') {
+                Some(name) => wrapper.long_names.contains(&name),
+                // `-n5` holds its value. `env -` has no letter.
+                None => option
+                    .find(|letter| wrapper.letters.contains(letter))
+                    .is_some_and(|at| at + 1 == option.len()),
+            },
+        };
+        words = rest.get(usize::from(value_follows)..)?;
+    }
+    Some(words)
+}
+
+/// Skips leading assignments, as in `A=b curl`.
+fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
+    let count = words.iter().take_while(|word| is_assignment(word)).count();
+    &words[count..]
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// Returns the words of `-c 'curl -fsS URL'`, if the script is one simple command without metacharacters.
+fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
+    let mut words = words.iter();
+    let mut word = *words.next()?;
+    let mut is_script = false;
+    // Options may stand between `-c` and the script.
+    while let Some(letters) = word.strip_prefix(['-', '+']) {
+        // A long option, such as `--norc`, is not a group of letters.
+        let has = |letter| !letters.starts_with('-') && letters.contains(letter);
+        is_script |= has('c');
+        // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
+        let values = usize::from(has('o') || has('O'));
+        word = words.nth(values)?;
+    }
+    let is_plain_script = is_script && !word.contains(|c| METACHARACTERS.contains(c));
+    is_plain_script.then(|| skip_assignments(&word.split_whitespace().collect::<Vec<_>>()).to_vec())
+}
+
+/// Returns the index of the program that a command runs in the end, behind reserved words, assignments and wrappers.
+pub(super) fn program_at(words: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        if RESERVED.contains(word) || is_assignment(word) {
+            at += 1;
+        } else if let Some(inner) = behind_wrapper(name, &words[at + 1..]) {
+            at = words.len() - inner.len();
+        } else {
+            break;
+        }
+    }
+    at
+}
+
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+/// Returns true if the first line of a file names a shell.
+pub(super) fn is_shell_script(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("#!").is_some_and(|interpreter| {
+        interpreter
+            .split(['/', ' ', '\t'])
+            .any(|name| SHELLS.contains(&name))
+    })
+}
+
+/// What a shell runs.
+pub(super) enum OperandsOfShell<'w> {
+    /// `-c`: the script and the words after it.
+    Script(&'w [Word]),
+    /// A file and the words after it.
+    File(&'w [Word]),
+    StandardInput,
+    /// A word that may be an option.
+    Unknown(String),
+}
+
+/// Returns what a shell runs, given these words.
+pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
+    let mut is_script = false;
+    let mut reads_input = false;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if is_script && !shown_as_option(word) {
+            break;
+        }
+        if has_words(&word.text) {
+            return OperandsOfShell::Unknown(word.origin.clone());
+        }
+        let Some(text) = exact(&word.text) else {
+            break;
+        };
+        let Some(letters) = text.strip_prefix(['-', '+']) else {
+            break;
+        };
+        at += 1;
+        match letters {
+            "-" | "" => break,
+            "-rcfile" | "-init-file" => at += 1,
+            _ if letters.starts_with('-') => {}
+            _ => {
+                is_script |= letters.contains('c');
+                reads_input |= letters.contains('s');
+                // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
+                at += usize::from(letters.contains(['o', 'O']));
+            }
+        }
+    }
+    let rest = words.get(at..).unwrap_or_default();
+    match rest {
+        [_, ..] if is_script => OperandsOfShell::Script(rest),
+        [_, ..] if !reads_input => OperandsOfShell::File(rest),
+        _ => OperandsOfShell::StandardInput,
+    }
+}
+
+fn shown_as_option(word: &Word) -> bool {
+    exact(&word.text).is_some_and(|text| text.starts_with(['-', '+']))
+}

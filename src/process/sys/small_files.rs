@@ -1,0 +1,50 @@
+//! Reads small regular files.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use nix::fcntl::OFlag;
+
+/// Limit on the size of a script that is read.
+const LARGEST: u64 = 64 << 10;
+
+#[derive(Debug)]
+pub(crate) enum SmallFile {
+    Bytes(Vec<u8>),
+    Missing,
+    /// The file is larger than 64 KiB, is not a regular one or cannot be read.
+    NotRead,
+}
+
+/// Reads a regular file of at most 64 KiB.
+pub(crate) fn read(path: &Path) -> SmallFile {
+    // Without O_NONBLOCK, opening a named pipe would block.
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = match OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits())
+        .open(path)
+    {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return SmallFile::Missing;
+        }
+        Err(_) => return SmallFile::NotRead,
+    };
+    let is_small = file
+        .metadata()
+        .is_ok_and(|facts| facts.is_file() && facts.len() <= LARGEST);
+    if !is_small {
+        return SmallFile::NotRead;
+    }
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    let result = file.take(LARGEST + 1).read_to_end(&mut bytes);
+    if result.is_ok() && bytes.len() as u64 <= LARGEST {
+        SmallFile::Bytes(bytes)
+    } else {
+        SmallFile::NotRead
+    }
+}
