@@ -19,10 +19,12 @@ macro_rules! tests {
     };
 }
 
+mod action;
 mod cases;
 mod completions;
 mod documents;
 mod faults;
+mod install;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
@@ -35,6 +37,8 @@ fn main() {
         ("with_tools", with_tools::TESTS),
         ("completions", completions::TESTS),
         ("documents", documents::TESTS),
+        ("action", action::TESTS),
+        ("install", install::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
         #[cfg(feature = "redis")]
