@@ -59,10 +59,10 @@ impl Job {
 
     fn output(&self, name: &str) -> String {
         let outputs = self.read("output");
-        let values = outputs
+        let mut values = outputs
             .lines()
             .filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-        values.last().unwrap_or_default().to_owned()
+        values.next_back().unwrap_or_default().to_owned()
     }
 
     /// Returns the outputs that describe how the step ended.
@@ -274,6 +274,17 @@ fn a_label_is_one_piece_of_code() {
     );
     let commands = job.log.lines().filter(|line| line.starts_with("::"));
     assert_eq!(commands.count(), 2, "{}", job.log);
+    for label in ["a\nb", &"x".repeat(65)] {
+        refused_label(label);
+    }
+}
+
+#[track_caller]
+fn refused_label(label: &str) {
+    let job = job(&[("RUN", "echo ran"), ("LABEL", label)], 1);
+    let error = "::error title=backoff::label: it has more than one line or 64 characters\n";
+    assert!(job.log.ends_with(error), "{}", job.log);
+    assert!(!job.log.contains("ran\n"), "{}", job.log);
 }
 
 fn the_command_gets_the_runner_s_signals() {
