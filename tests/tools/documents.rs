@@ -95,17 +95,13 @@ fn workflow(block: &Block) -> String {
             .collect();
         text = BEFORE_STEPS.to_owned() + &steps.concat();
     }
-    let repository = env!("CARGO_PKG_REPOSITORY").trim_start_matches("https://github.com/");
-    let text = text.replace(
-        &format!("{repository}@v{}", env!("CARGO_PKG_VERSION")),
-        "./",
-    );
-    assert!(
-        !text.contains(repository),
-        "{}: another version",
-        block.file_name()
-    );
-    text
+    // `tests/cli/generated.rs` checks the owner and the version.
+    let version = concat!("/backoff@v", env!("CARGO_PKG_VERSION"));
+    let ours = text.split_whitespace().find(|word| word.ends_with(version));
+    match ours {
+        Some(action) => text.replace(action, "./"),
+        None => text,
+    }
 }
 
 fn blocks_of_yaml() {

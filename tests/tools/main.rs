@@ -19,11 +19,13 @@ macro_rules! tests {
     };
 }
 
+mod action;
 mod cases;
 mod completions;
 mod documents;
 mod faults;
 mod fuse_root;
+mod install;
 mod picture;
 #[cfg(feature = "redis")]
 mod redis;
@@ -38,6 +40,8 @@ fn main() {
         ("with_tools", with_tools::TESTS),
         ("completions", completions::TESTS),
         ("documents", documents::TESTS),
+        ("action", action::TESTS),
+        ("install", install::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
         ("unending", unending::TESTS),
