@@ -9,17 +9,20 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
 use nix::sys::stat::{Mode, umask};
-use nix::unistd::{ForkResult, alarm, fork, read, write};
+use nix::unistd::{ForkResult, Pid, alarm, fork, read, write};
 
 use super::signals::set_default;
 use super::spawn::start::exit_now;
 use super::sys::fd::{close_all_except, fill_closed_standard, pipe, set_nonblocking};
+use super::sys::processes::is_runnable;
 use crate::policy::signal::Signal;
 use crate::run::uninterrupted;
 
-/// A function that runs in a child. Orphans are reaped as children of any kind are, so the child needs no number here.
+/// A function that runs in a child, which is reaped as orphans are.
 #[derive(Debug)]
 pub(crate) struct Forked {
+    /// May be of another process once the child has ended.
+    pid: Pid,
     /// The pipe of the answer. Its end shows that the child has ended, which holds the only writing end.
     pipe: OwnedFd,
     received: Vec<u8>,
@@ -44,7 +47,8 @@ impl Forked {
         set_nonblocking(&pipe)?;
         // SAFETY: backoff has a single thread, so the child may do whatever backoff may.
         match unsafe { fork() }? {
-            ForkResult::Parent { .. } => Ok(Forked {
+            ForkResult::Parent { child } => Ok(Forked {
+                pid: child,
                 pipe,
                 received: Vec::new(),
             }),
@@ -59,6 +63,11 @@ impl Forked {
     /// Returns the descriptor that is readable once the state may have changed.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.pipe.as_fd()
+    }
+
+    /// Returns true if the child could go on, but has no CPU.
+    pub(crate) fn awaits_cpu(&self) -> bool {
+        is_runnable(self.pid.as_raw())
     }
 
     /// Returns the state, without waiting. An end is returned once.

@@ -131,18 +131,11 @@ fn a_waiting_run_holds_nothing_of_the_store() {
     assert!(!open.iter().any(|file| file.contains(place)), "{open:?}");
 }
 
+/// Asserts that calls and counts agree, except for runs that got an answer too late and have said so: these go on
+/// without the budget.
 #[test]
 fn runs_at_once_are_counted_exactly() {
-    // A run that got an answer too late continued without the budget.
-    let is_counted = (0..20).any(|_| runs_at_once());
-    assert!(
-        is_counted,
-        "a machine that takes less than 250 ms for a step"
-    );
-}
-
-/// Returns false if the machine was too slow.
-fn runs_at_once() -> bool {
+    const MOST_ATTEMPTS: u64 = 9;
     let dir = dir();
     // Every call appends one byte to the log.
     let script = "for i in $(seq 30); do backoff --store \"$STORE\" --budget api --budget-min 40 \
@@ -154,16 +147,15 @@ fn runs_at_once() -> bool {
         .env("LOG", &log)
         .code(0)
         .err();
-    if said.contains("gives no answer within 250ms") {
-        return false;
-    }
+    let late = said.matches("; going on without the budget").count() as u64;
     let calls = fs::metadata(&log).unwrap().len();
     let (attempts, retries) = counted(&dir);
-    assert_eq!((attempts, attempts - retries), (calls, 30));
+    let uncounted = late * MOST_ATTEMPTS;
+    assert!((calls.saturating_sub(uncounted)..=calls).contains(&attempts));
+    assert!((30 - late..=30).contains(&(attempts - retries)));
     // Every retry is allowed until there are 40 attempts. At least 10 of these are retries, which is too many for up to
     // 100 attempts, so at most 29 first attempts follow.
-    assert!((40..70).contains(&calls), "{calls}");
-    true
+    assert!((40 - late..70 + uncounted).contains(&calls), "{calls}");
 }
 
 #[test]

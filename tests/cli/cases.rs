@@ -67,24 +67,6 @@ pub fn check(
     variables: &[(&str, String)],
     normalize: fn(&str) -> String,
 ) -> Result<(), String> {
-    let checked = || check_once(block, variables, normalize);
-    let is_busy = |result: &Result<(), String>| {
-        result
-            .as_ref()
-            .is_err_and(|why| why.contains("gives no answer within"))
-    };
-    // On a busy machine the store may answer too late.
-    (0..3)
-        .map(|_| checked())
-        .find(|result| !is_busy(result))
-        .unwrap_or_else(checked)
-}
-
-fn check_once(
-    block: &Block,
-    variables: &[(&str, String)],
-    normalize: fn(&str) -> String,
-) -> Result<(), String> {
     let steps = steps(&block.lines);
     let mut script = PRELUDE.to_owned();
     for step in &steps {

@@ -3,9 +3,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-use tempfile::TempDir;
+use std::time::Duration;
 
 use crate::common::ledger::{counted, ledger};
 use crate::common::storm::{DOWN, Service, Storm};
@@ -20,18 +18,27 @@ tests! {
 /// The message of runs that got an answer too late, and continued without the budget.
 const TOO_LATE: &str = "gives no answer within 250ms";
 
-/// Returns the calls of runs that retry until the budget refuses. None if the machine was too slow for a directory.
-fn storm(store: &str, runs: usize, least: u64) -> Option<u64> {
+/// Returns true if no step was late: then the counts are exact. `.ci/release` requires it, on a machine that does nothing
+/// else; other runs of these tests hold at any speed.
+fn is_exact(said: &str) -> bool {
+    let is_late = said.contains(TOO_LATE);
+    let required = std::env::var_os("BACKOFF_TEST_EXACT").is_some();
+    assert!(!(is_late && required), "{said}");
+    !is_late
+}
+
+/// Returns the calls of runs that retry until the budget refuses, and true if they are exact.
+fn storm(store: &str, runs: usize, least: u64) -> (u64, bool) {
     let service = Service::start();
     let budget = format!("--budget storm --budget-min {least} --exhausted-exit 75");
     let options = format!("-qq -n unlimited -b 5ms -m 20ms {budget} --store {store}");
     let (ends, said) = Storm::start(runs, &service, &options).finish();
-    if said.contains(TOO_LATE) {
-        return None;
+    let is_exact = is_exact(&said);
+    if is_exact {
+        assert_eq!(said, "");
     }
-    assert_eq!(said, "");
     assert!(ends.iter().all(|end| end.code() == Some(75)), "{ends:?}");
-    Some(service.calls())
+    (service.calls(), is_exact)
 }
 
 /// Returns the number of calls of `runs` runs under a budget of 10%, each of which continues until the budget refuses a
@@ -63,17 +70,20 @@ fn only_file(store: &Path) -> PathBuf {
     store.join("storm.budget")
 }
 
-/// Returns the first result on a directory that answered all runs in time.
-fn in_time<T>(test: impl Fn(&str) -> Option<T>) -> (TempDir, T) {
-    let on = |store: TempDir| test(store.path().to_str().unwrap()).map(|result| (store, result));
-    let found = (0..5).find_map(|_| on(tempfile::tempdir().unwrap()));
-    found.expect("a machine that takes less than 250 ms for a step")
-}
-
 fn two_hundred_runs_and_a_directory() {
-    let (store, calls) = in_time(|store| storm(store, 200, 10));
-    assert_eq!(calls, calls_of(200, 10));
-    assert_eq!(counts_in(&only_file(store.path())), (calls, calls - 200));
+    let store = tempfile::tempdir().unwrap();
+    let (calls, is_exact) = storm(store.path().to_str().unwrap(), 200, 10);
+    let (attempts, retries) = counts_in(&only_file(store.path()));
+    if is_exact {
+        assert_eq!(calls, calls_of(200, 10));
+        assert_eq!((attempts, retries), (calls, calls - 200));
+    }
+    // Whatever was late is missing in the counts, which keep the rule.
+    assert!(attempts <= calls && attempts - retries <= 200);
+    assert!(
+        retries <= (attempts / 10 + 1).max(10),
+        "{retries} of {attempts}"
+    );
 }
 
 /// Starts a thousand runs with default settings, except for the budget.
@@ -90,16 +100,10 @@ fn bound(attempts: u64) -> u64 {
     (attempts / 10 + 1).max(100)
 }
 
-/// Asserts that retries are within the limits of the store and of this machine's own budget, that at most 50 messages
-/// report anything but a switch to this budget, and that the runs end within a minute.
+/// Asserts that retries are within the limits of the store and of this machine's own budget. Runs that this budget
+/// answers too late go on without; a quiet machine has at most 50.
 fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
-    let began = Instant::now();
     let (ends, said) = storm.finish();
-    assert!(
-        began.elapsed() < Duration::from_secs(60),
-        "{:?}",
-        began.elapsed()
-    );
     assert!(
         ends.iter().all(|end| end.code() == Some(DOWN.into())),
         "{ends:?}"
@@ -112,19 +116,22 @@ fn expect_within_bounds(mut storm: Storm, service: &Service, shares: u64) {
     };
     assert!(local <= bound(attempts), "{local} retries of {attempts}");
     let retries = service.calls() - 1000;
-    let allowed = 1..=shares + local + 4 * 50;
+    let is_replaced =
+        |line: &&str| line.ends_with("; going on with this machine's own budget \"storm\"");
+    let without = said.lines().filter(|line| !is_replaced(line)).count() as u64;
+    if std::env::var_os("BACKOFF_TEST_EXACT").is_some() {
+        assert!(without <= 50, "{without} runs without a budget: {said}");
+    }
+    // A run prints its first warning only: one that has switched may be without a budget later.
+    let uncounted = if without == 0 {
+        50
+    } else {
+        said.lines().count() as u64
+    };
+    let allowed = 1..=shares + local + 4 * uncounted;
     assert!(
         allowed.contains(&retries),
         "{retries} retries, {local} of them local"
-    );
-    // On an overloaded machine, even this machine's own directory may be too slow for a few runs.
-    let is_replaced =
-        |line: &&str| line.ends_with("; going on with this machine's own budget \"storm\"");
-    let without = said.lines().filter(|line| !is_replaced(line)).count();
-    assert!(
-        without <= 50,
-        "{without} of {} lines: {said}",
-        said.lines().count()
     );
 }
 
@@ -148,7 +155,7 @@ pub mod servers {
 
     fn two_hundred_runs_and_a_server() {
         let server = Server::start("--tcp-backlog 1024");
-        let calls = storm(&format!("{}?timeout=2m", server.url()), 200, 10).unwrap();
+        let (calls, _) = storm(&format!("{}?timeout=2m", server.url()), 200, 10);
         assert_eq!(calls, calls_of(200, 10));
         assert_eq!(server.counts("storm"), (calls, calls - 200));
     }
@@ -203,12 +210,10 @@ pub mod servers {
 }
 
 fn runs_that_are_killed() {
-    in_time(runs_that_are_killed_on);
-}
-
-fn runs_that_are_killed_on(store: &str) -> Option<()> {
     const RUNS: usize = 90;
     const ATTEMPTS: u64 = 20;
+    let store = tempfile::tempdir().unwrap();
+    let store = store.path().to_str().unwrap();
     let service = Service::start();
     // The budget allows all retries.
     let budget = format!("--budget storm --budget-min 1000000 --store {store}");
@@ -221,10 +226,7 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
         storm.runs[3 * i as usize].kill().unwrap();
     }
     let (ends, said) = storm.finish();
-    if said.contains(TOO_LATE) {
-        return None;
-    }
-    assert_eq!(said, "");
+    let is_exact = is_exact(&said);
     let died = ends.iter().filter(|end| end.signal() == Some(9)).count() as u64;
     let gave_up = ends
         .iter()
@@ -239,11 +241,14 @@ fn runs_that_are_killed_on(store: &str) -> Option<()> {
     let file = only_file(Path::new(store));
     let ((attempts, _), calls) = (counts_in(&file), service.calls());
     assert!(calls >= gave_up * ATTEMPTS, "{calls} calls");
+    let is_as_counted = attempts.abs_diff(calls) <= died;
+    // Whatever was late may be missing in the counts.
     assert!(
-        attempts.abs_diff(calls) <= died,
+        is_as_counted || !is_exact && attempts <= calls + died,
         "{attempts} attempts, {calls} calls"
     );
-    backoff(format!("{budget} -- true")).code(0);
-    assert_eq!(counts_in(&file).0, attempts + 1);
-    Some(())
+    let said = backoff(format!("{budget} -- true")).code(0).err();
+    if self::is_exact(&said) {
+        assert!(counts_in(&file).0 > attempts);
+    }
 }

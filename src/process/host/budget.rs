@@ -4,16 +4,20 @@ use std::time::Duration;
 
 use nix::poll::PollFlags;
 
-use super::query::{Query, is_own};
+use super::query::{MOST_TIME_FOR_CPU, Query, is_own};
 use super::{System, fault};
 use crate::budget::client::{DEFAULT_TIMEOUT, Store};
 use crate::policy::budget::Question;
+use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::environment;
 use crate::run::host::{BudgetAnswer, RunError, RunResult};
 use crate::run::plan::SharedBudget;
 
 /// Limit on the time for counting an attempt while the attempt runs, unless the store timeout is longer.
 const COUNTING: Duration = Duration::from_secs(5);
+
+/// Interval between two looks at a query that is late as it has no CPU.
+const CPU_POLL: Duration = Duration::from_millis(10);
 
 /// A fault is the reason why a store has given no answer.
 impl System {
@@ -45,13 +49,20 @@ impl System {
         time: Duration,
     ) -> RunResult<BudgetAnswer> {
         let mut query = query?;
-        let until = query.until(time);
+        let mut until = query.until(time);
+        let latest = query.until(time + MOST_TIME_FOR_CPU);
         loop {
             if let Some(answered) = query.answer(store) {
                 return answered.map_err(|why| RunError::Fault(why.to_string()));
             }
             let events = PollFlags::POLLIN;
-            if !self.event_loop.wait_for(query.fd(), events, until)? {
+            if self.event_loop.wait_for(query.fd(), events, until)? {
+                continue;
+            }
+            // A busy machine is no reason to go on without the budget.
+            if query.awaits_cpu() && !latest.is_due(now()) {
+                until = Deadline::after(now(), CPU_POLL);
+            } else {
                 self.given_up.add(store, query);
                 let limit = time.as_millis();
                 let why = format!("{store}: gives no answer within {limit}ms");

@@ -16,6 +16,9 @@ use crate::run::plan::SharedBudget;
 /// Time after its limit in which a query that has not given up by itself is ended.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Limit on the additional time for a query that has no CPU.
+pub(super) const MOST_TIME_FOR_CPU: Duration = Duration::from_secs(5);
+
 /// An answer, or an error that names the store.
 type Answered = Result<BudgetAnswer, StoreError>;
 
@@ -51,7 +54,7 @@ impl Query {
             };
             encode(&answered)
         };
-        let child = Forked::start(time + GRACE, ask)?;
+        let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, ask)?;
         Ok(Query { began, child })
     }
 
@@ -63,6 +66,11 @@ impl Query {
     /// Returns the descriptor that is readable once there may be an answer.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.child.fd()
+    }
+
+    /// Returns true if the machine is busy rather than the store: the child has no CPU to go on with.
+    pub(super) fn awaits_cpu(&self) -> bool {
+        self.child.awaits_cpu()
     }
 
     /// Returns the answer once, or None while there is none.

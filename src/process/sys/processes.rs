@@ -104,6 +104,14 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     })
 }
 
+/// Returns true if the process runs or waits for a CPU, and for nothing else.
+pub(crate) fn is_runnable(pid: libc::pid_t) -> bool {
+    // As in `parse`; other systems than Linux have no such file.
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = stat.iter().rposition(|byte| *byte == b')');
+    after_name.is_some_and(|at| stat[at..].starts_with(b") R"))
+}
+
 #[cfg(target_os = "macos")]
 fn numbers() -> Option<Vec<libc::pid_t>> {
     // Room for more processes than the system allows. The call takes bytes, and returns a number of processes.
