@@ -199,7 +199,7 @@ impl<'s> Calls<'s> {
                 }
                 at += 1;
             }
-            if !self.has_grown {
+            if !self.has_grown || self.symbols > MOST_SYMBOLS {
                 return;
             }
         }
@@ -309,49 +309,80 @@ impl<'s> Calls<'s> {
     fn command(&mut self, words: &[Word], context: &Context, piped: Option<&Piped<'_>>) {
         let start = program_at(words);
         self.unknown_program(words, start, context);
-        let mut calls = 0;
         let script_at = script_at(words);
+        let mut inner = context.clone();
+        let mut parts = 0;
         for (at, word) in words.iter().enumerate() {
-            for client in CLIENTS {
-                if !is_named(&word.text, client.name) {
-                    continue;
-                }
-                calls += 1;
-                if calls > MOST_CALLS {
-                    self.suspect(format!("too many calls of {}", client.name), context);
-                    return;
-                }
-                let mut rest = call_words(words, at);
-                if has_words(&word.text) {
-                    rest.insert(0, word.clone());
-                }
-                self.found.push(Call {
-                    client,
-                    words: rest,
-                    place: context.place.clone(),
-                    certainty: Certainty::Named,
-                    id: self.next_id + calls,
-                });
+            let name = base_name(&word.text);
+            let is_part = self.named_call(words, at, context, parts)
+                | self.script_of(&name, words, at, start, script_at, &inner, piped);
+            parts += usize::from(is_part);
+            if parts == MOST_CALLS {
+                self.suspect("a command of many parts".to_owned(), context);
+                return;
             }
-            let Some(name) = exact(&word.text) else {
-                continue;
-            };
-            let name = name.rsplit('/').next().unwrap_or_default();
-            let inner = behind(words, at, context);
-            if wrappers::is_shell(name) && at < script_at {
-                self.shell(words, at, &inner, piped);
+            inner = behind(&name, inner);
+            if takes_all(&word.text) {
+                // The rest is a script of its own.
+                break;
             }
-            self.reader(name, words, at, &inner);
         }
         self.own_script(words, start, context);
         for (at, word) in words.iter().enumerate() {
-            if at == script_at || words[..at].iter().any(|word| takes_all(&word.text)) {
-                continue;
+            if takes_all(&word.text) {
+                break;
             }
-            for text in scripts_in(&word.text) {
-                self.mention_in(text, &behind(words, words.len(), context));
+            if at != script_at {
+                for text in scripts_in(&word.text) {
+                    self.mention_in(text, &inner);
+                }
             }
         }
+    }
+
+    /// Adds the call that begins at a word. Returns true if one does.
+    fn named_call(&mut self, words: &[Word], at: usize, context: &Context, number: usize) -> bool {
+        let word = &words[at];
+        let client = CLIENTS
+            .into_iter()
+            .find(|client| is_named(&word.text, client.name));
+        let Some(client) = client else {
+            return false;
+        };
+        let mut rest = call_words(words, at);
+        if has_words(&word.text) {
+            rest.insert(0, word.clone());
+        }
+        self.found.push(Call {
+            client,
+            words: rest,
+            place: context.place.clone(),
+            certainty: Certainty::Named,
+            id: self.next_id + number + 1,
+        });
+        true
+    }
+
+    /// Reads the scripts that the program at a word runs. Returns true if the program runs scripts.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
+    fn script_of(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        at: usize,
+        start: usize,
+        script_at: usize,
+        context: &Context,
+        piped: Option<&Piped<'_>>,
+    ) -> bool {
+        if exact(&words[at].text).is_none() {
+            return false;
+        }
+        if wrappers::is_shell(name) && at < script_at {
+            self.shell(words, at, at == start, context, piped);
+            return true;
+        }
+        self.reader(name, words, at, at == start, context)
     }
 
     /// Adds a call for a program of which the name is not known.
@@ -377,7 +408,14 @@ impl<'s> Calls<'s> {
     }
 
     /// Reads the script of a shell that stands at this word.
-    fn shell(&mut self, words: &[Word], at: usize, context: &Context, piped: Option<&Piped<'_>>) {
+    fn shell(
+        &mut self,
+        words: &[Word],
+        at: usize,
+        is_program: bool,
+        context: &Context,
+        piped: Option<&Piped<'_>>,
+    ) {
         let name = shown(&words[at].text);
         let operands = wrappers::operands_of_shell(&words[at + 1..]);
         let is_fed = words[..at].iter().any(|word| is_feeder(&word.text));
@@ -386,7 +424,7 @@ impl<'s> Calls<'s> {
                 OperandsOfShell::Unknown(word) => {
                     self.suspect(format!("the script of {name} {word}"), context);
                 }
-                _ => self.standard_input(&name, at == program_at(words), context, piped),
+                _ => self.standard_input(&name, is_program, context, piped),
             };
         };
         let Some((first, arguments)) = rest.split_first() else {
@@ -523,11 +561,20 @@ impl<'s> Calls<'s> {
     }
 
     /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts.
-    fn reader(&mut self, name: &str, words: &[Word], at: usize, context: &Context) {
+    ///
+    /// Returns true if the command is one of them.
+    fn reader(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        at: usize,
+        is_program: bool,
+        context: &Context,
+    ) -> bool {
         let rest = &words[at + 1..];
         match name {
             "eval" => self.eval(rest, context),
-            "source" | "." if at == program_at(words) => self.source(rest, context),
+            "source" | "." if is_program => self.source(rest, context),
             "alias" => {
                 for word in rest {
                     let sign = word.text.iter().position(|it| *it == Symbol::Known('='));
@@ -564,8 +611,9 @@ impl<'s> Calls<'s> {
                     }
                 }
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn eval(&mut self, words: &[Word], context: &Context) {
@@ -731,30 +779,31 @@ fn is_feeder(text: &[Symbol]) -> bool {
     })
 }
 
-/// Returns the context of a script that the program at a word runs.
-fn behind(words: &[Word], at: usize, context: &Context) -> Context {
-    let mut environment = context.frame.environment;
-    for word in &words[..at] {
-        let name = shown(&word.text);
-        let name = name.rsplit('/').next().unwrap_or_default();
-        if ELSEWHERE.contains(&name) {
-            environment = Inherited::None;
-        } else if CLEANERS.contains(&name) {
-            environment = environment.max(Inherited::Part);
-        }
-    }
-    let frame = if environment == context.frame.environment {
-        Rc::clone(&context.frame)
+/// Returns the context of a script behind a program of this name.
+fn behind(name: &str, context: Context) -> Context {
+    let environment = if ELSEWHERE.contains(&name) {
+        Inherited::None
+    } else if CLEANERS.contains(&name) {
+        Inherited::Part
     } else {
-        Rc::new(Frame {
+        return context;
+    };
+    if environment <= context.frame.environment {
+        return context;
+    }
+    Context {
+        frame: Rc::new(Frame {
             arguments: context.frame.arguments.clone(),
             environment,
-        })
-    };
-    Context {
-        frame,
-        place: context.place.clone(),
+        }),
+        place: context.place,
     }
+}
+
+/// Returns a word without directories.
+fn base_name(text: &[Symbol]) -> String {
+    let shown = shown(text);
+    shown.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Returns the index of the program that a command runs, behind reserved words, assignments and known wrappers.

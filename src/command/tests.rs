@@ -89,3 +89,68 @@ fn lines_of_ci() {
     assert!(count >= 60, "{count}");
     assert!(refused.len() * 20 <= count, "{}", refused.join("\n"));
 }
+
+/// Returns a text of 8 KiB that repeats another.
+fn repeated(text: &str) -> String {
+    text.repeat((8 << 10) / text.len())
+}
+
+/// Reads texts that would take minutes if their parts were read again and again.
+#[test]
+fn long_scripts_do_not_take_long() {
+    for text in [
+        "$(",
+        "${x:-",
+        "`",
+        "\"$(",
+        "((",
+        "$((",
+        "$(($(",
+        "'",
+        "\"",
+        "\\",
+        "{",
+        "{a,b}",
+        "{a,{b,",
+        "<<E\n",
+        "<<<",
+        "<(",
+        "case x in a) ",
+        "case x in ",
+        "x=(",
+        "a[",
+        "${a[",
+        "$'\\x",
+        "curl ",
+        "curl\n",
+        "curl -d x;",
+        "x curl=$x;",
+        "curl $1;",
+        "sh -c ",
+        "sh -c 'curl ",
+        "eval ",
+        "eval '$x';",
+        "xargs curl ",
+        "f() { f \"$@\"; };",
+        "$x",
+        "curl $x $x;",
+        "a=$a$b;b=$b$a;",
+        "a=x$b$b b=x$c$c c=x$d$d d=x$e$e e=x$f$f;curl $a;",
+        "alias c='curl '\n",
+        "for x in a b c; do curl $x; done;",
+        "cat <<E | sh\ncurl\nE\n",
+        "* ",
+        "[",
+        "curl*",
+        ". ./x;",
+        "ssh h \"curl\";",
+        "\"curl -d \\\"",
+        "-Scurl=curl\\ ",
+        "cd x;sh y;",
+    ] {
+        for prefix in ["", "curl "] {
+            let script = format!("{prefix}{}", repeated(text));
+            why_not(&["sh", "-c", &script, "sh", "-d"], &Sample::default());
+        }
+    }
+}

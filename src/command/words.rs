@@ -14,7 +14,7 @@ use super::text::{Text, exact, shown};
 /// Limit on nested substitutions.
 const DEEPEST: usize = 40;
 /// Limit on the symbols of `((...))`.
-const LONGEST_ARITHMETIC: usize = 1000;
+const LONGEST_ARITHMETIC: usize = 300;
 /// Characters of a word that messages show.
 const LONGEST_SHOWN: usize = 40;
 
@@ -482,6 +482,15 @@ impl<'t> Reader<'t> {
 
     /// Reads `(...)` after `name=`.
     fn array(&mut self, pieces: &mut Pieces) {
+        if self.depth >= DEEPEST {
+            return self.cut();
+        }
+        self.depth += 1;
+        self.elements(pieces);
+        self.depth -= 1;
+    }
+
+    fn elements(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         let mut elements = Vec::new();
         loop {

@@ -6,6 +6,9 @@ use crate::command::text::{Doubt, Symbol};
 /// Limit on the words that one becomes.
 const MOST_WORDS: usize = 64;
 
+/// Limit on the braces of a word.
+const MOST_GROUPS: usize = 6;
+
 /// A character that may be part of braces, or a piece that is not.
 #[derive(Debug, Clone)]
 enum Unit {
@@ -24,7 +27,15 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     if !has_braces || word.assignment().is_some() {
         return Some(vec![word.clone()]);
     }
-    let mut waiting = vec![units(word)];
+    let units = units(word);
+    let groups = pairs(&units)
+        .iter()
+        .filter(|pair| !pair.commas.is_empty())
+        .count();
+    if groups > MOST_GROUPS {
+        return None;
+    }
+    let mut waiting = vec![units];
     let mut done = Vec::new();
     while let Some(units) = waiting.pop() {
         match choices(&units) {
@@ -71,27 +82,26 @@ fn piece(unit: Unit) -> Piece {
     Piece::Text(vec![Symbol::Known(c)], Quoting::Unquoted)
 }
 
+/// Braces that close: their indexes, and those of the commas that separate their parts.
+struct Braces {
+    start: usize,
+    end: usize,
+    commas: Vec<usize>,
+}
+
 /// Returns the words that the first braces stand for, or None if there are no braces with a comma or a range.
 fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
-    for (start, unit) in units.iter().enumerate() {
-        if !matches!(unit, Unit::Open) {
-            continue;
-        }
-        let Some((end, commas)) = closing(&units[start + 1..]) else {
-            // No braces that open here close, so none that open later does, except within.
-            continue;
-        };
-        let inner = &units[start + 1..start + 1 + end];
+    for Braces { start, end, commas } in pairs(units) {
         let parts = if !commas.is_empty() {
-            split(inner, &commas)
-        } else if is_range(inner) {
+            split(units, start, end, &commas)
+        } else if is_range(&units[start + 1..end]) {
             let unknown = vec![Symbol::MayBeAnything(Doubt::Part)];
             vec![vec![Unit::Other(Piece::Text(unknown, Quoting::Quoted))]]
         } else {
             continue;
         };
         let before = &units[..start];
-        let after = &units[start + end + 2..];
+        let after = &units[end + 1..];
         let words = parts
             .iter()
             .map(|part| [before, part.as_slice(), after].concat());
@@ -100,28 +110,41 @@ fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     None
 }
 
-/// Returns where the braces close, and the commas that separate their parts.
-fn closing(units: &[Unit]) -> Option<(usize, Vec<usize>)> {
-    let mut open = 0;
-    let mut commas = Vec::new();
+/// Returns all braces that close, in the order in which they open.
+fn pairs(units: &[Unit]) -> Vec<Braces> {
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut pairs = Vec::new();
     for (at, unit) in units.iter().enumerate() {
         match unit {
-            Unit::Open => open += 1,
-            Unit::Close if open == 0 => return Some((at, commas)),
-            Unit::Close => open -= 1,
-            Unit::Comma if open == 0 => commas.push(at),
-            Unit::Comma | Unit::Other(_) => {}
+            Unit::Open => open.push((at, Vec::new())),
+            Unit::Close => {
+                if let Some((start, commas)) = open.pop() {
+                    pairs.push(Braces {
+                        start,
+                        end: at,
+                        commas,
+                    });
+                }
+            }
+            Unit::Comma => {
+                if let Some((_, commas)) = open.last_mut() {
+                    commas.push(at);
+                }
+            }
+            Unit::Other(_) => {}
         }
     }
-    None
+    pairs.sort_by_key(|pair| pair.start);
+    pairs
 }
 
-fn split(units: &[Unit], commas: &[usize]) -> Vec<Vec<Unit>> {
+/// Returns the parts between braces.
+fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<Unit>> {
     let mut parts = Vec::new();
-    let mut start = 0;
-    for end in commas.iter().copied().chain([units.len()]) {
-        parts.push(units[start..end].to_vec());
-        start = end + 1;
+    let mut begin = start + 1;
+    for comma in commas.iter().copied().chain([end]) {
+        parts.push(units[begin..comma].to_vec());
+        begin = comma + 1;
     }
     parts
 }

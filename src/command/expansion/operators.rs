@@ -21,8 +21,15 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         _ => {}
     }
     let mut lists = Vec::new();
+    // Found once, as operands may be nested.
+    let mut operands = None;
     for value in scope.values(&parameter.name, frame) {
-        for atoms in expanded_value(scope, parameter, &value, frame) {
+        let choice = choice(parameter, &value);
+        if choice != Choice::Own && operands.is_none() && is_alternative(parameter) {
+            operands = Some(atoms(scope, &parameter.operand, frame));
+        }
+        let operands = operands.as_deref().unwrap_or_default();
+        for atoms in expanded_value(scope, parameter, &value, choice, operands, frame) {
             let atoms = if scope.splits_oddly {
                 unsplit(atoms)
             } else {
@@ -57,26 +64,57 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     }
 }
 
+/// What an expansion with an operator such as `:-` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Own,
+    Operand,
+    Nothing,
+    OwnOrOperand,
+    NothingOrOperand,
+}
+
+/// Returns true if the operand stands for the value: `${name:-operand}`.
+fn is_alternative(parameter: &Parameter) -> bool {
+    matches!(
+        parameter.operator.as_str(),
+        ":-" | ":=" | "-" | "=" | ":+" | "+"
+    )
+}
+
+fn choice(parameter: &Parameter, value: &Value) -> Choice {
+    let is_empty = emptiness(parameter, value);
+    match (parameter.operator.as_str(), is_empty) {
+        (":-" | ":=", Emptiness::Empty) => Choice::Operand,
+        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Choice::Own,
+        // An empty value may be set or not.
+        (":-" | ":=" | "-" | "=", _) => Choice::OwnOrOperand,
+        (":+" | "+", Emptiness::NotEmpty) => Choice::Operand,
+        (":+", Emptiness::Empty) => Choice::Nothing,
+        (":+" | "+", _) => Choice::NothingOrOperand,
+        _ => Choice::Own,
+    }
+}
+
 fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
     value: &Value,
+    choice: Choice,
+    operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
-    let own = || plain(scope, parameter, value);
-    let other = || atoms(scope, &parameter.operand, frame);
-    let is_empty = emptiness(parameter, value);
-    match (parameter.operator.as_str(), is_empty) {
-        ("" | "?" | ":?", _) => vec![own()],
-        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => vec![own()],
-        (":-" | ":=", Emptiness::Empty) => other(),
-        // An empty value may be set or not.
-        (":-" | ":=" | "-" | "=", _) => [vec![own()], other()].concat(),
-        (":+" | "+", Emptiness::NotEmpty) => other(),
-        (":+", Emptiness::Empty) => vec![Vec::new()],
-        (":+" | "+", _) => [vec![Vec::new()], other()].concat(),
-        _ if parameter.is_list() => vec![sliced_list(parameter, value)],
-        _ => changed(scope, parameter, value, frame),
+    let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
+    match choice {
+        Choice::Own if is_plain || is_alternative(parameter) => {
+            vec![plain(scope, parameter, value)]
+        }
+        Choice::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
+        Choice::Own => changed(scope, parameter, value, frame),
+        Choice::Operand => operands.to_vec(),
+        Choice::Nothing => vec![Vec::new()],
+        Choice::OwnOrOperand => [&[plain(scope, parameter, value)], operands].concat(),
+        Choice::NothingOrOperand => [&[Vec::new()], operands].concat(),
     }
 }
 

@@ -47,10 +47,15 @@ fn printed_by(words: &[Word]) -> Option<Text> {
         }
         ["echo", rest @ ..] => {
             let is_plain = |word: &&str| !word.contains('\\');
-            let is_option = rest.first().is_some_and(|word| word.starts_with('-'));
+            // `-n` and `-e` are options.
+            let is_option = rest.first().is_some_and(|word| {
+                word.strip_prefix('-')
+                    .is_some_and(|letters| letters.contains(['n', 'e', 'E']))
+            });
             let text = rest.join(" ");
             (rest.iter().all(is_plain) && !is_option).then(|| known(text.trim_end_matches('\n')))
         }
+        ["printf", "%s" | "%s\\n" | "%s\n", text] => Some(known(text.trim_end_matches('\n'))),
         _ => None,
     }
 }
