@@ -208,7 +208,9 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
             None => {}
             Some("0") => add_codes(&mut codes.zero, part)?,
             Some(other) => {
-                return Err(format!("maps {part:?} to {other:?}; only {part}=0 is possible").into());
+                return Err(
+                    format!("maps {part:?} to {other:?}; only {part}=0 is possible").into(),
+                );
             }
         }
     }
@@ -236,6 +238,10 @@ fn signal_names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err("is empty, so it would match every line; tip: try 'timed out|refused'".into());
+    }
+    if Pattern::names_escape(text) {
+        let why = "escape sequences are removed before patterns see a line";
+        return Err(format!("names ESC, but {why}; tip: leave out what colors the text").into());
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.

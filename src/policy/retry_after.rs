@@ -18,7 +18,6 @@
 //! in 5s`), as the program waits by itself. So is a number that is part of something else (`5-10 minutes`, `1,000 s`,
 //! `12:30`, `-1`): no wait is better than a wrong one.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
@@ -82,9 +81,6 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!("({NUMBER}){GAP}(?:{units})"))
 });
 
-/// Escape sequence for colors, which programs write even between a name and its colon.
-static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]"));
-
 /// Builds an expression over bytes that ignores case and blanks in its text.
 fn regex(text: &str) -> Option<Regex> {
     let syntax = syntax::Config::new().unicode(false).utf8(false);
@@ -106,15 +102,14 @@ pub struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads a line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
+    /// Reads a clean line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
     /// follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
-        let line = without_escapes(line);
         for found in REQUEST
             .iter()
-            .flat_map(|request| request.captures_iter(&line))
+            .flat_map(|request| request.captures_iter(line))
         {
-            self.read_request(&found, &line, now);
+            self.read_request(&found, line, now);
         }
     }
 
@@ -196,19 +191,6 @@ fn nanos(number: &str, unit: u128) -> u128 {
     // Nine digits, filled up with zeros.
     let billionths = parse(&format!("{fraction:0<9}")[..9]);
     whole * unit + billionths * unit / 1_000_000_000
-}
-
-fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
-    if !line.contains(&0x1b) {
-        return Cow::Borrowed(line);
-    }
-    let (mut plain, mut end) = (Vec::with_capacity(line.len()), 0);
-    for escape in ESCAPE.iter().flat_map(|escape| escape.find_iter(line)) {
-        plain.extend_from_slice(&line[end..escape.start()]);
-        end = escape.end();
-    }
-    plain.extend_from_slice(&line[end..]);
-    Cow::Owned(plain)
 }
 
 #[cfg(test)]
