@@ -50,8 +50,8 @@ impl Pattern {
     }
 
     /// Makes a case-insensitive pattern that is known to parse.
-    pub(crate) fn known(text: &'static str) -> Self {
-        Self::new(text.into(), OnceLock::new())
+    pub(crate) fn known(text: Cow<'static, str>) -> Self {
+        Self::new(text, OnceLock::new())
     }
 
     fn new(text: Cow<'static, str>, hir: OnceLock<Hir>) -> Self {
@@ -73,7 +73,7 @@ impl Pattern {
         // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
         self.hir
             .get()
-            .map_or(self.text.len() / 16 + 1, count_places)
+            .map_or(self.text.len() / 128 + 1, count_places)
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
