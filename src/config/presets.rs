@@ -10,6 +10,7 @@ use memchr::memmem;
 use super::values::{self, Parsed};
 use crate::cli::suggest::tip;
 use crate::policy::sets::CodeSet;
+use crate::search::pattern::Pattern;
 
 const TABLE: &str = include_str!("presets.tsv");
 
@@ -89,20 +90,36 @@ impl fmt::Display for Row {
 
 impl Row {
     /// Returns the expression with the lists that it names.
-    pub(crate) fn expression(&self) -> Option<Cow<'static, str>> {
+    #[cfg(test)]
+    fn expression(&self) -> Option<Cow<'static, str>> {
         self.text.map(expanded)
+    }
+
+    /// Returns the expression as a pattern, which reads the lists on first use.
+    pub(crate) fn pattern(&self) -> Option<Pattern> {
+        self.text.map(|text| Pattern::known(text, expanded))
     }
 }
 
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
-    heads().filter_map(preset)
+    heads().lines().filter_map(preset)
 }
 
 /// Returns the lines of presets, which come first; the first list ends them.
-fn heads() -> impl Iterator<Item = &'static str> + Clone {
-    let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
-    lines.take_while(|line| !line.starts_with(|c: char| c.is_ascii_uppercase()))
+fn heads() -> &'static str {
+    &TABLE[..memmem::find(TABLE.as_bytes(), b"\tlist\t").unwrap_or(TABLE.len())]
+}
+
+/// Returns the lines of presets that hold this word.
+fn heads_with(word: &str) -> impl Iterator<Item = &'static str> + use<> {
+    // No word would be everywhere.
+    let heads = if word.is_empty() { "" } else { heads() };
+    let places: Vec<usize> = memmem::find_iter(heads.as_bytes(), word).collect();
+    places.into_iter().map(move |at| {
+        let begin = heads[..at].rfind('\n').map_or(0, |end| end + 1);
+        heads[begin..].lines().next().unwrap_or_default()
+    })
 }
 
 fn preset(line: &'static str) -> Option<Preset> {
@@ -217,12 +234,14 @@ fn row(line: &'static str) -> Option<Row> {
 
 /// Returns the preset for a program's file name.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
-    all().find(|preset| preset.programs().any(|program| program == file_name))
+    let mut presets = heads_with(file_name).filter_map(preset);
+    presets.find(|preset| preset.programs().any(|program| program == file_name))
 }
 
 /// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
-    all()
+    let mut presets = heads_with(name).filter_map(preset);
+    presets
         .find(|preset| preset.name == name)
         .or_else(|| for_program(name))
 }

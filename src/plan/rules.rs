@@ -103,7 +103,7 @@ fn preset_rules(
                     .map(|(_, index)| *index);
                 index.unwrap_or_else(|| {
                     known.push((text, patterns.len()));
-                    patterns.extend(row.expression().map(Pattern::known));
+                    patterns.extend(row.pattern());
                     patterns.len() - 1
                 })
             });

@@ -17,6 +17,7 @@ const WRAPPERS: &[(&str, &str, &str, usize)] = &[
     ("taskset", "", "", 1),
     ("nohup setsid command busybox toybox", "", "", 0),
     ("exec", "a", "", 0),
+    ("corepack", "", "", 0),
     ("npx pnpx bunx uvx", "cpw", "call from package python with workspace", 0),
 ];
 
@@ -33,6 +34,9 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     if SHELLS.contains(&name) {
         return script_of_shell(words);
     }
+    if let Some(module) = module_of_python(name, words) {
+        return Some(module);
+    }
     let (_, letters, long_names, operands) =
         WRAPPERS.iter().find(|(names, ..)| is_in(name, names))?;
     let rest = skip_options(words, letters, long_names)?;
@@ -41,6 +45,39 @@ pub(crate) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     let only_prints = name == "command" && options.iter().any(|word| word.contains(['v', 'V']));
     let inner = skip_assignments(rest).get(*operands..)?;
     (!only_prints).then(|| inner.to_vec())
+}
+
+/// Returns the program that `python3 -m MODULE` runs, and its arguments.
+fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
+    let version = name.strip_prefix("python").or(name.strip_prefix("pypy"))?;
+    if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let mut rest = words;
+    let (module, arguments) = loop {
+        let (option, after) = rest.split_first()?;
+        let letters = option.strip_prefix('-')?;
+        match letters.find(['c', 'm', '-']) {
+            // `-Im pip`, `-mpip`
+            Some(at) if letters[at..].starts_with('m') && at + 1 < letters.len() => {
+                break (&letters[at + 1..], after);
+            }
+            Some(at) if letters[at..].starts_with('m') => {
+                let (module, arguments) = after.split_first()?;
+                break (module, arguments);
+            }
+            // A script, or a long option.
+            Some(_) => return None,
+            None => rest = after.get(usize::from(letters.ends_with(['W', 'X']))..)?,
+        }
+    };
+    // The command of the package `build`.
+    let program = if module == "build" {
+        "pyproject-build"
+    } else {
+        module
+    };
+    Some([&[program], arguments].concat())
 }
 
 fn is_in(word: &str, words: &str) -> bool {

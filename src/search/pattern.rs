@@ -16,6 +16,8 @@ use super::clean::{BLANKS, spaces_for_blanks};
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: Cow<'static, str>,
+    /// Completes the text, if it is one of the program's own.
+    complete: fn(&'static str) -> Cow<'static, str>,
     /// Parsed on first use if the expression is one of the program's own.
     hir: OnceLock<Hir>,
     for_line: OnceLock<Option<Regex>>,
@@ -49,22 +51,36 @@ impl Pattern {
         false
     }
 
-    /// Makes a case-insensitive pattern that is known to parse.
-    pub(crate) fn known(text: Cow<'static, str>) -> Self {
-        Self::new(text, OnceLock::new())
+    /// Makes a case-insensitive pattern that is known to parse once `complete` has completed it. Both happen on first
+    /// use, as most runs print nothing.
+    pub(crate) fn known(
+        text: &'static str,
+        complete: fn(&'static str) -> Cow<'static, str>,
+    ) -> Self {
+        Self {
+            complete,
+            ..Self::new(text.into(), OnceLock::new())
+        }
     }
 
     fn new(text: Cow<'static, str>, hir: OnceLock<Hir>) -> Self {
         let for_line = OnceLock::new();
         Self {
             text,
+            complete: Cow::Borrowed,
             hir,
             for_line,
         }
     }
 
     fn hir(&self) -> &Hir {
-        let parse_known = || parse(&format!("(?i){}", self.text)).unwrap_or_else(|_| Hir::fail());
+        let parse_known = || {
+            let text = match self.text {
+                Cow::Borrowed(text) => (self.complete)(text),
+                Cow::Owned(ref text) => text.into(),
+            };
+            parse(&format!("(?i){text}")).unwrap_or_else(|_| Hir::fail())
+        };
         self.hir.get_or_init(parse_known)
     }
 
@@ -73,7 +89,7 @@ impl Pattern {
         // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
         self.hir
             .get()
-            .map_or(self.text.len() / 128 + 1, count_places)
+            .map_or(self.text.len() / 32 + 1, count_places)
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in

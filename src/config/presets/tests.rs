@@ -54,7 +54,7 @@ fn innocent() -> Vec<&'static str> {
 }
 
 fn known(row: &Row) -> Option<Pattern> {
-    row.expression().map(Pattern::known)
+    row.pattern()
 }
 
 fn all_known() -> Vec<Pattern> {
