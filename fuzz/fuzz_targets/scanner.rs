@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use backoff_cli::search::clean::Cleaner;
 use backoff_cli::search::pattern::Pattern;
 use backoff_cli::search::scanner::{Patterns, Scanner};
 use libfuzzer_sys::fuzz_target;
@@ -35,11 +36,14 @@ fuzz_target!(|input: &[u8]| {
     let Ok(naive) = naive(!text.is_ascii()).or_else(|_| naive(true)) else {
         return;
     };
-    let expected = stream
+    // `clean` checks the cleaner.
+    let mut cleaner = Cleaner::default();
+    let mut clean = cleaner.clean(stream).to_vec();
+    clean.extend_from_slice(cleaner.finish());
+    let expected = clean
         .split_inclusive(|&byte| byte == b'\n')
         .find_map(|line| {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
             Some(naive.find(line)?.as_bytes().to_vec())
         });
 

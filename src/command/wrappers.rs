@@ -100,6 +100,12 @@ const WRAPPERS: &[Wrapper] = &[
         operands: 0,
     },
     Wrapper {
+        names: &["corepack"],
+        letters: "",
+        long_names: &[],
+        operands: 0,
+    },
+    Wrapper {
         names: &["npx", "pnpx", "bunx", "uvx"],
         letters: "cpw",
         long_names: &["call", "from", "package", "python", "with", "workspace"],
@@ -128,7 +134,43 @@ pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);
     }
+    if let Some(module) = module_of_python(name, words) {
+        return Some(module);
+    }
     behind_wrapper(name, words).map(<[&str]>::to_vec)
+}
+
+/// Returns the program that `python3 -m MODULE` runs, and its arguments.
+fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
+    let version = name.strip_prefix("python").or(name.strip_prefix("pypy"))?;
+    if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let mut rest = words;
+    let (module, arguments) = loop {
+        let (option, after) = rest.split_first()?;
+        let letters = option.strip_prefix('-')?;
+        match letters.find(['c', 'm', '-']) {
+            // `-Im pip`, `-mpip`
+            Some(at) if letters[at..].starts_with('m') && at + 1 < letters.len() => {
+                break (&letters[at + 1..], after);
+            }
+            Some(at) if letters[at..].starts_with('m') => {
+                let (module, arguments) = after.split_first()?;
+                break (*module, arguments);
+            }
+            // A script, or a long option.
+            Some(_) => return None,
+            None => rest = after.get(usize::from(letters.ends_with(['W', 'X']))..)?,
+        }
+    };
+    // The command of the package `build`.
+    let program = if module == "build" {
+        "pyproject-build"
+    } else {
+        module
+    };
+    Some([&[program], arguments].concat())
 }
 
 /// Returns the words of the command behind a wrapper.

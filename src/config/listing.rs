@@ -43,13 +43,22 @@ fn rules(preset: &Preset) -> String {
         let codes = row.codes.map(|codes| format!("exit   {codes}"));
         let pattern = row.text.map(|pattern| format!("match  {pattern}"));
         let source = format!("from   {}", row.source);
-        let lines: Vec<String> = [codes, pattern, Some(source)]
+        let unless = row
+            .unless
+            .map(|word| format!("unless the command has {word}"));
+        let lines: Vec<String> = [codes, pattern, unless, Some(source)]
             .into_iter()
             .flatten()
             .collect();
         text += &format!(
             "\n{:<10}{}\n",
             row.verdict.word(),
+            lines.join("\n          ")
+        );
+    }
+    for (name, lines) in presets::lists_of(preset) {
+        text += &format!(
+            "\n{{{name}}} is one of\n          {}\n",
             lines.join("\n          ")
         );
     }

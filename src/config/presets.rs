@@ -1,11 +1,16 @@
 //! Presets: the exit codes and texts of tools that are transient or permanent. `presets.tsv` has the facts and explains
-//! its columns.
+//! its columns. A start reads only the lines of the presets that it uses.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
+
+use memchr::memmem;
 
 use super::values::{self, Parsed};
 use crate::cli::suggest::tip;
 use crate::policy::sets::CodeSet;
+use crate::search::pattern::Pattern;
 
 const TABLE: &str = include_str!("presets.tsv");
 
@@ -26,9 +31,11 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
+    /// With this word among its arguments, a command's failure does not meet the row.
+    pub(crate) unless: Option<&'static str>,
     /// Required exit codes; None matches any failure.
     pub(crate) codes: Option<CodeSet>,
-    /// Regex that a line must match, ignoring case; None matches any output.
+    /// Regex that a line must match, ignoring case; None matches any output. `{NAME}` stands for the list of this name.
     pub(crate) text: Option<&'static str>,
     /// The source of the fact.
     pub(crate) source: &'static str,
@@ -73,16 +80,50 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codes = self.codes.map(|codes| format!("exit {codes}"));
         let text = self.text.map(|text| format!("match {text}"));
-        let parts: Vec<String> = codes.into_iter().chain(text).collect();
+        let unless = self
+            .unless
+            .map(|word| format!("unless the command has {word}"));
+        let parts: Vec<String> = [codes, text, unless].into_iter().flatten().collect();
         f.write_str(&parts.join(", "))
+    }
+}
+
+impl Row {
+    /// Returns the expression with the lists that it names.
+    #[cfg(test)]
+    fn expression(&self) -> Option<Cow<'static, str>> {
+        self.text.map(expanded)
+    }
+
+    /// Returns the expression as a pattern, which reads the lists on first use.
+    pub(crate) fn pattern(&self) -> Option<Pattern> {
+        self.text.map(|text| Pattern::known(text, expanded))
     }
 }
 
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
-    // Presets come first; the first row, which has no "preset", ends them.
-    let lines = TABLE.lines().skip_while(|line| line.starts_with('#'));
-    lines.map_while(|line| match columns(line)? {
+    heads().lines().filter_map(preset)
+}
+
+/// Returns the lines of presets, which come first; the first list ends them.
+fn heads() -> &'static str {
+    &TABLE[..memmem::find(TABLE.as_bytes(), b"\tlist\t").unwrap_or(TABLE.len())]
+}
+
+/// Returns the lines of presets that hold this word.
+fn heads_with(word: &str) -> impl Iterator<Item = &'static str> + use<> {
+    // No word would be everywhere.
+    let heads = if word.is_empty() { "" } else { heads() };
+    let places: Vec<usize> = memmem::find_iter(heads.as_bytes(), word).collect();
+    places.into_iter().map(move |at| {
+        let begin = heads[..at].rfind('\n').map_or(0, |end| end + 1);
+        heads[begin..].lines().next().unwrap_or_default()
+    })
+}
+
+fn preset(line: &'static str) -> Option<Preset> {
+    match columns(line)? {
         [name, "preset", programs, about, included] => Some(Preset {
             name,
             about,
@@ -90,15 +131,68 @@ pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
             included,
         }),
         _ => None,
-    })
+    }
 }
 
 fn columns(line: &'static str) -> Option<[&'static str; 5]> {
-    line.split('\t').collect::<Vec<_>>().try_into().ok()
+    let mut columns = line.split('\t');
+    let [first, second, third, fourth, fifth] = std::array::from_fn(|_| columns.next());
+    let five = [first?, second?, third?, fourth?, fifth?];
+    columns.next().is_none().then_some(five)
 }
 
 fn list(column: &'static str) -> impl Iterator<Item = &'static str> + Clone {
     column.split(' ').filter(|name| *name != "-")
+}
+
+/// Returns the lines that begin with this name, after so many others; they stand together, perhaps with comments.
+fn lines_of(name: &str, skipped: usize) -> impl Iterator<Item = &'static str> + use<> {
+    let begin = format!("\n{name}\t");
+    let first = memmem::find_iter(TABLE.as_bytes(), &begin).nth(skipped);
+    let lines = TABLE[first.map_or(TABLE.len(), |at| at + 1)..].lines();
+    lines.take_while(move |line| line.starts_with(&begin[1..]) || line.starts_with('#'))
+}
+
+/// Replaces each `{NAME}` by the list of this name. `{2}` is a repetition.
+fn expanded(text: &'static str) -> Cow<'static, str> {
+    let Some((before, name, after)) = name_of_list(text) else {
+        return text.into();
+    };
+    let parts: Vec<_> = lines_of(name, 0)
+        .filter_map(|line| Some(expanded(columns(line)?[3])))
+        .collect();
+    format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
+}
+
+/// Returns the lists that the rows of a preset name, and those that these name, with their lines.
+pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut texts: VecDeque<&str> = preset.rows().iter().filter_map(|row| row.text).collect();
+    while let Some(text) = texts.pop_front() {
+        let Some((_, name, after)) = name_of_list(text) else {
+            continue;
+        };
+        texts.push_front(after);
+        if lists.iter().all(|(known, _)| *known != name) {
+            let lines = lines_of(name, 0)
+                .filter_map(columns)
+                .map(|columns| columns[3]);
+            lists.push((name, lines.collect()));
+            texts.extend(&lists[lists.len() - 1].1);
+        }
+    }
+    lists
+}
+
+/// Returns the first name of a list in a text, with what stands before and after it.
+pub(crate) fn name_of_list(
+    text: &'static str,
+) -> Option<(&'static str, &'static str, &'static str)> {
+    text.match_indices('{').find_map(|(at, _)| {
+        let (name, after) = text[at + 1..].split_once('}')?;
+        let is_name = name.starts_with(|c: char| c.is_ascii_uppercase());
+        is_name.then_some((&text[..at], name, after))
+    })
 }
 
 impl Preset {
@@ -113,20 +207,21 @@ impl Preset {
     }
 }
 
-/// Returns the rows of a preset. `row` drops its first line, which has no verdict.
-fn own_rows(preset: &'static str) -> impl Iterator<Item = Row> {
-    let is_own = move |line: &&str| {
-        line.strip_prefix(preset)
-            .is_some_and(|rest| rest.starts_with('\t'))
-    };
-    TABLE.lines().filter(is_own).filter_map(row)
+/// Returns the rows of a preset. The first line with its name is its own.
+fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
+    lines_of(preset, 1).filter_map(row)
 }
 
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
+    let (verdict, unless) = match verdict.split_once(" unless ") {
+        Some((verdict, word)) => (verdict, Some(word)),
+        None => (verdict, None),
+    };
     let is_named = |known: &RowVerdict| known.word() == verdict;
     Some(Row {
+        unless,
         verdict: RowVerdict::ALL.into_iter().find(is_named)?,
         codes: match codes {
             "-" => None,
@@ -139,12 +234,14 @@ fn row(line: &'static str) -> Option<Row> {
 
 /// Returns the preset for a program's file name.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
-    all().find(|preset| preset.programs().any(|program| program == file_name))
+    let mut presets = heads_with(file_name).filter_map(preset);
+    presets.find(|preset| preset.programs().any(|program| program == file_name))
 }
 
 /// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
-    all()
+    let mut presets = heads_with(name).filter_map(preset);
+    presets
         .find(|preset| preset.name == name)
         .or_else(|| for_program(name))
 }

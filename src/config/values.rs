@@ -239,6 +239,10 @@ pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err("is empty, so it would match every line; tip: try 'timed out|refused'".into());
     }
+    if Pattern::names_escape(text) {
+        let why = "escape sequences are removed before patterns see a line";
+        return Err(format!("names ESC, but {why}; tip: leave out what colors the text").into());
+    }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.
         let message = error.to_string();

@@ -119,19 +119,36 @@ fn preset_rules(
     patterns: &mut Vec<Pattern>,
 ) -> Vec<Rule> {
     let mut rules = Vec::new();
+    // Presets share lists, and so texts.
+    let mut known: Vec<(&str, usize)> = Vec::new();
     let program = command.wrapped.first().copied();
     for (name, preset) in presets::chosen(&command.presets, program) {
         // A refusal proves that nothing was done only if the program makes no other request.
         let is_proof = program.is_some_and(|program| name.is_for(program))
             && is_single_request(&command.wrapped);
         let rule_name: Rc<str> = format!("--for {}", preset.name).into();
-        for row in preset.rows() {
-            patterns.extend(row.text.map(Pattern::known));
+        let has = |word| command.wrapped.contains(&word);
+        for row in preset
+            .rows()
+            .iter()
+            .filter(|row| !row.unless.is_some_and(has))
+        {
+            let pattern = row.text.map(|text| {
+                let index = known
+                    .iter()
+                    .find(|(other, _)| *other == text)
+                    .map(|(_, index)| *index);
+                index.unwrap_or_else(|| {
+                    known.push((text, patterns.len()));
+                    patterns.extend(row.pattern());
+                    patterns.len() - 1
+                })
+            });
             rules.push(Rule {
                 stops: row.verdict == RowVerdict::Stop
                     || row.verdict == RowVerdict::Behind && !has_before_retry,
                 codes: row.codes,
-                pattern: row.text.map(|_| patterns.len() - 1),
+                pattern,
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_proof,
                 name: Rc::clone(&rule_name),
             });

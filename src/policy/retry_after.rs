@@ -17,7 +17,6 @@
 //! in 5s`), as the program waits by itself. So is a number that is part of something else (`5-10 minutes`, `1,000 s`,
 //! `12:30`, `-1`): no wait is better than a wrong one.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
@@ -53,9 +52,6 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 
-/// Escape sequence for colors, which programs write even between a name and its colon.
-static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\x1b\[[\ -?]*[@-~]"));
-
 /// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; a wait beyond
 /// the range of [`Duration`] saturates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,17 +61,16 @@ pub struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads a line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
+    /// Reads a clean line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
     /// follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
-        let line = without_escapes(line);
         for found in REQUEST
             .iter()
-            .flat_map(|request| request.captures_iter(&line))
+            .flat_map(|request| request.captures_iter(line))
         {
-            self.read_request(&found, &line, now);
+            self.read_request(&found, line, now);
         }
-        self.limits.read(&line, now);
+        self.limits.read(line, now);
     }
 
     /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait for
@@ -106,19 +101,6 @@ impl RetryAfter {
         };
         self.asked = self.asked.max(until_date.or(lengths).or(number));
     }
-}
-
-fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
-    if !line.contains(&0x1b) {
-        return Cow::Borrowed(line);
-    }
-    let (mut plain, mut end) = (Vec::with_capacity(line.len()), 0);
-    for escape in ESCAPE.iter().flat_map(|escape| escape.find_iter(line)) {
-        plain.extend_from_slice(&line[end..escape.start()]);
-        end = escape.end();
-    }
-    plain.extend_from_slice(&line[end..]);
-    Cow::Owned(plain)
 }
 
 #[cfg(test)]

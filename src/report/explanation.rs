@@ -2,9 +2,10 @@
 
 use super::text::Text;
 use super::words::{length, limiting_option, still_run, typed_limit, with_detail};
-use crate::policy::classifier::{Verdict, Why};
+use crate::policy::classifier::{Rule, Verdict, Why};
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Until};
+use crate::policy::sets::CodeSet;
 use crate::run::event::JudgedAttempt;
 use crate::run::text::printable;
 
@@ -29,6 +30,7 @@ impl Text<'_> {
             (GiveUp::NotIdempotent, _) if !self.is_typed_not_idempotent() => {
                 "; use --idempotent yes if a repetition does no harm".to_owned()
             }
+            (GiveUp::Permanent, _) => self.rule_to_add(attempt),
             (_, Some((option, _))) => format!("; raise --{option} to allow more"),
             (_, None) => String::new(),
         };
@@ -118,14 +120,47 @@ impl Text<'_> {
 
     /// Says that no retry rule matched, and names the preset if all retry rules are of one preset.
     fn no_match(&self) -> String {
-        let rules = self.plan.classifier.rules.iter().filter(|rule| !rule.stops);
-        let mut names = rules.map(|rule| &rule.name);
-        let preset = names.next().filter(|name| name.starts_with("--for"));
-        match preset {
-            Some(preset) if names.all(|name| name == preset) => {
-                format!("no rule of {preset} matches")
-            }
-            _ => "no retry rule matches".to_owned(),
+        match self.only_preset() {
+            Some(preset) => format!("no rule of {preset} matches"),
+            None => "no retry rule matches".to_owned(),
         }
+    }
+
+    /// Returns `--for NAME` if all retry rules are of this preset.
+    fn only_preset(&self) -> Option<&str> {
+        let mut names = self.retry_rules().map(|rule| &*rule.name);
+        let first = names.next().filter(|name| name.starts_with("--for"))?;
+        names.all(|name| name == first).then_some(first)
+    }
+
+    fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
+        let rules = self.plan.classifier.rules.iter();
+        rules.filter(|rule| !rule.stops)
+    }
+
+    /// Returns what would have to match if no rule of the only preset does, and the option that adds a rule.
+    fn rule_to_add(&self, attempt: &JudgedAttempt) -> String {
+        let why = attempt.verdict.reason().map(|reason| &reason.why);
+        let preset = match (why, self.only_preset()) {
+            (Some(Why::NoRuleMatched), Some(preset)) => preset.trim_start_matches("--for "),
+            _ => return String::new(),
+        };
+        let end = &attempt.outcome.end;
+        let is_known = |rule: &Rule| rule.codes.is_none_or(|codes| codes.contains_end(end));
+        let code = match end {
+            End::Exited(code) if *code != 0 => code.to_string(),
+            End::Signaled(signal) => signal.to_string(),
+            _ => String::new(),
+        };
+        if code.is_empty() || self.retry_rules().any(is_known) {
+            let lines = format!("it retries on lines that --list-presets {preset} shows");
+            return format!("; {lines}; add -r TEXT to retry on another");
+        }
+        let codes = self.retry_rules().filter_map(|rule| rule.codes);
+        let codes = codes.reduce(CodeSet::union).map(|codes| codes.to_string());
+        let codes = codes.unwrap_or_default();
+        format!(
+            "; it retries exit {codes} (--list-presets {preset}); add -e {code} to retry this, too"
+        )
     }
 }

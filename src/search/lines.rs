@@ -1,4 +1,6 @@
-//! Cuts a stream into lines of limited length.
+//! Cleans a stream and cuts it into lines of limited length.
+
+use super::clean::Cleaner;
 
 /// Limit on the bytes of a line that are shown at once. A longer line is shown in parts.
 const LONGEST: usize = 8 * 1024;
@@ -8,12 +10,26 @@ const OVERLAP: usize = LONGEST / 8;
 /// The unfinished last line of the stream so far.
 #[derive(Debug, Default)]
 pub struct Lines {
+    cleaner: Cleaner,
     rest: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes a piece of the stream, and shows the lines that it completes, with their ends.
+    /// Takes a piece of the stream, and shows the lines that it completes, cleaned, each with its `\n`.
     pub fn push(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
+        let mut cleaner = std::mem::take(&mut self.cleaner);
+        self.push_clean(cleaner.clean(piece), show);
+        self.cleaner = cleaner;
+    }
+
+    /// Shows a last line without an end as if it had one.
+    pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
+        let mut cleaner = std::mem::take(&mut self.cleaner);
+        self.push_clean(cleaner.finish(), show);
+        self.push_clean(b"\n", show);
+    }
+
+    fn push_clean(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(part);
             while self.rest.len() > LONGEST {
@@ -25,11 +41,6 @@ impl Lines {
                 self.rest.clear();
             }
         }
-    }
-
-    /// Shows a last line without an end as if it had one.
-    pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
-        self.push(b"\n", show);
     }
 }
 

@@ -9,38 +9,78 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
 use regex_syntax::hir::{Hir, HirKind, Look, LookSet, Repetition};
 
+use super::clean::{BLANKS, spaces_for_blanks};
+
 /// A regular expression over bytes, in the syntax of the crate `regex`. `.`, classes and `\b` are those of ASCII,
 /// unless the expression has characters or classes of Unicode, or says `(?u)`.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: Cow<'static, str>,
+    /// Completes the text, if it is one of the program's own.
+    complete: fn(&'static str) -> Cow<'static, str>,
     /// Parsed on first use if the expression is one of the program's own.
     hir: OnceLock<Hir>,
     for_line: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
+    /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
-        let hir = OnceLock::from(parse(text)?);
+        let is_blank = |c: char| !c.is_ascii() && c.is_whitespace();
+        let hir = parse(&text.replace(is_blank, " "))?;
+        let hir = OnceLock::from(map_leaves(&hir, &with_spaces));
         Ok(Self::new(text.to_owned().into(), hir))
     }
 
-    /// Makes a case-insensitive pattern that is known to parse.
-    pub(crate) fn known(text: &'static str) -> Self {
-        Self::new(text.into(), OnceLock::new())
+    /// Returns true if an expression names ESC, which no cleaned line holds: `\x1b`, `\u{1b}`, the byte itself, or `\e`
+    /// and `\033`, which the syntax does not know.
+    pub fn names_escape(text: &str) -> bool {
+        let mut rest = text;
+        while let Some(at) = rest.find(['\\', '\x1b']) {
+            let Some(name) = rest[at..].strip_prefix('\\') else {
+                return true;
+            };
+            if is_name_of_escape(name) {
+                return true;
+            }
+            // `\\` names a backslash.
+            let mut after = name.chars();
+            after.next();
+            rest = after.as_str();
+        }
+        false
+    }
+
+    /// Makes a case-insensitive pattern that is known to parse once `complete` has completed it. Both happen on first
+    /// use, as most runs print nothing.
+    pub(crate) fn known(
+        text: &'static str,
+        complete: fn(&'static str) -> Cow<'static, str>,
+    ) -> Self {
+        Self {
+            complete,
+            ..Self::new(text.into(), OnceLock::new())
+        }
     }
 
     fn new(text: Cow<'static, str>, hir: OnceLock<Hir>) -> Self {
         let for_line = OnceLock::new();
         Self {
             text,
+            complete: Cow::Borrowed,
             hir,
             for_line,
         }
     }
 
     fn hir(&self) -> &Hir {
-        let parse_known = || parse(&format!("(?i){}", self.text)).unwrap_or_else(|_| Hir::fail());
+        let parse_known = || {
+            let text = match self.text {
+                Cow::Borrowed(text) => (self.complete)(text),
+                Cow::Owned(ref text) => text.into(),
+            };
+            parse(&format!("(?i){text}")).unwrap_or_else(|_| Hir::fail())
+        };
         self.hir.get_or_init(parse_known)
     }
 
@@ -49,7 +89,7 @@ impl Pattern {
         // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
         self.hir
             .get()
-            .map_or(self.text.len() / 16 + 1, count_places)
+            .map_or(self.text.len() / 32 + 1, count_places)
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
@@ -89,18 +129,43 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     parse_with(!text.is_ascii()).or_else(|_| parse_with(true))
 }
 
-/// Rewrites an expression: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
-/// boundaries, which no fast engine has, hold everywhere. The parser limits the nesting, and so the recursion.
+/// Returns true if what follows a backslash names ESC.
+fn is_name_of_escape(name: &str) -> bool {
+    let number = name.strip_prefix(['x', 'u', 'U']);
+    let in_braces = number.and_then(|number| number.strip_prefix('{')?.split_once('}'));
+    let is_number =
+        in_braces.is_some_and(|(digits, _)| u32::from_str_radix(digits, 16) == Ok(0x1b));
+    let is_fixed = ["x1b", "u001b", "U0000001b"].iter().any(|fixed| {
+        // The letter's case tells how many digits follow.
+        let start = name.get(..fixed.len()).unwrap_or_default();
+        start.starts_with(&fixed[..1]) && start.eq_ignore_ascii_case(fixed)
+    });
+    is_number || is_fixed || name.starts_with('e') || name.starts_with("033")
+}
+
+/// Rewrites an expression for blocks: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
+/// boundaries, which no fast engine has, hold everywhere.
 fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
-    let rewrite = |hir: &Hir| block_form(hir, is_lowercase);
-    match hir.kind() {
+    map_leaves(hir, &|leaf| leaf_for_block(leaf, is_lowercase))
+}
+
+fn leaf_for_block(leaf: &Hir, is_lowercase: bool) -> Hir {
+    match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
         HirKind::Literal(literal) if is_lowercase => Hir::literal(literal.0.to_ascii_lowercase()),
         HirKind::Class(class) => Hir::class(class_for_block(class.clone(), is_lowercase)),
-        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
-        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
+        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartLF),
+        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => hir.clone(),
+        _ => leaf.clone(),
+    }
+}
+
+/// Rewrites each literal, class and assertion of an expression. The parser limits the nesting, and so the recursion.
+fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
+    let rewrite = |hir: &Hir| map_leaves(hir, map);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => map(hir),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
             sub: Box::new(rewrite(&repetition.sub)),
             ..repetition.clone()
@@ -108,6 +173,24 @@ fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
         HirKind::Capture(capture) => rewrite(&capture.sub),
         HirKind::Concat(parts) => Hir::concat(parts.iter().map(rewrite).collect()),
         HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(rewrite).collect()),
+    }
+}
+
+/// Makes each blank of Unicode in a literal a space, and adds a space to a class with such a blank.
+fn with_spaces(leaf: &Hir) -> Hir {
+    match leaf.kind() {
+        HirKind::Literal(literal) => Hir::literal(spaces_for_blanks(&literal.0)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let mut class = class.clone();
+            let mut blanks =
+                ClassUnicode::new(BLANKS.map(|(first, last)| ClassUnicodeRange::new(first, last)));
+            blanks.intersect(&class);
+            if !blanks.ranges().is_empty() {
+                class.push(ClassUnicodeRange::new(' ', ' '));
+            }
+            Hir::class(Class::Unicode(class))
+        }
+        _ => leaf.clone(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Search for many regular expressions in a stream of bytes, line by line, as the bytes pass.
 //!
-//! The result is that of the naive search: cut the stream after each `\n`, strip the `\n` and then one `\r`, and run
-//! each expression on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes
-//! make no difference. The scanner is faster, as one engine for the alternation of all patterns searches blocks of
-//! whole lines, and each pattern by itself searches only lines that this engine finds.
+//! The result is that of the naive search: clean the stream ([`Cleaner`]), cut it at each `\n`, and run each expression on
+//! each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes make no difference. The
+//! scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each pattern
+//! by itself searches only lines that this engine finds.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use regex_automata::{Input, meta::Regex, nfa::thompson::WhichCaptures};
 use regex_syntax::hir::Hir;
 
+use super::clean::Cleaner;
 use super::pattern::Pattern;
 
 /// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
@@ -67,6 +68,7 @@ pub struct Scanner {
     patterns: Arc<Patterns>,
     /// True for each pattern that is still searched for.
     open: Vec<bool>,
+    cleaner: Cleaner,
     /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
     /// The unfinished line, or the last window of it.
@@ -169,7 +171,18 @@ impl Scanner {
 
     /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and within a line
     /// in the order of the patterns.
-    pub fn push(&mut self, mut bytes: &[u8], found: Found<'_>) {
+    pub fn push(&mut self, bytes: &[u8], found: Found<'_>) {
+        // In pieces, as the cleaner keeps a copy.
+        for piece in bytes.chunks(MOST_CALL) {
+            if !self.is_settled() {
+                let mut cleaner = take(&mut self.cleaner);
+                self.push_clean(cleaner.clean(piece), found);
+                self.cleaner = cleaner;
+            }
+        }
+    }
+
+    fn push_clean(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
             let block = &bytes[..bytes.len().min(self.patterns.block)];
             match block.iter().rposition(|byte| *byte == b'\n') {
@@ -184,6 +197,13 @@ impl Scanner {
 
     /// Searches a last line without `\n`, and starts a new stream.
     pub fn finish(&mut self, found: Found<'_>) {
+        let mut cleaner = take(&mut self.cleaner);
+        self.push_clean(cleaner.finish(), found);
+        self.search_unfinished(found);
+    }
+
+    /// Searches the line so far as a whole line.
+    fn search_unfinished(&mut self, found: Found<'_>) {
         let (line, past) = (take(&mut self.line), take(&mut self.past));
         if !line.is_empty() && !self.is_settled() {
             self.search(&line, past..line.len(), ANYWHERE, found);
@@ -199,7 +219,7 @@ impl Scanner {
         let (part, rest) = bytes.split_at(end.unwrap_or(room));
         self.line.extend_from_slice(part);
         if end.is_some() {
-            self.finish(found);
+            self.search_unfinished(found);
             return &rest[1..];
         }
         if self.line.len() == window {
@@ -226,7 +246,7 @@ impl Scanner {
         let may_match = |line: &[u8]| engine.may_match(line, part_of(line));
         let open = self.open.clone();
         if may_match(text) {
-            let lines = text.split(|byte| *byte == b'\n').map(without_cr);
+            let lines = text.split(|byte| *byte == b'\n');
             for line in lines.filter(|line| may_match(line)) {
                 self.search_line(line, part_of(line), limit, found);
             }
@@ -250,10 +270,6 @@ impl Scanner {
             }
         }
     }
-}
-
-fn without_cr(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 #[cfg(test)]

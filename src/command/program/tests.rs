@@ -66,6 +66,29 @@ fn the_program_behind_others() {
 }
 
 #[test]
+fn other_names_of_programs() {
+    for (line, program) in [
+        ("docker-compose up -d", "docker-compose"),
+        ("corepack pnpm install", "pnpm"),
+        ("corepack enable", "corepack"),
+        ("python3 -m pip install x", "pip"),
+        ("/usr/bin/python3.11 -m pip install x", "pip"),
+        ("python -Im pip", "pip"),
+        ("python3 -W ignore -mpip install x", "pip"),
+        ("python3 -m poetry install", "poetry"),
+        ("python3 -m twine upload dist/x", "twine"),
+        ("python3 -m build", "pyproject-build"),
+        ("python3 -c 'import pip' -m pip", "python3"),
+        ("python3 -m", "python3"),
+        ("./gradlew test", "gradlew"),
+        ("/srv/a/mvnw -q verify", "mvnw"),
+        ("npx -y playwright install", "playwright"),
+    ] {
+        assert_eq!(found(line), program, "{line}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_left_alone() {
     for (line, name) in [
         ("sh curl URL", "sh"),

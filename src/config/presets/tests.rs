@@ -1,10 +1,14 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{Preset, Row, RowVerdict, TABLE, columns, find, list, own_rows};
+use super::{
+    Preset, Row, RowVerdict, TABLE, columns, expanded, find, lines_of, list, name_of_list, own_rows,
+};
 use crate::config::presets;
+use crate::search::clean::Cleaner;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 
@@ -32,6 +36,8 @@ fn text(field: &str) -> &'static str {
             '\\' => match chars.next().unwrap() {
                 'n' => '\n',
                 't' => '\t',
+                'r' => '\r',
+                'e' => '\x1b',
                 c => c,
             },
             c => c,
@@ -48,7 +54,7 @@ fn innocent() -> Vec<&'static str> {
 }
 
 fn known(row: &Row) -> Option<Pattern> {
-    row.text.map(Pattern::known)
+    row.pattern()
 }
 
 fn all_known() -> Vec<Pattern> {
@@ -56,17 +62,35 @@ fn all_known() -> Vec<Pattern> {
     rows.iter().filter_map(known).collect()
 }
 
+/// Returns the lines that patterns see.
+fn lines(output: &str) -> Vec<Vec<u8>> {
+    let mut cleaner = Cleaner::default();
+    let mut clean = cleaner.clean(output.as_bytes()).to_vec();
+    clean.extend_from_slice(cleaner.finish());
+    clean
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
 /// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds.
-fn regex(text: &'static str) -> Regex {
-    static COMPILED: Mutex<BTreeMap<&str, Regex>> = Mutex::new(BTreeMap::new());
+fn regex(text: Cow<'static, str>) -> Regex {
+    static COMPILED: Mutex<BTreeMap<Cow<'static, str>, Regex>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap();
     let compile = || {
-        RegexBuilder::new(text)
+        RegexBuilder::new(&text)
+            .unicode(false)
+            .size_limit(1 << 26)
             .case_insensitive(true)
             .build()
             .unwrap()
     };
-    compiled.entry(text).or_insert_with(compile).clone()
+    if let Some(compiled) = compiled.get(&text) {
+        return compiled.clone();
+    }
+    let regex = compile();
+    compiled.insert(text, regex.clone());
+    regex
 }
 
 // --- the table ---
@@ -80,14 +104,24 @@ fn no_line_is_skipped() {
         .filter(|line| !line.starts_with("# ") && *line != "#");
     let (mut heads, mut rows) = (0, 0);
     for line in lines {
-        let [name, kind, ..] = columns(line).unwrap_or_else(|| panic!("five columns: {line:?}"));
+        let [name, kind, _, text, source] =
+            columns(line).unwrap_or_else(|| panic!("five columns: {line:?}"));
         assert_eq!(line, line.trim_end());
-        assert!(names.contains(&name), "{name} is no preset");
-        if kind == "preset" {
-            heads += 1;
-        } else {
-            rows += 1;
+        match kind {
+            "preset" => heads += 1,
+            "list" => {
+                assert!(
+                    name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'),
+                    "{name}"
+                );
+                assert!(text.is_ascii() && source.len() >= 4, "{line}");
+            }
+            _ => rows += 1,
         }
+        assert!(
+            kind == "list" || names.contains(&name),
+            "{name} is no preset"
+        );
     }
     assert_eq!(names.len(), heads);
     assert_eq!(
@@ -97,6 +131,45 @@ fn no_line_is_skipped() {
             .sum::<usize>(),
         rows,
         "a row cannot be read"
+    );
+}
+
+#[test]
+fn lists_are_there_and_used() {
+    let named = |text: &'static str| -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut rest = text;
+        while let Some((_, name, after)) = name_of_list(rest) {
+            names.push(name);
+            rest = after;
+        }
+        names
+    };
+    let texts = TABLE.lines().filter_map(|line| Some(columns(line)?[3]));
+    let used: BTreeSet<&str> = texts.flat_map(named).collect();
+    let of_list = |line| columns(line).filter(|columns| columns[1] == "list");
+    let lists: BTreeSet<&str> = TABLE
+        .lines()
+        .filter_map(|line| Some(of_list(line)?[0]))
+        .collect();
+    assert_eq!(used, lists);
+    for list in lists {
+        let together = lines_of(list, 0).filter_map(of_list).count();
+        let all = TABLE
+            .lines()
+            .filter_map(of_list)
+            .filter(|columns| columns[0] == list)
+            .count();
+        assert_eq!(together, all, "the lines of {list} do not stand together");
+    }
+    let expression = expanded("a{2}b{STATUS}c");
+    assert!(
+        expression.starts_with("a{2}b(?:") && expression.ends_with(")c"),
+        "{expression}"
+    );
+    assert!(
+        expression.contains("|503|") && !expression.contains("{HTTP}"),
+        "{expression}"
     );
 }
 
@@ -138,24 +211,21 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         let regexes: Vec<Regex> = preset
             .rows()
             .iter()
-            .filter_map(|row| row.text)
+            .filter_map(Row::expression)
             .map(regex)
             .collect();
         let patterns = preset.rows().iter().filter_map(known).collect();
         let patterns = Arc::new(Patterns::new(patterns));
-        for (.., output) in &samples {
+        let is_own = |tool| find(tool).is_none_or(|of_tool| of_tool == preset);
+        for (.., output) in samples.iter().filter(|(tool, ..)| is_own(tool)) {
             let mut found = vec![false; regexes.len()];
             let mut scanner = Scanner::new(Arc::clone(&patterns));
             scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
             scanner.finish(&mut |index, _| found[index] = true);
-            let lines = || {
-                output
-                    .split('\n')
-                    .map(|line| line.trim_end_matches('\r').as_bytes())
-            };
+            let lines = lines(output);
             let expected: Vec<bool> = regexes
                 .iter()
-                .map(|regex| lines().any(|line| regex.is_match(line)))
+                .map(|regex| lines.iter().any(|line| regex.is_match(line)))
                 .collect();
             assert_eq!(found, expected, "{}: {output:?}", preset.name);
         }
@@ -180,8 +250,10 @@ fn every_row_says_what_it_goes_by_and_compiles() {
                 "{}: {row:?}",
                 preset.name
             );
-            let Some(text) = row.text else { continue };
-            let regex = regex(text);
+            let Some(text) = row.expression() else {
+                continue;
+            };
+            let regex = regex(text.clone());
             assert!(
                 !regex.is_match(b""),
                 "{}: {text} matches nothing at all",
@@ -251,11 +323,10 @@ fn the_presets_that_were_promised() {
 
 fn says(row: &Row, code: u8, output: &str) -> bool {
     row.codes.is_none_or(|codes| codes.contains(code))
-        && row.text.is_none_or(|text| {
-            output
-                .split('\n')
-                .any(|line| regex(text).is_match(line.as_bytes()))
-        })
+        && row
+            .expression()
+            .map(regex)
+            .is_none_or(|regex| lines(output).iter().any(|line| regex.is_match(line)))
 }
 
 fn is_transient(preset: &Preset, code: u8, output: &str) -> bool {
@@ -343,7 +414,7 @@ fn what_a_log_says_in_passing_is_not_transient() {
         for line in innocent() {
             for row in &preset.rows() {
                 assert!(
-                    !row.text
+                    !row.expression()
                         .is_some_and(|text| regex(text).is_match(line.as_bytes())),
                     "{}: {line:?} matches {:?}",
                     preset.name,

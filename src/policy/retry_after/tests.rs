@@ -69,8 +69,8 @@ fn fields() {
         ("x-ms-retry-after-ms: 1500", 1_500), (r#"{"retryAfterMs":250}"#, 250), ("retry_after_seconds: 12", 12_000),
         ("x-amz-retry-after: 1500", 1_500), ("< X-Amz-Retry-After: 0\r", 0), (r#"{"x-amz-retry-after":"250"}"#, 250),
         ("grpc-retry-pushback-ms: 1500", 1_500), ("'grpc-retry-pushback-ms': '20'", 20), ("x-retry-after: 3", 3_000),
-        ("Retry-After: .25", 250), ("retryafter 30s", 30_000), ("retry after: 30 status=429", 30_000), ("\u{1b}[1mRetry-After\u{1b}[0m: 30", 30_000),
-        ("\u{1b}[1mRetry-After\u{1b}[0m: [30]", 30_000), ("\u{1b}[31;1mtry again in \u{1b}[33m5s\u{1b}[m", 5_000),
+        ("Retry-After: .25", 250), ("retryafter 30s", 30_000), ("retry after: 30 status=429", 30_000),
+        ("Retry-After: [30]", 30_000),
     ]);
 }
 
@@ -249,10 +249,6 @@ fn bytes_that_are_no_text() {
         Some(Duration::from_secs(30))
     );
     assert_eq!(asked(b"retry after 5s\xff"), None);
-    assert_eq!(
-        asked(b"\x1b[\x1b\x1b[1mretry in 5s\x1b["),
-        Some(Duration::from_secs(5))
-    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use proptest::sample::select;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::*;
+use crate::search::clean::naive::cleaned;
 
 type Hit = (usize, Vec<u8>);
 
@@ -22,8 +23,8 @@ fn naive(patterns: &[String], stream: &[u8]) -> Vec<Hit> {
         .enumerate()
         .collect();
     let mut hits: Vec<Hit> = Vec::new();
-    for line in stream.split_inclusive(|byte| *byte == b'\n') {
-        let line = without_cr(line.strip_suffix(b"\n").unwrap_or(line));
+    for line in cleaned(stream).split_inclusive(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         for (index, regex) in &open {
             hits.extend(
                 regex
@@ -88,7 +89,7 @@ fn pattern() -> impl Strategy<Value = String> {
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[
     b"a", b"b", b"A", b"ab", b" ", b"x", "é".as_bytes(), "É".as_bytes(), b"\n", b"\n", b"\n", b"\r", b"\r\n",
-    b"\r\r\n", b"\0", b"1",
+    b"\r\r\n", b"\0", b"1", b"\x1b[1m", b"\x1b[2K", b"\x1b]0;a\x07", b"\x08", "\u{2009}".as_bytes(), "\u{a0}".as_bytes(),
 ];
 /// Invalid and incomplete characters in UTF-8.
 const BROKEN: &[&[u8]] = &[b"\xff", b"\xc3", b"\xa9", b"\xe2\x82", b"\xf0\x9f"];

@@ -1,0 +1,392 @@
+//! Cleans a stream of bytes: what patterns see is what a person reads.
+//!
+//! - A line ends at LF, CR LF or CR. A backspace and an escape sequence that moves the cursor or erases end it, too, if
+//!   something is on it. Each end becomes an LF.
+//! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase what follows, where nothing is),
+//!   modes, character sets, titles and links (OSC), and other strings (DCS, SOS, PM, APC). A string ends at its terminator,
+//!   or unfinished at LF or after 4 KiB.
+//! - `CSI nC`, which moves the cursor over blanks, and each blank of Unicode become a space. U+200C and U+200D are no
+//!   blanks: they join letters and emojis.
+//! - All else stays, also bytes that are no text.
+//!
+//! Sources: ECMA-48 (the forms of sequences), xterm's "Control Sequences".
+
+use memchr::memchr3;
+
+const ESC: u8 = 0x1b;
+const BELL: u8 = 0x07;
+const BACKSPACE: u8 = 0x08;
+/// These two cancel a sequence.
+const CANCEL: u8 = 0x18;
+const SUBSTITUTE: u8 = 0x1a;
+
+/// Longest string of an OSC or DCS without its terminator, in bytes.
+const LONGEST_STRING: usize = 4 * 1024;
+
+/// Bytes that are examined at once.
+const GROUP: usize = 32;
+
+/// The state of one stream.
+#[derive(Debug, Clone, Default)]
+pub struct Cleaner {
+    state: State,
+    /// The cleaned bytes of the last call.
+    clean: Vec<u8>,
+    /// Something is on the line.
+    has_text: bool,
+    /// A CR has just ended a line, so that an LF is part of this end.
+    after_cr: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    /// In a character of two or three bytes that may be a blank; these are the first, and how many there are.
+    Blank([u8; 2], usize),
+    /// After ESC.
+    Escape,
+    /// After ESC and a byte that announces one more, such as the `(` of a character set.
+    Announced,
+    /// After `ESC [`.
+    Control(Parameters),
+    /// In a string. Counts its bytes.
+    String { ends_at_bell: bool, length: usize },
+}
+
+/// What is known of the parameters of a control sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parameters {
+    /// None, or zeros.
+    Zero,
+    Other,
+    /// The sequence is none of ECMA-48: `CSI ? 25 h`, `CSI > 4 m`.
+    Private,
+}
+
+/// Effect of a sequence on the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Nothing,
+    Blank,
+    EndsLine,
+}
+
+impl Cleaner {
+    /// Cleans the next bytes of the stream.
+    pub fn clean<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let is_untouched = self.state == State::Text && !self.after_cr;
+        let may_have_blank = !bytes.is_ascii() && has_blank(bytes);
+        if is_untouched && !may_have_blank && memchr3(ESC, b'\r', BACKSPACE, bytes).is_none() {
+            self.has_text = bytes.last().map_or(self.has_text, |byte| *byte != b'\n');
+            return bytes;
+        }
+        self.clean.clear();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.state == State::Text {
+                let (plain, special) = rest.split_at(plain_length(rest, may_have_blank));
+                self.put(plain);
+                rest = special;
+            }
+            if let Some((byte, after)) = rest.split_first() {
+                if self.is_taken(*byte) {
+                    rest = after;
+                } else {
+                    self.state = State::Text;
+                }
+            }
+        }
+        &self.clean
+    }
+
+    /// Ends the stream: returns the bytes that were held back.
+    pub fn finish(&mut self) -> &[u8] {
+        self.clean.clear();
+        self.put_unfinished_blank();
+        *self = Cleaner {
+            clean: std::mem::take(&mut self.clean),
+            ..Cleaner::default()
+        };
+        &self.clean
+    }
+
+    /// Adds text that has nothing to clean but, after a CR, its first LF.
+    fn put(&mut self, text: &[u8]) {
+        let Some((first, rest)) = text.split_first() else {
+            return;
+        };
+        let text = if self.after_cr && *first == b'\n' {
+            rest
+        } else {
+            text
+        };
+        self.after_cr = false;
+        self.clean.extend_from_slice(text);
+        self.has_text = text.last().map_or(self.has_text, |byte| *byte != b'\n');
+    }
+
+    /// Ends the line, if something is on it.
+    fn end_line(&mut self) {
+        if self.has_text {
+            self.put(b"\n");
+        }
+    }
+
+    /// Takes the next byte, which is special or inside of something special. Returns false if the byte is text and ends
+    /// what came before.
+    fn is_taken(&mut self, byte: u8) -> bool {
+        match self.state {
+            State::Text => self.is_taken_in_text(byte),
+            State::Blank(begun, length) => self.is_taken_in_blank(byte, begun, length),
+            State::Escape => self.is_taken_after_escape(byte),
+            State::Announced => match byte {
+                b' '..=b'/' => true,
+                b'0'..=b'~' => self.take_end(Effect::Nothing),
+                _ => false,
+            },
+            State::Control(parameters) => self.is_taken_in_control(byte, parameters),
+            State::String {
+                ends_at_bell,
+                length,
+            } => self.is_taken_in_string(byte, ends_at_bell, length),
+        }
+    }
+
+    fn is_taken_in_text(&mut self, byte: u8) -> bool {
+        match byte {
+            ESC => self.state = State::Escape,
+            BACKSPACE => self.end_line(),
+            b'\r' => {
+                let ended_before = self.after_cr;
+                let ends = self.has_text;
+                self.end_line();
+                self.after_cr = ends || ended_before;
+            }
+            _ => self.state = State::Blank([byte, 0], 1),
+        }
+        true
+    }
+
+    fn is_taken_in_blank(&mut self, byte: u8, [first, second]: [u8; 2], length: usize) -> bool {
+        let (character, is_begun) = match length {
+            1 => (&[first, byte][..], may_become_blank(&[first, byte])),
+            _ => (&[first, second, byte][..], false),
+        };
+        if is_blank(character) {
+            self.put(b" ");
+            self.state = State::Text;
+        } else if is_begun {
+            self.state = State::Blank([first, byte], 2);
+        } else {
+            self.put_unfinished_blank();
+            return false;
+        }
+        true
+    }
+
+    fn put_unfinished_blank(&mut self) {
+        if let State::Blank(begun, length) = self.state {
+            self.put(&begun[..length]);
+        }
+    }
+
+    fn is_taken_after_escape(&mut self, byte: u8) -> bool {
+        let string = |ends_at_bell| State::String {
+            ends_at_bell,
+            length: 0,
+        };
+        match byte {
+            ESC => {}
+            b'[' => self.state = State::Control(Parameters::Zero),
+            b']' => self.state = string(true),
+            b'P' | b'X' | b'^' | b'_' | b'k' => self.state = string(false),
+            b' '..=b'/' => self.state = State::Announced,
+            // Index, next line, reverse index, restore the cursor, reset.
+            b'D' | b'E' | b'M' | b'8' | b'c' => return self.take_end(Effect::EndsLine),
+            b'0'..=b'~' | CANCEL | SUBSTITUTE => return self.take_end(Effect::Nothing),
+            _ => return false,
+        }
+        true
+    }
+
+    fn is_taken_in_control(&mut self, byte: u8, parameters: Parameters) -> bool {
+        self.state = State::Control(match (byte, parameters) {
+            (ESC, _) => {
+                self.state = State::Escape;
+                return true;
+            }
+            (b'0' | b';' | b':', Parameters::Zero) => Parameters::Zero,
+            (b'0'..=b';', Parameters::Zero | Parameters::Other) => Parameters::Other,
+            (b' '..=b'?', _) => Parameters::Private,
+            (b'@'..=b'~', _) => return self.take_end(effect(byte, parameters)),
+            (CANCEL | SUBSTITUTE, _) => return self.take_end(Effect::Nothing),
+            _ => return false,
+        });
+        true
+    }
+
+    fn is_taken_in_string(&mut self, byte: u8, ends_at_bell: bool, length: usize) -> bool {
+        self.state = match byte {
+            // The terminator is `ESC \`, and any other sequence ends the string as well.
+            ESC => State::Escape,
+            BELL if ends_at_bell => State::Text,
+            CANCEL | SUBSTITUTE => State::Text,
+            b'\n' => return false,
+            _ if length == LONGEST_STRING => return false,
+            _ => State::String {
+                ends_at_bell,
+                length: length + 1,
+            },
+        };
+        true
+    }
+
+    /// Takes the last byte of a sequence.
+    fn take_end(&mut self, effect: Effect) -> bool {
+        self.state = State::Text;
+        match effect {
+            Effect::Nothing => {}
+            Effect::Blank => self.put(b" "),
+            Effect::EndsLine => self.end_line(),
+        }
+        true
+    }
+}
+
+/// Returns the effect of a control sequence that ends with this byte.
+fn effect(end: u8, parameters: Parameters) -> Effect {
+    match (end, parameters) {
+        (b'K', Parameters::Zero) => Effect::Nothing,
+        // Selective erasure.
+        (b'J' | b'K', Parameters::Private) => Effect::EndsLine,
+        (_, Parameters::Private) => Effect::Nothing,
+        (b'C', _) => Effect::Blank,
+        // Lines, columns, tab stops, positions, a saved position.
+        (b'A' | b'B' | b'D'..=b'I' | b'Z' | b'`' | b'a' | b'd'..=b'f' | b'j' | b'k' | b'u', _) => {
+            Effect::EndsLine
+        }
+        // Inserts, deletes, erases and scrolls.
+        (b'@' | b'J'..=b'M' | b'P' | b'S' | b'T' | b'X' | b'r', _) => Effect::EndsLine,
+        _ => Effect::Nothing,
+    }
+}
+
+/// The blanks of Unicode (`White_Space`) beyond ASCII.
+pub(super) const BLANKS: [(char, char); 8] = [
+    ('\u{85}', '\u{85}'),
+    ('\u{a0}', '\u{a0}'),
+    ('\u{1680}', '\u{1680}'),
+    ('\u{2000}', '\u{200a}'),
+    ('\u{2028}', '\u{2029}'),
+    ('\u{202f}', '\u{202f}'),
+    ('\u{205f}', '\u{205f}'),
+    ('\u{3000}', '\u{3000}'),
+];
+
+/// Replaces each blank of Unicode by a space, in a part of an expression.
+pub(super) fn spaces_for_blanks(bytes: &[u8]) -> Vec<u8> {
+    let (mut spaced, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some((first, after)) = rest.split_first() {
+        let length_of_blank = [2, 3]
+            .into_iter()
+            .find(|length| rest.get(..*length).is_some_and(is_blank));
+        spaced.push(length_of_blank.map_or(*first, |_| b' '));
+        rest = length_of_blank.map_or(after, |length| &rest[length..]);
+    }
+    spaced
+}
+
+/// Returns true if this is one of [`BLANKS`] in UTF-8.
+fn is_blank(character: &[u8]) -> bool {
+    match *character {
+        [first, second] => is_blank_of_two(first, second),
+        [first, second, third] => is_blank_of_three(first, second, third),
+        _ => false,
+    }
+}
+
+/// The functions below have no branches, so that many bytes are examined at once.
+fn is_blank_of_two(first: u8, second: u8) -> bool {
+    (first == 0xc2) & ((second == 0x85) | (second == 0xa0))
+}
+
+fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
+    let general = third.wrapping_sub(0x80) <= 0x0a;
+    let general = general | (third & 0xfe == 0xa8) | (third == 0xaf);
+    (first == 0xe2) & (second == 0x80) & general
+        | (first == 0xe2) & (second == 0x81) & (third == 0x9f)
+        | (first == 0xe1) & (second == 0x9a) & (third == 0x80)
+        | (first == 0xe3) & (second == 0x80) & (third == 0x80)
+}
+
+fn is_special(byte: u8) -> bool {
+    (byte == ESC) | (byte == b'\r') | (byte == BACKSPACE)
+}
+
+/// Returns true if a blank may begin with these bytes.
+fn may_become_blank(begun: &[u8]) -> bool {
+    match *begun {
+        [first] => matches!(first, 0xc2 | 0xe1 | 0xe2 | 0xe3),
+        [first, second] => matches!(
+            (first, second),
+            (0xe1, 0x9a) | (0xe2, 0x80 | 0x81) | (0xe3, 0x80)
+        ),
+        _ => false,
+    }
+}
+
+/// Returns true if the bytes hold a blank of Unicode, or may end inside of one.
+fn has_blank(bytes: &[u8]) -> bool {
+    let triples = bytes
+        .windows(3)
+        .map(|triple| (triple[0], triple[1], triple[2]));
+    let has_blank = triples.fold(false, |any, (first, second, third)| {
+        any | is_blank_of_two(first, second) | is_blank_of_three(first, second, third)
+    });
+    let last = &bytes[bytes.len().saturating_sub(2)..];
+    has_blank || is_blank(last) || has_begun_blank(last)
+}
+
+/// Returns true if the last one or two bytes may begin a blank.
+fn has_begun_blank(last: &[u8]) -> bool {
+    may_become_blank(last) || may_become_blank(last.last_chunk::<1>().map_or(&[], |byte| byte))
+}
+
+/// Returns how many leading bytes are plain text.
+fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
+    if !may_have_blank {
+        return memchr3(ESC, b'\r', BACKSPACE, bytes).unwrap_or(bytes.len());
+    }
+    let is_end = |at: &usize| {
+        let rest = &bytes[*at..];
+        is_special(rest[0])
+            || rest.get(..2).is_some_and(is_blank)
+            || rest.get(..3).is_some_and(is_blank)
+            || may_become_blank(rest)
+    };
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = bytes.len().min(at + GROUP);
+        // With the two bytes that a character at the end of the group may have beyond it.
+        let is_plain = bytes.get(at..end + 2).is_some_and(is_plain_group);
+        if !is_plain && let Some(end) = (at..end).find(is_end) {
+            return end;
+        }
+        at = end;
+    }
+    bytes.len()
+}
+
+fn is_plain_group(group: &[u8]) -> bool {
+    !group.windows(3).fold(false, |any, triple| {
+        let is_blank = is_blank_of_two(triple[0], triple[1])
+            | is_blank_of_three(triple[0], triple[1], triple[2]);
+        any | is_special(triple[0]) | is_blank
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod naive;
+#[cfg(test)]
+mod tests;
