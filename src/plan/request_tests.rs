@@ -79,7 +79,6 @@ fn documented_defaults_are_those_in_effect() {
                 &[(&["--budget", "x"], default)]
             }
             "retry-after" | "cool-off" => &[(&[], "off")],
-            "signal" => &[(&["-t", "1s"], default)],
             "match-on" => &[(&["-r", "x"], default)],
             _ => &[(&[], default)],
         };
