@@ -228,7 +228,7 @@ fn complain(line: &str) -> Exit {
 pub mod fuzzing {
     pub use crate::budget::record;
     pub use crate::cli::parse::{CommandLine, Parsed, parse};
-    pub use crate::command::judge_script;
+    pub use crate::command::requests::judge_script;
 
     /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {

@@ -142,7 +142,7 @@ impl<'s> Calls<'s> {
         environment: Environment,
     ) -> Calls<'s> {
         let mut calls = Calls {
-            scope: Scope::new(surroundings, environment),
+            scope: Scope::new(&expansion::Bash, surroundings, environment),
             surroundings,
             texts: Vec::new(),
             seen: HashSet::new(),

@@ -1,29 +1,39 @@
 //! What words of a script may be after all expansions: one list of words for each combination of the values that
 //! variables may hold.
 
+pub(crate) mod atoms;
 mod braces;
 mod fields;
 mod operators;
 mod printers;
 
-use super::scope::{
-    Frame, LONGEST_VALUE, MOST_VALUES, Scope, Value, element, elements, is_all_unknown, is_token,
-    list,
-};
-use super::syntax::{Parameter, Piece, Quoting, RawWord};
-use super::text::{Doubt, Symbol, Text, Word, has_words, known, mentions, unknown};
+use self::atoms::{Atom, in_atoms};
+use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope, Value, is_token, list};
+use super::syntax::{Piece, Quoting, RawWord};
+use super::text::{Doubt, Symbol, Text, Word, known, mentions, unknown};
 
 /// Limit on the combinations of values in one command.
 const MOST_COMBINATIONS: usize = 16;
 
-/// A part of a word before it is split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Atom {
-    Symbol(Symbol, Quoting),
-    /// A word stands here even if it is empty.
-    Quotes,
-    /// The next element of `"$@"` begins.
-    Break,
+/// Expands words as bash does.
+pub(super) struct Bash;
+
+impl Expand for Bash {
+    fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>> {
+        commands(scope, words, frame)
+    }
+
+    fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
+        assigned(scope, word, frame)
+    }
+
+    fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
+        atoms(scope, word, frame)
+    }
+
+    fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Text> {
+        texts(scope, word, frame)
+    }
 }
 
 /// Returns the lists of words that a command may consist of.
@@ -97,7 +107,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
 }
 
 /// Returns the values that an assignment may give.
-pub(crate) fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
+fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     for piece in &word.pieces {
         if let Piece::Array(words) = piece {
             let lists = commands(scope, words, frame);
@@ -186,58 +196,4 @@ fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<At
         }
         Piece::Parameter(parameter) => operators::expanded(scope, parameter, frame),
     }
-}
-
-fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
-    text.iter()
-        .map(|symbol| Atom::Symbol(*symbol, quoting))
-        .collect()
-}
-
-/// Returns the atoms of the value of a variable.
-fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
-    let converted = text.iter().map(|symbol| match (symbol, quoting) {
-        (Symbol::MayBeAnything(Doubt::Words), Quoting::Quoted) => {
-            Symbol::MayBeAnything(Doubt::Value)
-        }
-        (Symbol::MayBeAnything(Doubt::Part | Doubt::Value), Quoting::Unquoted) => {
-            Symbol::MayBeAnything(Doubt::Words)
-        }
-        (symbol, _) => *symbol,
-    });
-    converted
-        .map(|symbol| Atom::Symbol(symbol, quoting))
-        .collect()
-}
-
-/// Returns the atoms of a plain expansion with this value.
-fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
-    let quoting = parameter.quoting;
-    if !parameter.is_list() {
-        return value_atoms(&element(value, parameter.index.as_deref()), quoting);
-    }
-    let texts = elements(value);
-    let is_unknown = texts
-        .iter()
-        .any(|text| is_all_unknown(text) && has_words(text));
-    let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
-    if is_unknown && is_joined {
-        return in_atoms(&unknown(Doubt::Value), Quoting::Quoted);
-    }
-    if is_unknown || parameter.is_joined() && scope.splits_oddly {
-        return in_atoms(&unknown(Doubt::Words), Quoting::Unquoted);
-    }
-    let mut atoms = Vec::new();
-    for (at, text) in texts.iter().enumerate() {
-        match (at, is_joined) {
-            (0, _) => {}
-            (_, true) => atoms.push(Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)),
-            (_, false) => atoms.push(Atom::Break),
-        }
-        if quoting == Quoting::Quoted {
-            atoms.push(Atom::Quotes);
-        }
-        atoms.extend(value_atoms(text, quoting));
-    }
-    atoms
 }

@@ -45,21 +45,5 @@ pub(crate) enum Environment {
     MayChange,
 }
 
-/// Access for the fuzz target: reads a text of a shell, and judges it as the script of `sh -c`.
-#[cfg(feature = "fuzzing")]
-pub fn judge_script(text: &str) -> usize {
-    struct Nothing;
-    impl Surroundings for Nothing {
-        fn variable(&self, name: &str) -> Option<String> {
-            (name.len() == 1).then(|| "-d x".to_owned())
-        }
-        fn script(&self, _: &str) -> ScriptFile {
-            ScriptFile::NotThere
-        }
-    }
-    let requests = requests::Requests::find(&["sh", "-c", text], &Nothing, Environment::Fixed);
-    requests.count()
-}
-
 #[cfg(test)]
 mod tests;

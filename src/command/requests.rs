@@ -138,3 +138,19 @@ impl fmt::Display for Finding {
         write!(f, "{} {effect}", self.seen())
     }
 }
+
+/// Access for the fuzz target: reads a text of a shell, and judges it as the script of `sh -c`.
+#[cfg(feature = "fuzzing")]
+pub fn judge_script(text: &str) -> usize {
+    struct Nothing;
+    impl Surroundings for Nothing {
+        fn variable(&self, name: &str) -> Option<String> {
+            (name.len() == 1).then(|| "-d x".to_owned())
+        }
+        fn script(&self, _: &str) -> super::ScriptFile {
+            super::ScriptFile::NotThere
+        }
+    }
+    let requests = Requests::find(&["sh", "-c", text], &Nothing, Environment::Fixed);
+    requests.count()
+}

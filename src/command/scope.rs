@@ -7,10 +7,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::expansion::atoms::Atom;
 use super::syntax::{Parsed, Piece, Quoting, RawWord, SimpleCommand, is_name};
 use super::text::{Doubt, Symbol, Text, Word, exact, has_words, known, unknown};
 use super::words::OPENERS;
-use super::{Environment, Surroundings, expansion};
+use super::{Environment, Surroundings};
 use crate::run::variables::SET_BY_BACKOFF;
 
 /// Limit on the values that a variable may hold, one of which it does.
@@ -59,7 +60,23 @@ struct Variable {
     may_be_number: bool,
 }
 
+/// Expands words. Values of variables need expansions, and these need values.
+pub(crate) trait Expand {
+    /// Returns the lists of words that a command may consist of.
+    fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>>;
+
+    /// Returns the values that an assignment may give.
+    fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
+
+    /// Returns the parts of a word before it is split.
+    fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>>;
+
+    /// Returns the texts that a word may be if it is not split.
+    fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Text>;
+}
+
 pub(crate) struct Scope<'s> {
+    pub(crate) expand: &'s dyn Expand,
     surroundings: &'s dyn Surroundings,
     environment: Environment,
     variables: HashMap<String, Variable>,
@@ -84,8 +101,13 @@ pub(crate) struct Scope<'s> {
 }
 
 impl<'s> Scope<'s> {
-    pub(crate) fn new(surroundings: &'s dyn Surroundings, environment: Environment) -> Scope<'s> {
+    pub(crate) fn new(
+        expand: &'s dyn Expand,
+        surroundings: &'s dyn Surroundings,
+        environment: Environment,
+    ) -> Scope<'s> {
         Scope {
+            expand,
             surroundings,
             environment,
             variables: HashMap::new(),
@@ -308,7 +330,7 @@ impl<'s> Scope<'s> {
             add(&mut values, Value::Text(unknown(Doubt::Token)));
         }
         for source in &variable.sources {
-            for value in expansion::assigned(self, &source.word, &source.frame) {
+            for value in self.expand.assigned(self, &source.word, &source.frame) {
                 add(&mut values, value);
             }
             if values.len() > MOST_VALUES {
@@ -413,7 +435,7 @@ impl<'s> Scope<'s> {
     fn find_arguments(&self) -> Option<Vec<Vec<Text>>> {
         let mut found = Vec::new();
         for (words, frame) in &self.function_calls {
-            for list in expansion::commands(self, words, frame) {
+            for list in self.expand.commands(self, words, frame) {
                 let mut arguments = vec![Text::new()];
                 arguments.extend(list.into_iter().map(|word| word.text));
                 let is_unknown = arguments.iter().any(|text| has_words(text));

@@ -1,6 +1,6 @@
 //! Word splitting, and names of files.
 
-use super::Atom;
+use super::atoms::Atom;
 use crate::command::syntax::Quoting;
 use crate::command::text::{Doubt, Symbol, Text, Word};
 

@@ -1,7 +1,9 @@
 //! `${name:-word}` and the like.
 
-use super::{Atom, atoms, in_atoms, plain, texts, value_atoms};
-use crate::command::scope::{Frame, LONGEST_VALUE, Scope, Value, element, elements, is_token};
+use super::atoms::{Atom, in_atoms, value_atoms};
+use crate::command::scope::{
+    Frame, LONGEST_VALUE, Scope, Value, element, elements, is_all_unknown, is_token,
+};
 use crate::command::syntax::{Parameter, Quoting};
 use crate::command::text::{Doubt, Symbol, Text, exact, has_words, known, unknown};
 
@@ -26,7 +28,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     for value in scope.values(&parameter.name, frame) {
         let choice = choice(parameter, &value);
         if choice != Choice::Own && operands.is_none() && is_alternative(parameter) {
-            operands = Some(atoms(scope, &parameter.operand, frame));
+            operands = Some(scope.expand.atoms(scope, &parameter.operand, frame));
         }
         let operands = operands.as_deref().unwrap_or_default();
         for atoms in expanded_value(scope, parameter, &value, choice, operands, frame) {
@@ -181,7 +183,7 @@ fn changed(
         return vec![value_atoms(&unknown(Doubt::Words), parameter.quoting)];
     };
     let mut lists = Vec::new();
-    for operand in texts(scope, &parameter.operand, frame) {
+    for operand in scope.expand.texts(scope, &parameter.operand, frame) {
         let result = exact(&operand)
             .filter(|_| known_text.len() <= LONGEST_VALUE)
             .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
@@ -259,4 +261,36 @@ fn slice(text: &str, operand: &str) -> Option<String> {
         length => length.parse().ok()?,
     };
     Some(rest.into_iter().take(length).collect())
+}
+
+/// Returns the atoms of a plain expansion with this value.
+fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
+    let quoting = parameter.quoting;
+    if !parameter.is_list() {
+        return value_atoms(&element(value, parameter.index.as_deref()), quoting);
+    }
+    let texts = elements(value);
+    let is_unknown = texts
+        .iter()
+        .any(|text| is_all_unknown(text) && has_words(text));
+    let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
+    if is_unknown && is_joined {
+        return in_atoms(&unknown(Doubt::Value), Quoting::Quoted);
+    }
+    if is_unknown || parameter.is_joined() && scope.splits_oddly {
+        return in_atoms(&unknown(Doubt::Words), Quoting::Unquoted);
+    }
+    let mut atoms = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        match (at, is_joined) {
+            (0, _) => {}
+            (_, true) => atoms.push(Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)),
+            (_, false) => atoms.push(Atom::Break),
+        }
+        if quoting == Quoting::Quoted {
+            atoms.push(Atom::Quotes);
+        }
+        atoms.extend(value_atoms(text, quoting));
+    }
+    atoms
 }

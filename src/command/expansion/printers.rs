@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::command::expansion::commands;
 use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::Script;
 use crate::command::text::{Doubt, Text, Word, exact, known, unknown};
@@ -16,7 +15,7 @@ pub(super) fn printed(scope: &Scope<'_>, script: &Rc<Script>, frame: &Frame) -> 
         return None;
     }
     let mut texts = Vec::new();
-    for words in commands(scope, &command.words, frame) {
+    for words in scope.expand.commands(scope, &command.words, frame) {
         let name = words.first().and_then(|word| exact(&word.text))?;
         if scope.may_define(&name) {
             return None;

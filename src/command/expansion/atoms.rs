@@ -1,0 +1,36 @@
+//! Parts of a word before it is split.
+
+use crate::command::syntax::Quoting;
+use crate::command::text::{Doubt, Symbol};
+
+/// A part of a word before it is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Atom {
+    Symbol(Symbol, Quoting),
+    /// A word stands here even if it is empty.
+    Quotes,
+    /// The next element of `"$@"` begins.
+    Break,
+}
+
+pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
+    text.iter()
+        .map(|symbol| Atom::Symbol(*symbol, quoting))
+        .collect()
+}
+
+/// Returns the atoms of the value of a variable.
+pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
+    let converted = text.iter().map(|symbol| match (symbol, quoting) {
+        (Symbol::MayBeAnything(Doubt::Words), Quoting::Quoted) => {
+            Symbol::MayBeAnything(Doubt::Value)
+        }
+        (Symbol::MayBeAnything(Doubt::Part | Doubt::Value), Quoting::Unquoted) => {
+            Symbol::MayBeAnything(Doubt::Words)
+        }
+        (symbol, _) => *symbol,
+    });
+    converted
+        .map(|symbol| Atom::Symbol(symbol, quoting))
+        .collect()
+}
