@@ -105,7 +105,7 @@ fn record(text: &Text<'_>, event: &Event<'_>) -> Option<(&'static str, Fields)> 
             let fields = vec![
                 ("reason", why.into()),
                 ("rule", rule::of_end(plan, event).into()),
-                ("message", text.reason_for_end(event).into()),
+                ("asked_s", last_asked(event).into()),
             ];
             ("gave_up", fields)
         }
@@ -161,6 +161,14 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
         ("rule", rule.into()),
         ("asked_s", asked_seconds(outcome).into()),
     ]
+}
+
+/// Returns the wait that the output of the last attempt asked for.
+fn last_asked(event: &Event<'_>) -> Option<f64> {
+    match event {
+        Event::Stopped { attempt, .. } => asked_seconds(&attempt.outcome),
+        _ => None,
+    }
 }
 
 /// Returns the wait that the output asked for.
