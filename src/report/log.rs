@@ -109,7 +109,7 @@ fn record(text: &Text<'_>, event: &Event<'_>) -> Option<(&'static str, Fields)> 
             let fields = vec![
                 ("reason", why.into()),
                 ("rule", rule::of_end(plan, event).into()),
-                ("message", text.reason_for_end(event).into()),
+                ("asked_s", last_asked(event).into()),
             ];
             ("gave_up", fields)
         }
@@ -179,6 +179,14 @@ fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
         Survival::Unkillable => "unkillable",
     };
     json!({ "pid": pid, "program": program, "why": why })
+}
+
+/// Returns the wait that the output of the last attempt asked for.
+fn last_asked(event: &Event<'_>) -> Option<f64> {
+    match event {
+        Event::Stopped { attempt, .. } => asked_seconds(&attempt.outcome),
+        _ => None,
+    }
 }
 
 /// Returns the wait that the output asked for.

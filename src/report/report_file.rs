@@ -32,8 +32,6 @@ pub(crate) struct Report<'a> {
     gave_up: Option<&'static str>,
     /// The option that decided that the run gave up.
     rule: Option<String>,
-    /// Why it gave up, in words.
-    message: Option<String>,
     exit_status: u8,
     attempts_made: u64,
     attempts: VecDeque<Object>,
@@ -85,7 +83,6 @@ impl<'a> Report<'a> {
                 self.result = result(event);
                 self.gave_up = gave_up(event);
                 self.rule = rule::of_end(text.plan, event);
-                self.message = self.gave_up.and_then(|_| text.reason_for_end(event));
             }
             _ => {}
         }
@@ -109,7 +106,6 @@ impl<'a> Report<'a> {
         if self.result != Some("gave_up") {
             self.gave_up = None;
             self.rule = None;
-            self.message = None;
         }
         (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
         json::line(&self)
