@@ -212,6 +212,8 @@ impl<'s> Scope<'s> {
                 // `IFS= read` sets it for `read` only.
             } else if assignment.adds {
                 self.forget(&assignment.name);
+                // What is added to nothing is the whole value.
+                self.assign(&assignment.name, assignment.value, frame);
             } else {
                 self.assign(&assignment.name, assignment.value, frame);
             }
