@@ -26,6 +26,7 @@ use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
 use config::values::{self, PlanForm};
+use policy::delay::generator_of_seed;
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
@@ -123,7 +124,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         .clone()
         .unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
-    let mut rng = generator(plan.seed);
+    let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
     let takes_color = || stdio::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));

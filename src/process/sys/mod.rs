@@ -3,20 +3,15 @@
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{RngExt, SeedableRng};
 
-use crate::policy::delay::generator_of_seed;
-
 pub(crate) mod clock;
 pub(crate) mod environment;
 pub(crate) mod fd;
 pub(crate) mod processes;
 pub(crate) mod stdio;
 
-/// Returns a random generator, seeded by `seed` or the system's randomness. If the system has none (a sandbox without
+/// Returns a random generator, seeded by the system's randomness. If the system has none (a sandbox without
 /// getrandom), clock and process number are the seed, as runs must not wait in step.
-pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
-    if let Some(seed) = seed {
-        return generator_of_seed(seed);
-    }
+pub(crate) fn generator() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
         // The upper half of the clock rarely changes.
         let pid = u64::from(std::process::id()) << 32;
@@ -26,7 +21,7 @@ pub(crate) fn generator(seed: Option<u64>) -> Xoshiro256PlusPlus {
 
 /// Returns a random UUID (RFC 9562, version 4).
 pub(crate) fn uuid() -> String {
-    let random: u128 = generator(None).random();
+    let random: u128 = generator().random();
     // Version 4 stands at bit 76, variant 2 at bit 62.
     let bits = random & !(0b1111 << 76) & !(0b11 << 62) | (4 << 76) | (2 << 62);
     let hex = format!("{bits:032x}");
