@@ -309,7 +309,7 @@ fn a_subreaper_leaves_no_zombies() {
     // PR_SET_CHILD_SUBREAPER (36) stays over exec.
     let line = r#"
         case $(uname -m) in x86_64) prctl=157;; *) prctl=167;; esac
-        exec perl -e 'syscall(shift, 36, 1, 0, 0, 0); exec @ARGV' $prctl "$0" -q -n 1 -- sh -c '
+        exec perl -e 'syscall(shift, 36, 1, 0, 0, 0); exec @ARGV' $prctl "$0" -qq -n 1 -- sh -c '
             for i in 1 2 3; do (sleep 0.05 & ) ; done
             until [ -z "$(ps --ppid $PPID -o stat= | grep Z)" ] && [ -e started ]; do
                 sleep 0.1; : >started
@@ -348,7 +348,7 @@ fn outputs_to_one_file_tear_no_line() {
     ] {
         for round in 0..20 {
             let log =
-                format!("$1 -n1 -q --fail-match @@ {options} -- perl -e '{writer}' >log 2>&1");
+                format!("$1 -n1 -qq --fail-match @@ {options} -- perl -e '{writer}' >log 2>&1");
             let run = clean("sh")
                 .args(["-c", &log, "sh", *BIN])
                 .current_dir(&dir)
