@@ -99,7 +99,7 @@ fn hanging_program(effect: &str) -> (SlowFs, String) {
 fn a_limit_ends_a_program_that_hangs_while_it_starts() {
     let (_fs, program) = hanging_program("wait");
     for limit in ["-d", "-t"] {
-        let run = to_its_end(&mut backoff(&format!(
+        let run = to_its_end(&mut backoff(format!(
             "-n 1 {limit} 300ms -k 20s -- {program}"
         )));
         assert_eq!(run.status.code(), Some(124), "{limit}: {run:?}");
@@ -110,7 +110,7 @@ fn a_limit_ends_a_program_that_hangs_while_it_starts() {
 fn signals_act_while_a_program_starts() {
     let (_fs, program) = hanging_program("wait");
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-        let run = Run::start(&mut backoff(&format!("-v -b 1ms -- {program}")));
+        let run = Run::start(&mut backoff(format!("-v -b 1ms -- {program}")));
         let started = run.line("err");
         assert!(started.contains("starting"), "{started}");
         run.live.signal(signal);
@@ -155,7 +155,7 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
             assert!(said.contains("(cmd) does not die of KILL"), "{said}");
         }
     }
-    let run = Run::start(&mut backoff(&format!("-v -b 1ms -k 100ms -- {program}")));
+    let run = Run::start(&mut backoff(format!("-v -b 1ms -k 100ms -- {program}")));
     let started = run.line("err");
     assert!(started.contains("starting"), "{started}");
     run.live.signal(Signal::SIGTERM);

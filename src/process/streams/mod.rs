@@ -265,8 +265,8 @@ impl Streams {
         if self.turns.is_some() {
             return self.write_in_turns() || has_moved;
         }
-        for i in 0..2 {
-            if is_ready[i] && self.outputs[i].has_unwritten() {
+        for (i, is_ready) in is_ready.into_iter().enumerate() {
+            if is_ready && self.outputs[i].has_unwritten() {
                 self.outputs[i].write();
                 self.after_write(i);
             }
