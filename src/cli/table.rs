@@ -256,7 +256,8 @@ pub const OPTIONS: &[Opt] = &[
     opt(OTHER, None, "plot", Switch, "Draw the waits of --plan", "",
         "As wide as the terminal; with block characters in a UTF-8 locale, in ASCII elsewhere."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
-        "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
+        "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources. --log-format json prints \
+         them as data, one object on a line for each preset."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
     opt(OTHER, None, "config", One("PATH|none"), "Configuration file, or none", "",
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists."),

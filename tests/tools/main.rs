@@ -24,6 +24,7 @@ mod completions;
 mod documents;
 mod faults;
 mod picture;
+mod presets;
 #[cfg(feature = "redis")]
 mod redis;
 mod server;
@@ -37,6 +38,7 @@ fn main() {
         ("documents", documents::TESTS),
         ("picture", picture::TESTS),
         ("faults", faults::TESTS),
+        ("presets", presets::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.
