@@ -68,6 +68,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
     };
     let texts = if is_given("generate") {
         documents(settings)
+    } else if is_given("list-presets") && plan.output.format == Format::Json {
+        listing::presets_as_json(&typed.command)
     } else if is_given("list-presets") && typed.command.is_empty() {
         Ok(listing::presets().collect())
     } else if is_given("list-presets") {
