@@ -20,6 +20,7 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::system::is_from_kernel;
 use crate::run::uninterrupted;
 
 /// The receiver of a signal.
@@ -324,9 +325,7 @@ fn record(info: &siginfo_t) {
     // SAFETY: the union is plain data. The sender is a process, or 0 for the terminal and timers. Other signals may
     // have another field there, which has no effect.
     let sender = unsafe { info.si_pid() };
-    // On Linux sender 0 may be a process outside this PID namespace.
-    const SI_KERNEL: i32 = 0x80;
-    let from_kernel = info.si_code == SI_KERNEL || cfg!(portable) && sender == 0;
+    let from_kernel = is_from_kernel(info, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     let written = uninterrupted(|| write(records, record.as_flattened()));
     IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);

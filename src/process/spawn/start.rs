@@ -20,7 +20,9 @@ use super::environment::Environment;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::system::set_death_signal;
 
 /// Runs an executable text file that begins without `#!`.
 pub(super) const SHELL: &CStr = c"/bin/sh";
@@ -87,25 +89,6 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     }
     let leads_group = setup.isolation != Isolation::Shared;
     Ok(Child::new(pid.as_raw(), leads_group, report))
-}
-
-/// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already.
-#[cfg(not(portable))]
-fn set_death_signal(parent: u32, signal: signal::Signal) -> bool {
-    let _ = nix::sys::prctl::set_pdeathsig(signal);
-    // 0: backoff is outside of the child's PID namespace.
-    [0, parent].contains(&std::os::unix::process::parent_id())
-}
-
-#[cfg(portable)]
-fn set_death_signal(_parent: u32, _signal: signal::Signal) -> bool {
-    true
-}
-
-/// Ends the process at once, without exit handlers and destructors. Async-signal-safe.
-pub(crate) fn exit_now(status: i32) -> ! {
-    // SAFETY: _exit never returns and touches no memory.
-    unsafe { libc::_exit(status) }
 }
 
 /// Sets up the child and executes the command. Returns the error of the failed step.

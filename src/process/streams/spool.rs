@@ -12,6 +12,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::write;
 
 use super::sink::{CHUNK, set_chunk_length};
+use crate::process::sys::system;
 use crate::process::sys::temporary::unnamed;
 use crate::run::text::describe_error;
 use crate::run::uninterrupted;
@@ -238,17 +239,8 @@ fn appending(file: File) -> io::Result<File> {
 }
 
 /// Creates a file in memory, or in the temporary directory if that fails.
-#[cfg(not(portable))]
 fn memory_file() -> io::Result<File> {
-    use nix::sys::memfd::{MFdFlags, memfd_create};
-    let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC);
-    fd.map(File::from).or_else(|_| unnamed())
-}
-
-/// Creates a file in the temporary directory.
-#[cfg(portable)]
-fn memory_file() -> io::Result<File> {
-    unnamed()
+    system::memory_file().or_else(|_| unnamed())
 }
 
 /// Bytes read from standard input, up to a limit.

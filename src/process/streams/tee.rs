@@ -14,8 +14,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-#[cfg(not(portable))]
-use nix::fcntl::{FcntlArg, SpliceFFlags, fcntl, tee};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
@@ -23,6 +21,7 @@ use nix::unistd::{read, write};
 use super::sink;
 use super::spool::Replayable;
 use crate::process::sys::fd::ready;
+use crate::process::sys::system;
 
 /// First and longest delay between polls of a partly read window.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
@@ -143,16 +142,7 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
 }
 
 /// Duplicates bytes at the head of a pipe into an empty pipe, sized so that they fill it, without blocking.
-#[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
-    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
-    // too many pipes, the size stays, and polls become more frequent.
-    let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << size.ilog2()));
-    tee(from, to, sink::CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
-}
-
-#[cfg(portable)]
-fn duplicate(_from: BorrowedFd<'_>, _to: BorrowedFd<'_>) -> nix::Result<usize> {
-    Err(Errno::ENOSYS)
+    system::duplicate(from, to, size, sink::CHUNK)
 }
