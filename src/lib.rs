@@ -33,8 +33,8 @@ use policy::delay::generator_of_seed;
 use policy::exit;
 pub use policy::exit::Exit;
 pub use process::entry::{Argv, enter};
+use process::files::clash::{Writing, clash, is_same_entry};
 use process::host::System;
-use process::host::clash::{Writing, clash, is_same_entry};
 use process::sys::random::{generator, uuid};
 use process::sys::small_files::{self, SmallFile};
 use process::sys::{color, environment, stdio};
@@ -187,12 +187,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());
     }
-    // Opens the log, so that a warning about an unusable log file comes before the run.
-    let opened = plan
-        .output
-        .log_file
-        .as_ref()
-        .map_or(Ok(()), |_| host.write_log(""));
+    // A warning about an unusable log file comes before the run.
+    let opened = host.open_log();
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
     let result =
         opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));

@@ -24,7 +24,15 @@ const ROOMS: &[&str] = &[
 
 /// The modules of `process`, from top to bottom. Files in no folder, and `host`, are its top.
 const ROOMS_OF_PROCESS: &[&str] = &[
-    "the top", "attempt", "streams", "terminal", "spawn", "signals", "sys",
+    "the top",
+    "attempt",
+    "event_loop",
+    "files",
+    "streams",
+    "terminal",
+    "spawn",
+    "signals",
+    "sys",
 ];
 
 const MOST_UNSAFE: usize = 30;

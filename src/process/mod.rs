@@ -15,6 +15,10 @@ pub(crate) mod terminal;
 
 pub(crate) mod streams;
 
+pub(crate) mod files;
+
+pub(crate) mod event_loop;
+
 pub(crate) mod attempt;
 
 mod forked;

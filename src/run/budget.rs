@@ -16,7 +16,9 @@ const MOST_PATIENCE: Duration = Duration::from_secs(5);
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
-        if let (Some(budget), false) = (&self.plan.budget, self.store.is_next_counted) {
+        if let Some(budget) = &self.plan.budget
+            && !self.store.is_next_counted
+        {
             // No request for a retry follows a success, so the count of the last attempt may still be pending.
             self.finish_counting(budget, Duration::ZERO)?;
             self.host.begin_counting(budget);
@@ -105,7 +107,7 @@ impl Run<'_> {
     /// Waits until the attempt of `begin_counting`, if any, is counted.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(budget, spare);
-        let counted = self.host.ask_budget(budget, Question::Attempt, patience)?;
+        let counted = self.host.finish_counting(budget, patience)?;
         self.note_answer(counted).map(drop)
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::host::{
-    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, KeptOutput, RunError, RunResult, ShellKind,
 };
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
@@ -65,6 +65,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn begin_counting(&mut self, _: &SharedBudget) {}
 
+    fn finish_counting(&mut self, _: &SharedBudget, _: Duration) -> RunResult<BudgetAnswer> {
+        Ok(BudgetAnswer::default())
+    }
+
     fn ask_budget(
         &mut self,
         _: &SharedBudget,
@@ -104,7 +108,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn tidy_terminal(&mut self) {}
 
-    fn print_kept(&mut self, _: bool) -> RunResult<bool> {
+    fn print_kept(&mut self, _: KeptOutput) -> RunResult<bool> {
         Ok(true)
     }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::deadlines::TREE_GRACE;
-use super::event_loop::READERS_GRACE;
-use super::on_signal::SignalAction;
 use super::running::Running;
 use crate::policy::outcome::{Survival, Survivor};
+use crate::process::event_loop::READERS_GRACE;
+use crate::process::event_loop::on_signal::SignalAction;
 use crate::process::sys::clock::{Deadline, now};
 
 /// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.

@@ -19,6 +19,10 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Limit on the additional time for a query that has no CPU.
 pub(super) const MOST_TIME_FOR_CPU: Duration = Duration::from_secs(5);
 
+/// Why a store has given no answer.
+#[derive(Debug)]
+pub(super) struct NoAnswer(pub(super) String);
+
 /// An answer, or an error that names the store.
 type Answered = Result<BudgetAnswer, StoreError>;
 

@@ -47,7 +47,8 @@ pub(crate) enum Isolation {
 #[derive(Debug, Default)]
 pub(crate) struct ChildStdio {
     pub(crate) input: Option<OwnedFd>,
-    pub(crate) outputs: [Option<OwnedFd>; 2],
+    pub(crate) output: Option<OwnedFd>,
+    pub(crate) error: Option<OwnedFd>,
 }
 
 /// Data for the child, prepared by the parent.
@@ -112,7 +113,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         return errno;
     }
     if setup.isolation == Isolation::Terminal
-        && let [Some(terminal), _] = &setup.stdio.outputs
+        && let Some(terminal) = &setup.stdio.output
     {
         // SAFETY: the call takes an integer.
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
@@ -125,10 +126,16 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
 
 /// Replaces the standard descriptors. Replacements are above 2, so none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
-    let [output, error] = &stdio.outputs;
-    stdio.input.as_ref().map_or(Ok(()), dup2_stdin)?;
-    output.as_ref().map_or(Ok(()), dup2_stdout)?;
-    error.as_ref().map_or(Ok(()), dup2_stderr)
+    if let Some(input) = &stdio.input {
+        dup2_stdin(input)?;
+    }
+    if let Some(output) = &stdio.output {
+        dup2_stdout(output)?;
+    }
+    if let Some(error) = &stdio.error {
+        dup2_stderr(error)?;
+    }
+    Ok(())
 }
 
 /// Tries each file as `execvp(3)` does. Returns an error if none was executed.

@@ -53,14 +53,20 @@ pub(crate) struct Pty {
     pub(crate) typed_late: Vec<u8>,
 }
 
+/// A pseudo-terminal that was opened for an attempt.
+pub(crate) struct OpenPty {
+    pub(crate) pty: Pty,
+    /// The source of its output.
+    pub(crate) output: OwnedFd,
+    /// The command's streams.
+    pub(crate) child: ChildStdio,
+}
+
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours. Returns also the source of its output, and the command's streams.
+    /// Opens a pseudo-terminal as large as ours.
     /// `inherits_input`: backoff does not replace the caller's standard input. `typed_before` was typed as the previous
     /// attempt ended.
-    pub(crate) fn open(
-        inherits_input: bool,
-        typed_before: Vec<u8>,
-    ) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
+    pub(crate) fn open(inherits_input: bool, typed_before: Vec<u8>) -> io::Result<OpenPty> {
         let inherits_terminal = inherits_input && stdio::is_terminal(stdio::IN);
         let is_in_background = !may_use(stdio::IN);
         // In a pipeline (`| less`) another program may read the keyboard. There the command reads our terminal
@@ -80,7 +86,11 @@ impl Pty {
         set_nonblocking(&master)?;
         let output = master.try_clone()?;
         let input = reads_pty.then(|| slave.try_clone()).transpose()?;
-        let outputs = [Some(slave.try_clone()?), Some(slave.try_clone()?)];
+        let child = ChildStdio {
+            input,
+            output: Some(slave.try_clone()?),
+            error: Some(slave.try_clone()?),
+        };
         let pty = Pty {
             master: Some(master),
             slave: Some(slave),
@@ -92,7 +102,7 @@ impl Pty {
             typed_late: Vec::new(),
         };
         pty.copy_size();
-        Ok((pty, output, ChildStdio { input, outputs }))
+        Ok(OpenPty { pty, output, child })
     }
 
     /// Begins forwarding typed input to the command, which runs as process `leader`.
