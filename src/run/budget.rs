@@ -66,11 +66,7 @@ impl Run<'_> {
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
-        let budget = self
-            .plan
-            .budget
-            .as_ref()
-            .filter(|budget| !budget.is_inherited)?;
+        let budget = self.plan.own_budget()?;
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),

@@ -43,10 +43,7 @@ pub(crate) fn run<'a>(
         previous: None,
         extra_env: ExtraEnv::default(),
     };
-    run.store.is_next_counted = plan
-        .budget
-        .as_ref()
-        .is_some_and(|budget| budget.is_inherited);
+    run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     if result.is_err() {
         // Prints nothing if printing has already begun.
@@ -124,11 +121,7 @@ impl Run<'_> {
     /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
     fn wait_for_cool_off(&mut self) -> RunResult<Option<Exit>> {
         // An outer run that shares the budget has already waited.
-        let own_budget = self
-            .plan
-            .budget
-            .as_ref()
-            .filter(|budget| !budget.is_inherited);
+        let own_budget = self.plan.own_budget();
         let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };

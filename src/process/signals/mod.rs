@@ -125,6 +125,11 @@ static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
+/// Returns true if a record was lost since the flag was reset.
+fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
+}
+
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
 
@@ -165,7 +170,6 @@ impl Signals {
     /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost: the pipe does not show
     /// every signal then.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
-        let is_lost = || IS_LOST.load(Ordering::Relaxed);
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
         let has_polled = !is_lost() && poll();
@@ -296,7 +300,8 @@ fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigacti
     unsafe {
         let mut old: sigaction = std::mem::zeroed();
         let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
-        Errno::result(libc::sigaction(signal.number(), new, &raw mut old)).map(|_| old)
+        Errno::result(libc::sigaction(signal.number(), new, &raw mut old))?;
+        Ok(old)
     }
 }
 

@@ -57,7 +57,7 @@ impl OutputObserver {
                 bytes: Vec::new(),
             }),
             lines: PerChannel::default(),
-            retry_after: options.retry_after.map(|_| RetryAfter::default()),
+            retry_after: options.retry_after.is_some().then(RetryAfter::default),
             longest_asked: options.retry_after.unwrap_or_default(),
             scanners,
             matches: vec![None; patterns],
@@ -194,15 +194,19 @@ impl Transcript {
 
 /// Returns the beginning of a text, which ends between two characters.
 fn excerpt(text: &[u8]) -> &[u8] {
-    let is_continuation = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let mut length = text.len().min(EXCERPT);
     // A character has at most three such bytes; more are no UTF-8.
     for _ in 0..3 {
-        if text.get(length).is_some_and(is_continuation) {
+        if text.get(length).copied().is_some_and(is_continuation) {
             length -= 1;
         }
     }
     &text[..length]
+}
+
+/// Returns true for a byte of UTF-8 that continues a character.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
 }
 
 /// The last bytes of an attempt's output, for hooks (`--hook-output`).
@@ -233,10 +237,9 @@ impl Tail {
         let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
         let newline = first_half.iter().position(|byte| *byte == b'\n');
         // UTF-8: up to three bytes continue a character.
-        let is_continuation = |byte: &&u8| **byte & 0xc0 == 0x80;
-        let partial = self.bytes[cut..].iter().take(3).take_while(is_continuation);
-        let skipped = newline.unwrap_or_else(|| partial.count());
-        &self.bytes[cut + skipped..]
+        let rest = self.bytes[cut..].iter().take(3);
+        let partial = rest.take_while(|byte| is_continuation(**byte)).count();
+        &self.bytes[cut + newline.unwrap_or(partial)..]
     }
 }
 

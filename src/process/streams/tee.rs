@@ -78,14 +78,9 @@ impl StdinPipe {
     ) -> nix::Result<Wait> {
         if unread(&self.fd)? > 0 {
             let state = ready(self.fd.as_fd(), PollFlags::POLLOUT)?;
-            match self.wait {
-                // The reader is gone: `duplicate` will say so.
-                _ if state.contains(PollFlags::POLLERR) => {}
-                // The first slot is unread.
-                _ if state.is_empty() => return Ok(Wait::Room),
-                // The longer the reader takes, the less a proportional delay matters.
-                Wait::Delay(before) => return Ok(Wait::Delay((before * 5 / 4).min(LONGEST_DELAY))),
-                _ => return Ok(Wait::Delay(FIRST_DELAY)),
+            // If the reader is gone, `duplicate` will say so.
+            if !state.contains(PollFlags::POLLERR) {
+                return Ok(self.wait_for_rest(state));
             }
         }
         self.take_window(source, kept)?;
@@ -98,6 +93,19 @@ impl StdinPipe {
             Err(Errno::EAGAIN) => Ok(Wait::Data),
             Err(Errno::EPIPE) => Ok(Wait::ReaderGone),
             Err(errno) => Err(errno),
+        }
+    }
+
+    /// Returns how to wait until the rest of the window is read, in this state of the pipe.
+    fn wait_for_rest(&self, state: PollFlags) -> Wait {
+        if state.is_empty() {
+            // The first slot is unread.
+            return Wait::Room;
+        }
+        match self.wait {
+            // The longer the reader takes, the less a proportional delay matters.
+            Wait::Delay(before) => Wait::Delay((before * 5 / 4).min(LONGEST_DELAY)),
+            _ => Wait::Delay(FIRST_DELAY),
         }
     }
 

@@ -287,12 +287,12 @@ impl Pty {
 /// `poll` has reported. A duplicate shares its flags with the caller.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
-    let duplicate = || inherited(standard?).try_clone_to_owned().ok();
-    match standard {
-        // `/dev/tty` is another terminal.
-        Some(fd) if !is_controlling(fd) => duplicate(),
-        _ => controlling().ok().or_else(duplicate),
+    let is_controlling = standard.is_none_or(is_controlling);
+    // `/dev/tty` is the controlling terminal.
+    if is_controlling && let Ok(terminal) = controlling() {
+        return Some(terminal);
     }
+    inherited(standard?).try_clone_to_owned().ok()
 }
 
 impl Drop for Pty {
