@@ -71,10 +71,10 @@ impl Run<'_> {
             return Ok(None);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let (hook, env_lines) = self.host.run_before_retry(shell, spec)?;
-        let hook = hook.outcome_unless_interrupted()?;
+        let ran = self.host.run_before_retry(shell, spec)?;
+        let hook = ran.attempt.outcome_unless_interrupted()?;
         let has_succeeded = hook.end == End::Exited(0);
-        let warning = match env_lines {
+        let warning = match ran.env_lines {
             // The next attempt would fail without the variables.
             EnvLines::Unreadable(why) if has_succeeded => {
                 return self.stop_unprepared(printable(&why), attempt).map(Some);

@@ -51,6 +51,13 @@ impl Attempt {
     }
 }
 
+/// What `--before-retry` has done.
+#[derive(Debug)]
+pub(crate) struct BeforeRetry {
+    pub(crate) attempt: Attempt,
+    pub(crate) env_lines: EnvLines,
+}
+
 /// Content of the file that `$BACKOFF_ENV` names; errors are messages.
 #[derive(Debug)]
 pub(crate) enum EnvLines {
@@ -125,11 +132,7 @@ pub(crate) trait Host {
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)>;
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry>;
     /// Prints or drops kept output at the end of the run. Returns true if all of it was read in time.
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.

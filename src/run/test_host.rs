@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use super::host::{
-    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, KeptOutput, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
+    RunResult, ShellKind,
 };
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
@@ -93,15 +94,11 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)> {
-        Ok((
-            self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
-            EnvLines::Read(Vec::new()),
-        ))
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry> {
+        Ok(BeforeRetry {
+            attempt: self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
+            env_lines: EnvLines::Read(Vec::new()),
+        })
     }
 
     fn drop_later_messages(&mut self) {}

@@ -53,9 +53,23 @@ pub(super) struct Running<'a> {
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// The signal that asked the command to stop, until the command has stopped or was continued. A stop by STOP counts
-    /// as the response only before the deadline.
-    pub(super) stop_request: Option<(Signal, Deadline)>,
+    /// Set until the command has stopped or was continued.
+    pub(super) stop_request: Option<StopRequest>,
+}
+
+/// A request to stop that the command has got.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StopRequest {
+    signal: Signal,
+    /// A stop by STOP counts as the response only before this time.
+    stop_counts_until: Deadline,
+}
+
+impl StopRequest {
+    /// Returns true if a stop by this signal is the response.
+    fn is_answered_by(self, signal: Signal) -> bool {
+        signal.stops_a_job() || !self.stop_counts_until.is_due(now())
+    }
 }
 
 impl Running<'_> {
@@ -200,7 +214,10 @@ impl Running<'_> {
                 }
             }
             SignalClass::StopJob => {
-                self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE)));
+                self.stop_request = Some(StopRequest {
+                    signal,
+                    stop_counts_until: Deadline::after(now(), STOP_GRACE),
+                });
             }
             _ => {}
         }
@@ -286,9 +303,8 @@ impl Running<'_> {
         if !self.child.is_stopped() {
             return;
         }
-        // A stop by STOP is the answer to the request only for a while.
-        let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
-        let answered_request = in_time.map(|(signal, _)| signal);
+        let answered = requested.filter(|request| request.is_answered_by(by));
+        let answered_request = answered.map(|request| request.signal);
         // With --pty the command has its own session, but backoff continues the command with the job.
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
         let job = if !terminal::has_terminal() {

@@ -26,7 +26,8 @@ use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, KeptOutput, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
+    RunResult, ShellKind,
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::run::text::describe_error;
@@ -287,21 +288,17 @@ impl Host for System {
         run(&mut self.event_loop, program)
     }
 
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        mut spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)> {
+    fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
         let file = env_file::make();
         // Without a file the variable is empty.
         let path = file.as_ref().map_or(Path::new(""), |file| file.path());
         spec.set("BACKOFF_ENV", path);
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
-        let lines = match file {
+        let env_lines = match file {
             Ok(file) => env_file::take(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
             Err(why) => EnvLines::NoFile(why),
         };
-        Ok((attempt, lines))
+        Ok(BeforeRetry { attempt, env_lines })
     }
 
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
