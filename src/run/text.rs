@@ -24,37 +24,46 @@ pub(crate) fn is_printable(c: char) -> bool {
 
 /// Escapes every character that a terminal would act on.
 pub(crate) fn printable(text: &str) -> String {
-    let shown = |c: char| match is_printable(c) {
-        true => c.to_string(),
-        false => c.escape_default().to_string(),
-    };
-    text.chars().map(shown).collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_printable(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
+        }
+    }
+    shown
 }
 
 /// Puts a space into each `::` that begins a line, and into each `##[`, `##vso[` and the like, so that no CI runner takes
 /// them for a command.
 pub(crate) fn without_runner_commands(text: &str) -> String {
-    let harmless = |line: &str| match line.trim_start().starts_with("::") {
-        true => line.replacen("::", ": :", 1),
-        false => line.to_owned(),
-    };
-    let lines = text.split('\n').map(harmless);
-    let mut text = lines.collect::<Vec<_>>().join("\n");
+    let lines: Vec<String> = text.split('\n').map(without_line_command).collect();
+    let mut text = lines.join("\n");
     while let Some(at) = runner_command(&text) {
         text.insert(at + 2, ' ');
     }
     text
 }
 
+fn without_line_command(line: &str) -> String {
+    if line.trim_start().starts_with("::") {
+        return line.replacen("::", ": :", 1);
+    }
+    line.to_owned()
+}
+
 /// Returns the place of the first `##`, name and `[`; the name may be empty.
 fn runner_command(text: &str) -> Option<usize> {
-    let begins_command = |at: &usize| {
-        let name = text[*at..].strip_prefix("##");
-        name.is_some_and(|name| {
-            name.trim_start_matches(|c: char| c.is_ascii_alphanumeric())
-                .starts_with('[')
-        })
+    text.char_indices()
+        .map(|(at, _)| at)
+        .find(|at| begins_runner_command(&text[*at..]))
+}
+
+fn begins_runner_command(text: &str) -> bool {
+    let Some(name) = text.strip_prefix("##") else {
+        return false;
     };
-    let mut places = text.char_indices().map(|(at, _)| at);
-    places.find(begins_command)
+    name.trim_start_matches(|c: char| c.is_ascii_alphanumeric())
+        .starts_with('[')
 }
