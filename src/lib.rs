@@ -1,6 +1,6 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`, `text`;
 //! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 
@@ -14,6 +14,7 @@ mod process;
 mod report;
 mod run;
 pub mod search;
+mod text;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;

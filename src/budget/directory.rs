@@ -18,8 +18,8 @@ use nix::unistd::geteuid;
 
 use super::{StoreError, record};
 use crate::policy::budget::{Answer, Ledger};
-use crate::run::text::{describe, describe_error};
 use crate::run::uninterrupted;
+use crate::text::{describe, describe_error};
 
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;

@@ -14,7 +14,7 @@ use redis::{
 use super::StoreError;
 use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
 use crate::run::plan::SharedBudget;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 use address::Address;
 use connection::{Connection, Time};
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::policies::{Config, Policy};
 use super::presets::{self, Preset, RowVerdict};
 use super::setting::UsageError;
-use crate::run::text::printable;
+use crate::text::printable;
 
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
 pub(crate) fn presets() -> impl Iterator<Item = String> {

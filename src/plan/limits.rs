@@ -9,10 +9,10 @@ use crate::config::values::{self, CoolOffMode, Parsed};
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Growth::{self, Constant, Exponential, Fibonacci, Linear};
 use crate::policy::delay::{Delays, Jitter};
-use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
+use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
 fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {

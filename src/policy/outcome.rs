@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::policy::signal::Signal;
+use crate::text::exact;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -96,24 +97,6 @@ impl fmt::Display for Outcome {
             }
             (end, _) => write!(f, "{end}{and}"),
         }
-    }
-}
-
-/// Returns a length of time as a user types it, `1m30s`, without rounding.
-pub(crate) fn exact(length: Duration) -> String {
-    let minutes = length.as_secs() / 60;
-    // `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
-    let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
-    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
-    let parts = format!("{days}d {hours}h {minutes}m {seconds}");
-    let text: String = parts
-        .split(' ')
-        .filter(|part| !part.starts_with('0'))
-        .collect();
-    if text.is_empty() {
-        "0".to_owned()
-    } else {
-        text
     }
 }
 

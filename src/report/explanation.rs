@@ -1,13 +1,13 @@
 //! Explains the end of a run, and names the option that allows more.
 
 use super::text::Text;
-use super::words::{length, limiting_option, still_run, typed_limit, with_detail};
+use super::words::{limiting_option, still_run, typed_limit, with_detail};
 use crate::policy::classifier::{Rule, Verdict, Why};
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Until};
 use crate::policy::sets::CodeSet;
 use crate::run::event::JudgedAttempt;
-use crate::run::text::printable;
+use crate::text::{length, printable};
 
 /// End of an attempt by the deadline.
 const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::json::{self, Fields, Object, seconds};
 use super::rule;
 use super::text::{self, Text};
-use super::words::{self, timestamp};
+use super::words;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome, Survival, Survivor};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
-use crate::run::text::printable;
+use crate::text::{length, printable, timestamp};
 
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
@@ -94,7 +94,7 @@ fn record(text: &Text<'_>, event: &Event<'_>) -> Option<(&'static str, Fields)> 
         }
         Event::Warning(text) => warning(printable(text)),
         Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
-        Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
+        Event::CoolingOff(wait) => warning(format!("cooling off for {}", length(*wait))),
         // `record` does not know this run's own limit, and so no number of calls.
         Event::Nested(nesting) => warning(text::nested(nesting, None)),
         Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::plan_table::{Waits, range, reason_for_end, waits};
-use super::words::cut;
 use crate::policy::forecast::Row;
 use crate::run::plan::Plan;
+use crate::text::cut;
 
 /// Width of the retry's number and two spaces.
 const NUMBER: usize = 7;

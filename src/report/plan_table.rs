@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::json::{self, Object};
-use super::words::{length, typed_limit};
+use super::words::typed_limit;
 use crate::policy::delay::generator_of_seed;
 use crate::policy::forecast::{End, Row, drawn, forecast};
 use crate::run::plan::Plan;
+use crate::text::length;
 
 /// A column: its heading and its least width.
 type Column = (&'static str, usize);

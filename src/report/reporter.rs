@@ -6,11 +6,10 @@ use super::github;
 use super::log::JsonLog;
 use super::report_file::Report;
 use super::text::{Level, Text, level};
-use super::words::timestamp;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
-use crate::run::text::without_runner_commands;
+use crate::text::{escapes, timestamp, without_runner_commands};
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
@@ -87,25 +86,19 @@ impl<'a> Reporter<'a> {
         if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
             sentence = harmless;
         }
-        // ECMA-48, SGR.
-        let color = match level {
-            _ if !self.has_color() => "",
-            Level::Success => "\x1b[32m",
-            // Plain yellow cannot be read on white.
-            Level::Warning => "\x1b[1;33m",
-            Level::Error => "\x1b[31m",
-            Level::Plain => "",
+        let color = if self.has_color() {
+            color_of(level)
+        } else {
+            ""
         };
-        let reset = if color.is_empty() { "" } else { "\x1b[0m" };
+        let reset = if color.is_empty() { "" } else { escapes::RESET };
         let lines = format!("backoff: {color}{sentence}{reset}\n");
         if log_file.is_none() {
             return lines;
         }
         // Several runs may share the log file, so each line names its run.
-        let (time, id) = (
-            timestamp(moment.time_of_day),
-            &self.text.identity.run_id[..8],
-        );
+        let time = timestamp(moment.time_of_day);
+        let id = &self.text.identity.run_id[..8];
         lines
             .lines()
             .map(|line| format!("{time} {id} {line}\n"))
@@ -119,5 +112,14 @@ impl<'a> Reporter<'a> {
             When::Auto => output.log_file.is_none() && (self.takes_color)(),
             When::Never => false,
         }
+    }
+}
+
+fn color_of(level: Level) -> &'static str {
+    match level {
+        Level::Success => escapes::GREEN,
+        Level::Warning => escapes::BOLD_YELLOW,
+        Level::Error => escapes::RED,
+        Level::Plain => "",
     }
 }

@@ -3,17 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{
-    cut, how_it_failed, length, likely_mistake, name, quoted, still_run, typed_limit, width,
-    with_detail,
-};
+use super::words::{how_it_failed, likely_mistake, still_run, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
 use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Interruption, JudgedAttempt, Moment, Wait};
 use crate::run::plan::{Identity, Nesting, Plan};
-use crate::run::text::printable;
+use crate::text::{cut, length, name, printable, quoted, width};
 
 #[derive(Debug)]
 pub(crate) struct Text<'a> {

@@ -1,15 +1,12 @@
 //! Parts of lines: failures, names, tips, lengths of time.
 
-use std::ffi::OsStr;
 use std::time::Duration;
 
-use os_display::Quotable;
-
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome, Survivor, exact};
+use crate::policy::outcome::{End, Outcome, Survivor};
 use crate::policy::session::{GiveUp, Limits};
 use crate::run::plan::Plan;
-use crate::run::text::printable;
+use crate::text::{exact, name, printable, quoted};
 
 /// Built-ins and keywords of `sh`, and of `bash` alone.
 const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
@@ -133,54 +130,6 @@ pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// Returns the command's own name as text, with bytes that are not UTF-8 as `\xff`.
-pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
-    let chunks = word.as_ref().as_encoded_bytes().utf8_chunks();
-    let shown = chunks.map(|chunk| format!("{}{}", chunk.valid(), chunk.invalid().escape_ascii()));
-    shown.collect()
-}
-
-/// Returns a word of the command line as a shell reads it, escaping characters that a terminal would act on.
-pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
-    // The crate does not escape joiners and other invisible characters.
-    printable(&word.as_ref().quote().to_string())
-}
-
-/// Returns a length of time in three digits or two units: `51.2us`, `31s`, `2m5s`.
-pub(crate) fn length(length: Duration) -> String {
-    let (value, unit) = match length.as_secs_f64() {
-        0.0 => (0.0, "s"),
-        seconds @ ..999.5e-9 => (seconds * 1e9, "ns"),
-        seconds @ ..999.5e-6 => (seconds * 1e6, "us"),
-        seconds @ ..999.5e-3 => (seconds * 1e3, "ms"),
-        seconds @ ..59.95 => (seconds, "s"),
-        seconds => return in_two_units(seconds.round() as u64),
-    };
-    let decimals = match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    let digits = format!("{value:.decimals$}");
-    let digits = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => &digits,
-    };
-    format!("{digits}{unit}")
-}
-
-fn in_two_units(seconds: u64) -> String {
-    let (many, large, few, small) = match seconds {
-        ..3_600 => (seconds / 60, "m", seconds % 60, "s"),
-        3_600..86_400 => (seconds / 3_600, "h", seconds % 3_600 / 60, "m"),
-        _ => (seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
-    };
-    match few {
-        0 => format!("{many}{large}"),
-        _ => format!("{many}{large}{few}{small}"),
-    }
-}
-
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let (option, value) = limiting_option(limits, why).unwrap_or_default();
@@ -211,37 +160,3 @@ pub(super) fn limiting_option(
         GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,
     }
 }
-
-/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
-pub(super) fn timestamp(time: Duration) -> String {
-    // humantime writes times up to the year 9999.
-    let time = time.min(Duration::from_secs(253_402_300_799));
-    humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
-}
-
-/// Returns the columns of a text on a terminal, at most.
-pub(super) fn width(text: &str) -> usize {
-    text.chars().map(width_of).sum()
-}
-
-/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
-fn width_of(c: char) -> usize {
-    if c.is_ascii() { 1 } else { 2 }
-}
-
-/// Returns a line cut to `columns`. `...` replaces the rest.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    // Columns up to `c`, and of `...`.
-    let mut used = "...".len();
-    let fits = text.chars().take_while(|c| {
-        used += width_of(*c);
-        used <= columns
-    });
-    fits.collect::<String>() + &"..."[..columns.min(3)]
-}
-
-#[cfg(test)]
-mod tests;

@@ -10,7 +10,7 @@ use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::budget::StoreError;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 
 #[derive(Debug, Default)]
 pub(super) struct Tls {

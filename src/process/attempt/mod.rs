@@ -19,7 +19,7 @@ use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
-use crate::run::text::{describe, describe_error};
+use crate::text::{describe, describe_error};
 use deadlines::Deadlines;
 use event_loop::EventLoop;
 use running::Running;

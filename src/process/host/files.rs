@@ -16,7 +16,7 @@ use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
 use crate::process::sys::temporary::named;
 use crate::run::before_retry_env::LIMIT;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 
 const NOT_FOLLOWED: &str =
     "it is a symbolic link where others could have put it, and is not followed";

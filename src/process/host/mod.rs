@@ -28,7 +28,7 @@ use crate::run::host::{
     Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
 };
 use crate::run::plan::{Plan, SharedBudget};
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 use query::{GivenUp, Query};
 
 /// The host of a run: this process and its children.

@@ -9,8 +9,8 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
-use crate::run::text::describe_error;
 use crate::run::uninterrupted;
+use crate::text::describe_error;
 
 /// Opens a location only: neither readable nor writable.
 #[cfg(not(portable))]

@@ -215,7 +215,7 @@ fn streams_of_one_set_have_states_of_their_own() {
     let mut all = Vec::new();
     for (stream, bytes) in [(0, "a\n"), (1, "xa\n"), (0, "a\nb"), (1, "b\n")] {
         scanners[stream].push(bytes.as_bytes(), &mut |index, _: &[u8]| {
-            all.push((stream, index))
+            all.push((stream, index));
         });
     }
     scanners[0].finish(&mut |index, _: &[u8]| all.push((0, index)));
