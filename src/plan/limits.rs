@@ -181,8 +181,7 @@ pub(super) fn budget(
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let parse_timeout =
-        |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let parse_timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0);
     let usage_error = |error: StoreError| UsageError(error.to_string());
     let store = settings.get("store", |text| {
         Store::parse(text, parse_timeout).map_err(usage_error)

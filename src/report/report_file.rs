@@ -108,7 +108,8 @@ impl<'a> Report<'a> {
             self.gave_up = None;
             self.rule = None;
         }
-        (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
+        self.duration_s = seconds(elapsed);
+        self.exit_status = exit.shell_status();
         json::line(&self)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::policy::classifier::Verdict;
+use crate::policy::classifier::{Classifier, Verdict};
 use crate::policy::outcome::{End, Outcome, Survivor};
 use crate::policy::session::{GiveUp, Limits};
 use crate::run::plan::Plan;
@@ -13,6 +13,11 @@ const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done e
      for getopts hash if jobs read readonly return set shift then times trap type ulimit umask unalias unset until wait while";
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \
      readarray select shopt source time typeset";
+
+/// Characters that a shell acts on.
+const SYNTAX_OF_SHELLS: [char; 16] = [
+    ' ', '\t', '\n', '|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?',
+];
 
 /// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
 /// command's output.
@@ -46,8 +51,10 @@ pub(super) fn still_run(outcome: &Outcome) -> String {
 
 /// Adds a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with brackets.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
+    if detail.is_empty() {
+        return text;
+    }
     match text.strip_suffix(')') {
-        _ if detail.is_empty() => text,
         Some(open) => format!("{open}; {detail})"),
         None => format!("{text} ({detail})"),
     }
@@ -55,74 +62,104 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
 
 /// Returns a tip about the likely mistake in a command that was not found.
 pub(super) fn likely_mistake(plan: &Plan) -> String {
-    let command = &plan.command;
-    let Some(name) = command.first() else {
+    let Some(first) = plan.command.first() else {
         return String::new();
     };
     if let Some(tip) = unquoted_pattern(plan) {
         return tip;
     }
-    let word = name.to_string_lossy();
-    let next_is = |text: &str| command.get(1).is_some_and(|next| next == text);
-    let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
-    // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
-    let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
-    match &*word {
-        _ if is_in(WORDS_OF_SH) => {
-            format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'")
-        }
-        "help" => "; tip: try backoff --help".to_owned(),
-        _ if is_in(WORDS_OF_BASH) => {
-            format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'")
-        }
-        _ if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
-        _ if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
-        _ if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
-            "; a command line needs a shell; tip: try backoff sh -c '...'".to_owned()
-        }
-        _ if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
-        _ if word.contains('=') => format!(
-            "; tip: to set a variable, try backoff env {} ...",
-            quoted(name)
-        ),
-        _ if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
-            "; tip: only options of backoff stand before --".to_owned()
-        }
-        _ if may_be_function(&word) => {
-            format!("; tip: a function of the shell? try export -f {word}; backoff bash -c {word}")
-        }
-        _ => String::new(),
+    let word = first.to_string_lossy();
+    if let Some(tip) = mistaken_word(&word) {
+        return tip;
     }
+    if word.contains('=') {
+        let variable = quoted(first);
+        return format!("; tip: to set a variable, try backoff env {variable} ...");
+    }
+    let is_followed_by_dashes = plan.command.get(1).is_some_and(|next| next == "--");
+    if word.starts_with(|c: char| c.is_ascii_digit()) && is_followed_by_dashes {
+        return "; tip: only options of backoff stand before --".to_owned();
+    }
+    if may_be_function(&word) {
+        return format!(
+            "; tip: a function of the shell? try export -f {word}; backoff bash -c {word}"
+        );
+    }
+    String::new()
+}
+
+/// Returns a tip about a word that no program has as its name.
+fn mistaken_word(word: &str) -> Option<String> {
+    if is_in(WORDS_OF_SH, word) {
+        return Some(format!(
+            "; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"
+        ));
+    }
+    if word == "help" {
+        return Some("; tip: try backoff --help".to_owned());
+    }
+    if is_in(WORDS_OF_BASH, word) {
+        return Some(format!(
+            "; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"
+        ));
+    }
+    if word.starts_with('-') {
+        return Some("; tip: options of backoff stand before --".to_owned());
+    }
+    if word.starts_with(is_other_dash) {
+        return Some("; tip: begin it with -, not a typographic dash".to_owned());
+    }
+    if word.starts_with('~') || word.contains(SYNTAX_OF_SHELLS) {
+        return Some("; a command line needs a shell; tip: try backoff sh -c '...'".to_owned());
+    }
+    if is_in("ns us ms s m h d", word) {
+        return Some(format!("; tip: a duration is one word, such as 5{word}"));
+    }
+    None
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+/// Returns true for a dash of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
+fn is_other_dash(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
 /// Returns true for a name such as `my_login` or `waitFor`, which few programs have and many functions of shells.
 fn may_be_function(word: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && word.chars().all(is_plain);
-    is_name && word.contains(|c: char| c == '_' || c.is_ascii_uppercase())
+    let begins_as_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let has_parts = word.contains(|c: char| c == '_' || c.is_ascii_uppercase());
+    begins_as_name && is_plain && has_parts
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: `-r connection refused -- cmd`.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let end = plan.command.iter().position(|word| word == "--")?;
-    let classifier = &plan.classifier;
-    let by_rule = classifier
-        .rules
-        .iter()
-        .find(|rule| rule.pattern.is_some() && rule.name.ends_with("-match"));
-    let option = match by_rule {
-        Some(rule) => rule.name.to_string(),
-        None if !classifier.success_match.is_empty() => "--success-match".to_owned(),
-        None if !classifier.fail_match.is_empty() => "--fail-match".to_owned(),
-        None => return None,
-    };
+    let option = option_with_pattern(&plan.classifier)?;
     let words: Vec<String> = plan.command[..end].iter().map(name).collect();
-    let expression = format!("... {}", words.join(" "));
+    let expression = quoted(format!("... {}", words.join(" ")));
     Some(format!(
-        "; tip: quote the expression: {option} {}",
-        quoted(&expression)
+        "; tip: quote the expression: {option} {expression}"
     ))
+}
+
+/// Returns an option that was given an expression, if one was.
+fn option_with_pattern(classifier: &Classifier) -> Option<String> {
+    for rule in &classifier.rules {
+        if rule.pattern.is_some() && rule.name.ends_with("-match") {
+            return Some(rule.name.to_string());
+        }
+    }
+    if !classifier.success_match.is_empty() {
+        return Some("--success-match".to_owned());
+    }
+    if !classifier.fail_match.is_empty() {
+        return Some("--fail-match".to_owned());
+    }
+    None
 }
 
 /// Returns the command's own name, without its arguments.
@@ -132,31 +169,46 @@ pub(super) fn command_name(plan: &Plan) -> String {
 
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
-    let (option, value) = limiting_option(limits, why).unwrap_or_default();
-    let separator = match why {
-        // The option takes its value in the same word only.
-        GiveUp::RetryAfterTooLong => '=',
-        _ => ' ',
+    let Some(limit) = limiting_option(limits, why) else {
+        return String::new();
     };
-    format!(
-        "--{option}{separator}{}",
-        value.map(exact).unwrap_or_default()
-    )
+    let option = limit.option;
+    let value = limit.value.map(exact).unwrap_or_default();
+    if why == GiveUp::RetryAfterTooLong {
+        // The option takes its value in the same word only.
+        format!("--{option}={value}")
+    } else {
+        format!("--{option} {value}")
+    }
 }
 
-/// Returns the option that set the limit on the run, and its value if that is a time.
-pub(super) fn limiting_option(
-    limits: &Limits,
-    why: GiveUp,
-) -> Option<(&'static str, Option<Duration>)> {
-    match why {
-        GiveUp::Attempts => Some(("attempts", None)),
-        GiveUp::Deadline => Some(("deadline", limits.deadline)),
-        GiveUp::StopAfter => Some(("stop-after", limits.stop_after)),
-        GiveUp::Delay => Some(("stop-at-delay", limits.stop_at_delay)),
-        GiveUp::RetryAfterTooLong => Some(("retry-after", limits.max_retry_after)),
-        GiveUp::Budget(_) => Some(("budget-ratio", None)),
-        GiveUp::Stdin => Some(("stdin-limit", None)),
-        GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,
-    }
+/// An option that limits a run.
+pub(super) struct LimitingOption {
+    pub(super) option: &'static str,
+    /// Its value, if that is a time.
+    value: Option<Duration>,
+}
+
+/// Returns the option that set the limit on the run.
+pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOption> {
+    let option = match why {
+        GiveUp::Attempts => "attempts",
+        GiveUp::Deadline => "deadline",
+        GiveUp::StopAfter => "stop-after",
+        GiveUp::Delay => "stop-at-delay",
+        GiveUp::RetryAfterTooLong => "retry-after",
+        GiveUp::Budget(_) => "budget-ratio",
+        GiveUp::Stdin => "stdin-limit",
+        GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => {
+            return None;
+        }
+    };
+    let value = match why {
+        GiveUp::Deadline => limits.deadline,
+        GiveUp::StopAfter => limits.stop_after,
+        GiveUp::Delay => limits.stop_at_delay,
+        GiveUp::RetryAfterTooLong => limits.max_retry_after,
+        _ => None,
+    };
+    Some(LimitingOption { option, value })
 }

@@ -44,11 +44,7 @@ impl Query {
             let answered = if is_own(store)
                 && let Some(home) = environment::missing_home_of_state()
             {
-                let home = home.display();
-                Err(
-                    format!("no directory for the budget (HOME is {home}, which does not exist)")
-                        .into(),
-                )
+                Err(StoreError::MissingHome(home))
             } else {
                 store.ask(budget, question, began, time, since_epoch)
             };
@@ -79,7 +75,9 @@ impl Query {
             Progress::Runs => None,
             Progress::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
                 // The child died.
-                Err(format!("{store}: gives no answer").into())
+                Err(StoreError::NoAnswer {
+                    store: store.to_string(),
+                })
             })),
         }
     }
