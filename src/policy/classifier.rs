@@ -221,13 +221,19 @@ impl Classifier {
         if !survivors.is_empty() {
             return failure.permanent(Why::Survivors);
         }
-        let applicable = || {
-            self.rules
-                .iter()
-                .filter(|rule| rule.applies(failure.outcome))
-        };
-        let stop_rules: Vec<&Rule> = applicable().filter(|rule| rule.stops).collect();
-        if let [first, ..] = *stop_rules {
+        let mut stop_rules = Vec::new();
+        let mut retry_rules = Vec::new();
+        for rule in &self.rules {
+            if rule.applies(failure.outcome) {
+                let rules = if rule.stops {
+                    &mut stop_rules
+                } else {
+                    &mut retry_rules
+                };
+                rules.push(rule);
+            }
+        }
+        if let Some(first) = stop_rules.first() {
             return Verdict::Permanent(failure.by_rule(first, &stop_rules));
         }
         // The output of another attempt would follow the gap.
@@ -238,8 +244,7 @@ impl Classifier {
         if seen.reader_gone {
             return failure.permanent(Why::ReaderGone);
         }
-        let retry_rules: Vec<&Rule> = applicable().filter(|rule| !rule.stops).collect();
-        if let [first, ..] = *retry_rules {
+        if let Some(first) = retry_rules.first() {
             return Verdict::Transient(failure.by_rule(first, &retry_rules));
         }
         self.judge_without_rule(failure)

@@ -220,13 +220,11 @@ impl<'p> Session<'p> {
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
         }
-        if self
-            .limits
-            .reaches_stop_at_delay(self.delays, self.growth_step)
-        {
+        let step = self.growth_step;
+        if self.limits.reaches_stop_at_delay(self.delays, step) {
             return Err(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.growth_step, self.previous_delay, rng);
+        let drawn = self.draw(rng);
         // A successful command did not ask.
         let wait = if *verdict == Verdict::Success {
             drawn
@@ -243,6 +241,10 @@ impl<'p> Session<'p> {
         self.growth_step += 1;
         self.previous_delay = Some(drawn);
         Ok(wait)
+    }
+
+    fn draw(&self, rng: &mut dyn Rng) -> Duration {
+        self.delays.draw(self.growth_step, self.previous_delay, rng)
     }
 
     /// Returns true if the output asked for a wait that ends the run. With `--until never` the run goes on, and
@@ -303,7 +305,7 @@ impl<'p> Session<'p> {
     /// of one more retry, and grows by a step for each of the `failed_runs` before this one.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
-            self.delays.draw(self.growth_step, self.previous_delay, rng)
+            self.draw(rng)
         } else {
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
             let step = self.growth_step.saturating_add(failed_runs);

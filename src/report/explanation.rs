@@ -62,13 +62,15 @@ impl Text<'_> {
             GiveUp::Permanent if !outcome.survivors.is_empty() => still_run(outcome),
             GiveUp::Permanent => self.permanent(verdict, outcome),
             GiveUp::Attempts => self.too_many_attempts(verdict).to_owned(),
-            GiveUp::Deadline | GiveUp::StopAfter => match verdict.why() {
-                Some(Why::PredicateFailed { option, how }) => {
+            GiveUp::Deadline | GiveUp::StopAfter => {
+                if let Some(Why::PredicateFailed { option, how }) = verdict.why() {
                     format!("{option} failed: {how}: {limit}")
+                } else if outcome.ended_by_deadline() {
+                    limit
+                } else {
+                    format!("the next attempt would begin after {limit}")
                 }
-                _ if outcome.ended_by_deadline() => limit,
-                _ => format!("the next attempt would begin after {limit}"),
-            },
+            }
             GiveUp::Delay => format!("the next wait would reach {limit}"),
             GiveUp::RetryAfterTooLong => {
                 let asked = length(outcome.seen.wait_asked.unwrap_or_default());

@@ -185,11 +185,13 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
 }
 
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
+    if low < high {
+        return format!("ends 90% of runs after {low} to {high} retries");
+    }
     match high {
         0 => "leaves no time for a retry".to_owned(),
-        1 if low == 1 => "ends the run after 1 retry".to_owned(),
-        _ if low == high => format!("ends the run after {high} retries"),
-        _ => format!("ends 90% of runs after {low} to {high} retries"),
+        1 => "ends the run after 1 retry".to_owned(),
+        retries => format!("ends the run after {retries} retries"),
     }
 }
 

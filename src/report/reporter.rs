@@ -1,6 +1,6 @@
 //! Turns the events of a run into lines and the report.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::github;
 use super::log::JsonLog;
@@ -41,8 +41,8 @@ impl<'a> Reporter<'a> {
             report: plan
                 .output
                 .report
-                .as_ref()
-                .map(|_| Report::new(plan, identity)),
+                .is_some()
+                .then(|| Report::new(plan, identity)),
         }
     }
 
@@ -68,10 +68,11 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
-        let title = self
-            .text
-            .title(moment)
-            .filter(|_| format == Format::GitHubGroups);
+        let title = if format == Format::GitHubGroups {
+            self.text.title(moment)
+        } else {
+            None
+        };
         let group = github::group(event, title, &mut self.is_in_group);
         let lines: String = group.into_iter().chain(line).collect();
         (!lines.is_empty()).then_some(lines)
@@ -80,11 +81,8 @@ impl<'a> Reporter<'a> {
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
-        // A path in /dev or /proc may lead to a descriptor that the runner reads.
-        let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
-        let harmless = without_runner_commands(&sentence);
-        if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
-            sentence = harmless;
+        if (self.is_read_by_runner)() && !log_file.is_some_and(|path| is_file(path)) {
+            sentence = without_runner_commands(&sentence);
         }
         let color = if self.has_color() {
             color_of(level)
@@ -122,4 +120,9 @@ fn color_of(level: Level) -> &'static str {
         Level::Error => escapes::RED,
         Level::Plain => "",
     }
+}
+
+/// Returns false for a path in /dev or /proc, which may lead to a descriptor that a CI runner reads.
+fn is_file(path: &Path) -> bool {
+    !path.starts_with("/dev") && !path.starts_with("/proc")
 }

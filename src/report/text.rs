@@ -47,7 +47,10 @@ impl Text<'_> {
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
             // Printed on standard error elsewhere; here only for a log file.
-            Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
+            Event::Failed(why) => {
+                let has_log_file = self.plan.output.log_file.is_some();
+                has_log_file.then(|| (*why).to_owned())
+            }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
                 "standard input cannot be duplicated here: it is read ahead of the command, so that less may be left for others"
