@@ -61,9 +61,13 @@ fn without_leading_colons(line: &str) -> String {
 
 /// Returns the place of the first `##`, name and `[`; the name may be empty.
 fn runner_command(text: &str) -> Option<usize> {
-    for (at, _) in text.match_indices("##") {
-        let rest = text[at + 2..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-        if rest.starts_with('[') {
+    // At each `#`: of three, the last two begin a command.
+    for (at, _) in text.match_indices('#') {
+        if let Some(name) = text[at..].strip_prefix("##")
+            && name
+                .trim_start_matches(|c: char| c.is_ascii_alphanumeric())
+                .starts_with('[')
+        {
             return Some(at);
         }
     }

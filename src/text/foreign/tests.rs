@@ -36,6 +36,20 @@ fn a_quoted_name_has_only_printable_characters() {
     );
 }
 
+#[test]
+fn commands_of_runners_are_split() {
+    for (line, shown) in [
+        ("##[error]x", "## [error]x"),
+        ("##vso[a] ##b[", "## vso[a] ## b["),
+        ("###teamcity[x", "### teamcity[x"),
+        ("#####[", "##### ["),
+        ("## ##a b[ #a[ ##", "## ##a b[ #a[ ##"),
+        (" ::error::y\nx::y", " : :error::y\nx::y"),
+    ] {
+        assert_eq!(without_runner_commands(line), shown);
+    }
+}
+
 proptest! {
     #[test]
     fn quoted_words_have_only_printable_characters(word in any::<String>(), odd in any::<Vec<u8>>()) {
