@@ -1,19 +1,25 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`;
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`, `text`;
 //! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
+//!
+//! The crate promises [`main`] only. `policy` and `search` are open for `lab/`, `fuzz/` and `tests/`, and may change with
+//! any version.
 
 mod budget;
 mod cli;
 mod command;
 mod config;
 mod plan;
+#[doc(hidden)]
 pub mod policy;
 mod process;
 mod report;
 mod run;
+#[doc(hidden)]
 pub mod search;
+mod text;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -30,8 +36,8 @@ use config::setting::UsageError;
 use config::settings::Settings;
 use config::values::{self, PlanForm};
 use policy::delay::generator_of_seed;
-use policy::exit;
 pub use policy::exit::Exit;
+use policy::exit::{self, Ending};
 pub use process::entry::{Argv, enter};
 use process::files::clash::{Writing, clash, is_same_entry};
 use process::host::System;
@@ -184,7 +190,9 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let host = match &mut *host {
         Ok(host) => host,
         Err(RunError::Fault(line)) => return complain(line),
-        Err(RunError::Interrupted(signal)) => return Exit::Signal(*signal),
+        Err(RunError::Interrupted(signal)) => {
+            return exit::status(Ending::Interrupted(*signal), plan.overrides);
+        }
     };
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());
@@ -196,11 +204,13 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));
     let exit = match &result {
         Ok(exit) => *exit,
-        Err(RunError::Interrupted(signal)) => Exit::Signal(*signal),
+        Err(RunError::Interrupted(signal)) => {
+            exit::status(Ending::Interrupted(*signal), plan.overrides)
+        }
         Err(RunError::Fault(line)) => {
             // The status is the same if the message cannot be written.
             let _ = host.complain(line);
-            exit::FAULT
+            exit::status(Ending::Fault, plan.overrides)
         }
     };
     if let (Some(path), Some(report)) = (&plan.output.report, reporter.report) {
@@ -212,7 +222,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
 /// Prints a text on standard output and returns the exit status.
 fn print(text: &str) -> Exit {
     match stdio::print(text) {
-        Ok(()) => Exit::Code(0),
+        Ok(()) => exit::DONE,
         Err(error) => complain(&format!("cannot write to standard output: {error}")),
     }
 }

@@ -16,7 +16,6 @@ use crate::run::plan::SharedBudget;
 
 /// The default timeout of an answer.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-const NO_HOME: &str = "no directory for the budget (no --store, and neither XDG_STATE_HOME nor HOME is an absolute path)";
 
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -28,36 +27,40 @@ pub enum Store {
 
 impl Store {
     /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text.
-    /// `duration` parses a DURATION.
+    /// `read` parses a DURATION.
     pub fn parse(
         text: &str,
-        duration: fn(&str) -> Result<Duration, StoreError>,
+        read: fn(&str) -> Result<Duration, String>,
     ) -> Result<Store, StoreError> {
-        let why = match text.split_once("://") {
-            #[cfg(feature = "redis")]
-            Some((scheme @ ("redis" | "rediss" | "redis+unix"), rest)) => {
-                return Address::parse(scheme, rest, duration)
-                    .map(|address| Store::Redis(Arc::new(address)));
-            }
-            #[cfg(not(feature = "redis"))]
-            Some(("redis" | "rediss" | "redis+unix", _)) => {
-                "needs Redis, which this backoff was built without; tip: try a directory"
-            }
-            Some(_) => {
-                "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://"
-            }
-            None if text.is_empty() => "is empty; tip: try a directory, or redis://HOST:6379",
-            None if is_like_address(text) => {
-                "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
-            }
-            // Without a slash at the end, which would follow a symbolic link.
-            None => {
-                return Ok(Store::Directory(Some(
-                    Path::new(text).components().collect(),
-                )));
-            }
-        };
-        Err(why.into())
+        if let Some((scheme, rest)) = text.split_once("://") {
+            return Store::of_address(scheme, rest, read);
+        }
+        if text.is_empty() {
+            return Err(StoreError::NoText);
+        }
+        if is_like_address(text) {
+            return Err(StoreError::LacksBeginning);
+        }
+        // Without a slash at the end, which would follow a symbolic link.
+        let path = Path::new(text).components().collect();
+        Ok(Store::Directory(Some(path)))
+    }
+
+    fn of_address(
+        scheme: &str,
+        rest: &str,
+        read: fn(&str) -> Result<Duration, String>,
+    ) -> Result<Store, StoreError> {
+        if !["redis", "rediss", "redis+unix"].contains(&scheme) {
+            return Err(StoreError::NotAStore);
+        }
+        #[cfg(not(feature = "redis"))]
+        return Err(StoreError::NeedsRedis);
+        #[cfg(feature = "redis")]
+        match Address::parse(scheme, rest, read) {
+            Ok(address) => Ok(Store::Redis(Arc::new(address))),
+            Err(problem) => Err(StoreError::Address(problem)),
+        }
     }
 
     /// Returns the store's location, by which nested runs compare their stores, without user and password, and the
@@ -72,7 +75,7 @@ impl Store {
             }
             #[cfg(feature = "redis")]
             Store::Redis(address) => Ok((
-                address.prepare()?,
+                address.prepare().map_err(StoreError::Tls)?,
                 address.timeout.unwrap_or(DEFAULT_TIMEOUT),
             )),
         }
@@ -101,18 +104,30 @@ impl Store {
         limit: Duration,
         since_epoch: fn() -> Duration,
     ) -> Result<BudgetAnswer, StoreError> {
-        let (answer, warning) = match self {
-            Store::Directory(path) => {
-                directory::update(path.as_deref().ok_or(NO_HOME)?, &budget.name, |ledger| {
+        match self {
+            Store::Directory(None) => Err(StoreError::NoHome),
+            Store::Directory(Some(path)) => {
+                let update = directory::update(path, &budget.name, |ledger| {
                     // Reads the time under the lock, as it must not precede the last update.
                     ledger.answer(&budget.limits, question, since_epoch())
-                })?
+                })
+                .map_err(StoreError::Directory)?;
+                Ok(BudgetAnswer {
+                    answer: Some(update.answer),
+                    warning: update.warning,
+                })
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => (address.ask(budget, question, Time { began, limit })?, None),
-        };
-        let answer = Some(answer);
-        Ok(BudgetAnswer { answer, warning })
+            Store::Redis(address) => {
+                let answer = address
+                    .ask(budget, question, Time { began, limit })
+                    .map_err(StoreError::Servers)?;
+                Ok(BudgetAnswer {
+                    answer: Some(answer),
+                    warning: None,
+                })
+            }
+        }
     }
 }
 
@@ -133,38 +148,46 @@ impl fmt::Display for Store {
 /// Returns a `--store` text without secrets: a directory unchanged, an address without user and password. Of any other
 /// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
-    let is_plain = |scheme: &str| {
-        scheme
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    let Some((scheme, rest)) = text.split_once("://") else {
+        let hides_all = is_like_address(text);
+        return if hides_all { "***" } else { text }.to_owned();
     };
     // The timeout does not matter here.
-    match (
-        text.split_once("://"),
-        Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)),
-    ) {
-        (None, _) if !is_like_address(text) => text.to_owned(),
-        // `redis+unix` has the password in `pass=`.
-        (Some((scheme, rest)), Ok(_)) if !rest.contains("pass=") => match rest.rsplit_once('@') {
+    let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
+    // `redis+unix` has the password in `pass=`.
+    if is_valid && !rest.contains("pass=") {
+        return match rest.rsplit_once('@') {
             Some((_, place)) => format!("{scheme}://***@{place}"),
             None => text.to_owned(),
-        },
-        (Some((scheme, _)), _) if is_plain(scheme) => format!("{scheme}://***"),
-        _ => "***".to_owned(),
+        };
     }
+    if scheme.bytes().all(is_of_scheme) {
+        format!("{scheme}://***")
+    } else {
+        "***".to_owned()
+    }
+}
+
+/// Returns true for a byte that the name of a scheme may have (RFC 3986, section 3.1).
+fn is_of_scheme(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
 }
 
 /// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
 /// `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory.
 fn is_like_address(path: &str) -> bool {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-    let scheme = first.to_ascii_lowercase();
-    match first {
-        "" => rest.starts_with('/') && path.contains([':', '@']),
-        "." | ".." => false,
-        _ if first.contains(':') || path.contains('@') => true,
-        _ => rest.starts_with('/') && (scheme.starts_with("redis") || scheme.starts_with("valkey")),
+    if first.is_empty() {
+        return rest.starts_with('/') && path.contains([':', '@']);
     }
+    if first == "." || first == ".." {
+        return false;
+    }
+    if first.contains(':') || path.contains('@') {
+        return true;
+    }
+    let scheme = first.to_ascii_lowercase();
+    rest.starts_with('/') && (scheme.starts_with("redis") || scheme.starts_with("valkey"))
 }
 
 #[cfg(test)]

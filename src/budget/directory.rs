@@ -7,42 +7,129 @@
 
 use std::fmt;
 use std::fs::{DirBuilder, File, Metadata};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::geteuid;
+use serde::{Deserialize, Serialize};
 
-use super::{StoreError, record};
+use super::record;
 use crate::policy::budget::{Answer, Ledger};
-use crate::run::text::{describe, describe_error};
 use crate::run::uninterrupted;
+use crate::text::{describe, describe_error};
 
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// An answer, and a warning; or an error.
-type Updated = Result<(Answer, Option<String>), StoreError>;
+/// What a file says that is set aside.
+const NOT_OURS: &str = "does not hold what backoff wrote";
 
-/// Changes the ledger of `name` atomically. Returns the answer, and a warning if a file was set aside because it held
-/// no valid record. Warning and error name the file.
+/// Problem of the directory or of a file in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectoryError {
+    path: PathBuf,
+    problem: DirectoryProblem,
+}
+
+impl fmt::Display for DirectoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.problem)
+    }
+}
+
+impl std::error::Error for DirectoryError {}
+
+/// A problem as a sentence without its beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DirectoryProblem {
+    NotADirectory,
+    IsLink,
+    NotRegular,
+    HardLinks(u64),
+    OtherOwner {
+        owner: u32,
+        own: u32,
+    },
+    /// With the mode.
+    WritableByOthers(u32),
+    /// Other processes replace the file again and again.
+    ReplacedAllTheTime,
+    /// A call failed: what cannot be done, and why.
+    Cannot {
+        action: String,
+        why: String,
+    },
+    /// Reading or writing failed.
+    Io(String),
+}
+
+impl fmt::Display for DirectoryProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DirectoryProblem::NotADirectory => {
+                f.write_str("is not a directory (symbolic links are not followed)")
+            }
+            DirectoryProblem::IsLink => f.write_str("is a symbolic link"),
+            DirectoryProblem::NotRegular => f.write_str("is not a regular file"),
+            DirectoryProblem::HardLinks(count) => write!(f, "has {count} hard links"),
+            DirectoryProblem::OtherOwner { owner, own } => {
+                write!(f, "belongs to user {owner}, not to user {own}")
+            }
+            DirectoryProblem::WritableByOthers(mode) => {
+                write!(f, "can be written by others (mode {mode:04o}; chmod go-w)")
+            }
+            DirectoryProblem::ReplacedAllTheTime => f.write_str("is replaced all the time"),
+            DirectoryProblem::Cannot { action, why } => write!(f, "{action}: {why}"),
+            DirectoryProblem::Io(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for DirectoryProblem {}
+
+impl From<io::Error> for DirectoryProblem {
+    fn from(error: io::Error) -> DirectoryProblem {
+        DirectoryProblem::Io(describe_error(&error))
+    }
+}
+
+/// The result of a change.
+pub(crate) struct Update {
+    pub(crate) answer: Answer,
+    /// A file was set aside because it held no valid record.
+    pub(crate) warning: Option<String>,
+}
+
+/// Changes the ledger of `name` atomically. Warning and error name the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,
-) -> Updated {
-    let dir = open_directory(directory).map_err(|why| format!("{}: {why}", directory.display()))?;
+) -> Result<Update, DirectoryError> {
+    let dir = open_directory(directory).map_err(|problem| DirectoryError {
+        path: directory.to_owned(),
+        problem,
+    })?;
     let file_name = file_name(name);
     let path = directory.join(&file_name);
-    let at_file = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
-    let (answer, warning) = update_file(&dir, &file_name, change).map_err(|why| at_file(&why))?;
-    Ok((answer, warning.map(|why| at_file(&why))))
+    match update_file(&dir, &file_name, change) {
+        Ok(Update { answer, warning }) => Ok(Update {
+            answer,
+            warning: warning.map(|why| format!("{}: {why}", path.display())),
+        }),
+        Err(problem) => Err(DirectoryError { path, problem }),
+    }
 }
 
-fn update_file(dir: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answer) -> Updated {
+fn update_file(
+    dir: &File,
+    name: &str,
+    change: impl FnOnce(&mut Ledger) -> Answer,
+) -> Result<Update, DirectoryProblem> {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
         let Some(file) = open_file(dir, name)? else {
@@ -50,112 +137,135 @@ fn update_file(dir: &File, name: &str, change: impl FnOnce(&mut Ledger) -> Answe
         };
         let mut old = Vec::new();
         // One byte more than a record, so that a longer file is not valid.
-        let read = (&file)
+        (&file)
             .take(record::FILE_SIZE as u64 + 1)
-            .read_to_end(&mut old);
-        read.map_err(|error| describe_error(&error))?;
+            .read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
-            let bad = format!("{name}.bad");
-            let moved = renameat(dir, name, dir, &*bad);
-            moved.map_err(cannot(
-                "does not hold what backoff wrote, and cannot be set aside",
-            ))?;
-            warning = Some(format!(
-                "does not hold what backoff wrote; set aside as {bad}"
-            ));
+            warning = Some(set_aside(dir, name)?);
             // Makes a new file.
             continue;
         };
         let answer = change(&mut ledger);
-        let written = file.write_all_at(&record::write(&ledger), 0);
-        if written.is_err() {
-            // Restores the old record, as a partial one would look like damage. Even a full disk has room for it.
-            let _ = file
-                .write_all_at(&old, 0)
-                .and_then(|()| file.set_len(old.len() as u64));
-        }
+        let written = write_record(&file, &ledger, &old);
         // Explicitly, as a child that is being started has a copy of the descriptor until exec.
         let _ = file.unlock();
-        written.map_err(|error| describe_error(&error))?;
-        return Ok((answer, warning));
+        written?;
+        return Ok(Update { answer, warning });
     }
-    Err("is replaced all the time".into())
+    Err(DirectoryProblem::ReplacedAllTheTime)
 }
 
-fn open_directory(path: &Path) -> Result<File, StoreError> {
+/// Renames a file without a valid record, and returns the warning.
+fn set_aside(dir: &File, name: &str) -> Result<String, DirectoryProblem> {
+    let bad = format!("{name}.bad");
+    let action = format!("{NOT_OURS}, and cannot be set aside");
+    renameat(dir, name, dir, &*bad).map_err(|errno| cannot(&action, errno))?;
+    Ok(format!("{NOT_OURS}; set aside as {bad}"))
+}
+
+/// Writes the ledger in place of the `old` record, which stays if that fails.
+fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
+    let written = file.write_all_at(&record::write(ledger), 0);
+    if written.is_err() {
+        // Restores the old record, as a partial one would look like damage. Even a full disk has room for it.
+        let _ = file
+            .write_all_at(old, 0)
+            .and_then(|()| file.set_len(old.len() as u64));
+    }
+    written
+}
+
+fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     // Opening shows all errors but those of a missing directory.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
+        (Ok(directory), _) => File::from(directory),
         // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
-        (Err(Errno::ELOOP | Errno::ENOTDIR), _) => {
-            Err("is not a directory (symbolic links are not followed)".into())
-        }
+        (Err(Errno::ELOOP | Errno::ENOTDIR), _) => return Err(DirectoryProblem::NotADirectory),
         (Err(Errno::ENOENT), Err(error)) => {
-            Err(format!("cannot make this directory: {}", describe_error(&error)).into())
+            return Err(DirectoryProblem::Cannot {
+                action: "cannot make this directory".to_owned(),
+                why: describe_error(&error),
+            });
         }
-        (opened, _) => opened
-            .map(File::from)
-            .map_err(cannot("cannot open this directory")),
-    }?;
-    check_private(&directory).map(|_| directory)
+        (Err(errno), _) => return Err(cannot("cannot open this directory", errno)),
+    };
+    check_private(&directory)?;
+    Ok(directory)
 }
 
 /// Opens and locks a file in the directory; creates a missing one. Returns None if another file has replaced the file
 /// before it was locked.
-fn open_file(dir: &File, name: &str) -> Result<Option<File>, StoreError> {
+fn open_file(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags =
         OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = match uninterrupted(|| openat(dir, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)) {
-        Err(Errno::ELOOP) => Err("is a symbolic link".into()),
-        opened => opened
-            .map(File::from)
-            .map_err(cannot("cannot open this file")),
-    }?;
+        Ok(file) => File::from(file),
+        Err(Errno::ELOOP) => return Err(DirectoryProblem::IsLink),
+        Err(errno) => return Err(cannot("cannot open this file", errno)),
+    };
     let facts = check_private(&file)?;
     if !facts.is_file() {
-        return Err("is not a regular file".into());
+        return Err(DirectoryProblem::NotRegular);
     }
     if facts.nlink() > 1 {
-        return Err(format!("has {} hard links", facts.nlink()).into());
+        return Err(DirectoryProblem::HardLinks(facts.nlink()));
     }
-    let errno = |error| Errno::try_from(error).unwrap_or(Errno::UnknownErrno);
-    uninterrupted(|| file.lock().map_err(errno)).map_err(cannot("cannot lock this file"))?;
+    uninterrupted(|| file.lock().map_err(errno_of))
+        .map_err(|errno| cannot("cannot lock this file", errno))?;
     // The previous holder of the lock may have set the file aside.
     let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
     Ok(is_current.then_some(file))
 }
 
-fn cannot(what: &str) -> impl Fn(Errno) -> StoreError {
-    move |errno| format!("{what}: {}", describe(errno)).into()
+fn errno_of(error: io::Error) -> Errno {
+    Errno::try_from(error).unwrap_or(Errno::UnknownErrno)
+}
+
+fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
+    DirectoryProblem::Cannot {
+        action: action.to_owned(),
+        why: describe(errno),
+    }
 }
 
 /// Returns the metadata of a file, or an error unless only this user can change the file.
-fn check_private(file: &File) -> Result<Metadata, StoreError> {
-    let facts = file.metadata().map_err(|error| describe_error(&error))?;
+fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
+    let facts = file.metadata()?;
     let own = geteuid().as_raw();
     if facts.uid() != own {
-        return Err(format!("belongs to user {}, not to user {own}", facts.uid()).into());
+        let owner = facts.uid();
+        return Err(DirectoryProblem::OtherOwner { owner, own });
     }
-    match facts.mode() & 0o7777 {
-        mode if mode & 0o022 == 0 => Ok(facts),
-        mode => Err(format!("can be written by others (mode {mode:04o}; chmod go-w)").into()),
+    let mode = facts.mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(DirectoryProblem::WritableByOthers(mode));
     }
+    Ok(facts)
 }
 
 /// Returns the file for a budget's name: ASCII characters that may be special to a shell or a file system are
 /// percent-encoded, and `.budget` is added.
 fn file_name(name: &str) -> String {
-    let encoded = name.char_indices().map(|(i, c)| match c {
+    let mut encoded = String::new();
+    for c in name.chars() {
         // A leading dot would hide the file.
-        '.' if i > 0 => c.to_string(),
-        c if c.is_ascii_alphanumeric() || !c.is_ascii() || "-_+,=@".contains(c) => c.to_string(),
-        c => format!("%{:02X}", u32::from(c)),
-    });
-    encoded.collect::<String>() + ".budget"
+        let is_plain = match c {
+            '.' => !encoded.is_empty(),
+            '-' | '_' | '+' | ',' | '=' | '@' => true,
+            _ => c.is_ascii_alphanumeric() || !c.is_ascii(),
+        };
+        if is_plain {
+            encoded.push(c);
+        } else {
+            encoded += &format!("%{:02X}", u32::from(c));
+        }
+    }
+    encoded + ".budget"
 }
 
 #[cfg(test)]

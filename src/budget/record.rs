@@ -58,12 +58,16 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         .map(|bytes| u64::from_le_bytes(*bytes))
         .collect();
     let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
-    let slot = |&[until, attempts, retries]: &[u64; 3]| Slot {
-        until,
-        counts: Counts { attempts, retries },
-    };
-    let slots = slots.as_chunks().0.iter().map(slot);
-    let slots: Vec<Slot> = slots.take_while(|slot| slot.until > 0).collect();
+    let slots: Vec<Slot> = slots
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&[until, attempts, retries]| Slot {
+            until,
+            counts: Counts { attempts, retries },
+        })
+        .take_while(|slot| slot.until > 0)
+        .collect();
     let in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
     // No run sets a longer cool-off.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();

@@ -3,18 +3,20 @@
 
 pub(crate) mod address;
 pub(crate) mod connection;
-mod tls;
+pub(super) mod tls;
 
+use std::fmt;
 use std::time::Duration;
 
 use redis::{
     Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd,
 };
 
-use super::StoreError;
+use serde::{Deserialize, Serialize};
+
 use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
 use crate::run::plan::SharedBudget;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 use address::Address;
 use connection::{Connection, Time};
 
@@ -27,149 +29,204 @@ const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
 
+/// Problem of one server. It quotes no server, as servers quote what they were sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerError {
+    /// The server's address, without user and password.
+    name: String,
+    problem: String,
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.problem)
+    }
+}
+
+/// The calls of the script.
+struct Calls {
+    by_hash: Cmd,
+    /// For a server that does not know the script yet.
+    by_text: Cmd,
+}
+
+/// A server of which the script is asked.
+struct Target {
+    server: ConnectionInfo,
+    /// A cluster is moving the key to this server, which then wants `ASKING` before a command.
+    is_moving: bool,
+}
+
+/// What a cluster answers in place of a reply.
+struct Redirection {
+    to: ConnectionAddr,
+    /// For one command only (`ASK`), as the key is being moved.
+    is_moving: bool,
+}
+
 impl Address {
-    /// Asks the servers of a service until one answers; each has an equal share of the time. An error names each server
-    /// that failed, but quotes no server, as servers quote what they were sent.
+    /// Asks the servers of a service until one answers; each has an equal share of the time. Returns the problem of
+    /// each server if none answers.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
         question: Question,
         time: Time,
-    ) -> Result<Answer, StoreError> {
-        let calls = [("EVALSHA", SCRIPT_SHA1), ("EVAL", SCRIPT)];
-        let calls = calls.map(|(command, script)| call(command, script, budget, question));
-        let limit = time.limit / self.servers.len() as u32;
+    ) -> Result<Answer, Vec<ServerError>> {
+        let calls = Calls {
+            by_hash: call("EVALSHA", SCRIPT_SHA1, budget, question),
+            by_text: call("EVAL", SCRIPT, budget, question),
+        };
+        let share = time.limit / self.servers.len() as u32;
         let mut failures = Vec::new();
         for server in &self.servers {
-            // A share begins when its server is asked: now (only `process` may call `Instant::now`).
-            let began = time.began + time.began.elapsed();
-            match self.evaluate(server, &calls, Time { began, limit }) {
+            // A share begins when its server is asked.
+            match self.evaluate(server, &calls, time.restarted(share)) {
                 Ok(answer) => return Ok(answer),
-                Err(why) => failures.push(why.to_string()),
+                Err(failure) => failures.push(failure),
             }
         }
-        Err(failures.join("; ").into())
+        Err(failures)
     }
 
     /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
     fn evaluate(
         &self,
         first: &ConnectionInfo,
-        calls: &[Cmd; 2],
+        calls: &Calls,
         time: Time,
-    ) -> Result<Answer, StoreError> {
-        let (mut server, mut asking) = (first.clone(), false);
-        let mut why = String::new();
-        for _ in 0..=MOST_REDIRECTIONS {
-            let failure = match self.evaluate_on(&server, asking, calls, time) {
+    ) -> Result<Answer, ServerError> {
+        let mut target = Target {
+            server: first.clone(),
+            is_moving: false,
+        };
+        let mut redirections = 0;
+        loop {
+            let failure = match self.evaluate_on(&target, calls, time) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            let name = self.name_of(server.addr());
-            why = format!("{name}: {}", problem(&failure, time.limit));
-            let Some((to, is_ask)) = redirection(&failure, server.addr()) else {
-                break;
+            let redirection = match redirection(&failure, target.server.addr()) {
+                Some(redirection) if redirections < MOST_REDIRECTIONS => redirection,
+                _ => {
+                    return Err(ServerError {
+                        name: self.name_of(target.server.addr()),
+                        problem: problem(&failure, time.limit),
+                    });
+                }
             };
-            (server, asking) = (server.set_addr(to), is_ask);
+            redirections += 1;
+            target = Target {
+                server: target.server.set_addr(redirection.to),
+                is_moving: redirection.is_moving,
+            };
         }
-        Err(why.into())
     }
 
-    /// Runs the script on one server. `asking` is needed if a cluster is moving the key to this server.
-    fn evaluate_on(
-        &self,
-        server: &ConnectionInfo,
-        asking: bool,
-        calls: &[Cmd; 2],
-        time: Time,
-    ) -> RedisResult<Answer> {
-        let mut connection = Connection::open(server.addr(), self.tls.as_ref(), time)?;
-        let settings = server.redis_settings();
-        let (user, password) = (settings.username(), settings.password());
-        // Sends the script after user and database are accepted: otherwise it would run as the default user, or in
-        // another database. A user with an empty password authenticates, too.
-        if user.is_some() || password.is_some() {
-            connection.query::<()>(cmd("AUTH").arg(user).arg(password.unwrap_or_default()))?;
+    /// Runs the script on one server.
+    fn evaluate_on(&self, target: &Target, calls: &Calls, time: Time) -> RedisResult<Answer> {
+        let mut connection = Connection::open(target.server.addr(), self.tls.as_ref(), time)?;
+        log_in(&mut connection, &target.server)?;
+        let by_hash = run_script(&mut connection, target, &calls.by_hash);
+        let is_unknown = by_hash
+            .as_ref()
+            .is_err_and(|failure| failure.kind() == ServerErrorKind::NoScript.into());
+        if is_unknown {
+            answer(run_script(&mut connection, target, &calls.by_text)?)
+        } else {
+            answer(by_hash?)
         }
-        if settings.db() != 0 {
-            connection.query::<()>(cmd("SELECT").arg(settings.db()))?;
-        }
-        let mut evaluate = |call| {
-            if asking {
-                connection.query::<()>(&cmd("ASKING"))?;
-            }
-            connection.query(call)
-        };
-        let [by_hash, by_text] = calls;
-        answer(match evaluate(by_hash) {
-            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => {
-                evaluate(by_text)?
-            }
-            answered => answered?,
-        })
     }
+}
+
+/// Sends user and database, and waits until they are accepted: otherwise the script would run as the default user, or
+/// in another database. A user with an empty password authenticates, too.
+fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<()> {
+    let settings = server.redis_settings();
+    let user = settings.username();
+    let password = settings.password();
+    if user.is_some() || password.is_some() {
+        connection.query::<()>(cmd("AUTH").arg(user).arg(password.unwrap_or_default()))?;
+    }
+    if settings.db() != 0 {
+        connection.query::<()>(cmd("SELECT").arg(settings.db()))?;
+    }
+    Ok(())
+}
+
+fn run_script(connection: &mut Connection, target: &Target, call: &Cmd) -> RedisResult<Reply> {
+    if target.is_moving {
+        connection.query::<()>(&cmd("ASKING"))?;
+    }
+    connection.query(call)
 }
 
 /// Returns a call of the script. It has a single key, so that a cluster holds it on one server.
 fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) -> Cmd {
-    let (word, length, earlier) = match question {
-        Question::Attempt => ("attempt", Duration::ZERO, None),
-        Question::Retry => ("retry", Duration::ZERO, None),
-        Question::CoolOff => ("cool-off", Duration::ZERO, None),
-        Question::GaveUp { cool_off, earlier } => {
-            ("gave-up", cool_off.min(LONGEST_COOL_OFF), earlier)
-        }
-        Question::Succeeded => ("succeeded", Duration::ZERO, None),
+    let word = match question {
+        Question::Attempt => "attempt",
+        Question::Retry => "retry",
+        Question::CoolOff => "cool-off",
+        Question::GaveUp { .. } => "gave-up",
+        Question::Succeeded => "succeeded",
     };
-    let (window, length) = (
-        budget.limits.window.as_millis().to_string(),
-        length.as_millis() as u64,
-    );
+    let mut length = Duration::ZERO;
     // The script takes -1 for None.
-    let earlier = earlier.map_or(-1, |earlier| earlier as i64);
+    let mut earlier_runs = -1;
+    if let Question::GaveUp { cool_off, earlier } = question {
+        length = cool_off.min(LONGEST_COOL_OFF);
+        earlier_runs = earlier.map_or(-1, |earlier| earlier as i64);
+    }
+    let limits = &budget.limits;
     let mut call = cmd(command);
     call.arg(script)
         .arg(1)
         .arg(format!("backoff:budget:{}", budget.name));
-    call.arg((
-        window,
-        budget.limits.min,
-        budget.limits.ratio,
-        word,
-        length,
-        earlier,
-    ));
+    // In the order of ARGV in `budget.lua`.
+    call.arg(limits.window.as_millis().to_string())
+        .arg(limits.min)
+        .arg(limits.ratio)
+        .arg(word)
+        .arg(length.as_millis() as u64)
+        .arg(earlier_runs);
     call
 }
 
-/// Returns the target of a cluster's redirection, and true if it is for one command only (`ASK`). An empty host,
-/// or `?`, means the host of the redirecting server.
-fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<(ConnectionAddr, bool)> {
+/// Returns the target of a cluster's redirection. An empty host, or `?`, means the host of the redirecting server.
+fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirection> {
     let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
     let host = match (host, from) {
         ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
         _ => host,
     };
-    // The server is untrusted, and messages show the host. A host name has at most 253 bytes.
-    let is_host = host.len() <= 253
-        && host
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
-    let to = ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?);
-    is_host.then_some((to, failure.kind() == ServerErrorKind::Ask.into()))
+    if !is_host(host) {
+        return None;
+    }
+    Some(Redirection {
+        to: ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?),
+        is_moving: failure.kind() == ServerErrorKind::Ask.into(),
+    })
 }
 
-/// Checks the script's result: the fields of an answer, with the rest of the cool-off in milliseconds.
-fn answer(
-    (allowed, attempts, retries, left, failed_runs): (bool, u64, u64, u64, u64),
-) -> RedisResult<Answer> {
-    let cool_off = Duration::from_millis(left);
+/// Returns true for what may be the name of a host. The server is untrusted, and messages show the host; a name has at
+/// most 253 bytes.
+fn is_host(host: &str) -> bool {
+    let has_only_known = host
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
+    host.len() <= 253 && has_only_known
+}
+
+/// What the script returns: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
+type Reply = (bool, u64, u64, u64, u64);
+
+/// Checks the script's result.
+fn answer(reply: Reply) -> RedisResult<Answer> {
+    let (allowed, attempts, retries, cool_off, failed_runs) = reply;
+    let cool_off = Duration::from_millis(cool_off);
     if cool_off > LONGEST_COOL_OFF {
-        return Err((
-            ErrorKind::UnexpectedReturnType,
-            "no run sets a longer cool-off",
-        )
-            .into());
+        let problem = "no run sets a longer cool-off";
+        return Err((ErrorKind::UnexpectedReturnType, problem).into());
     }
     Ok(Answer {
         allowed,
@@ -181,22 +238,39 @@ fn answer(
 
 /// Returns the message for an error, without the server's name. `limit` is the server's share of the time.
 fn problem(failure: &RedisError, limit: Duration) -> String {
+    if let Some(message) = known_problem(failure) {
+        return message.to_owned();
+    }
+    if failure.is_timeout() {
+        return format!("gives no answer within {}ms", limit.as_millis());
+    }
+    if failure.is_io_error() {
+        return format!("cannot be reached: {}", describe_error(failure));
+    }
+    match failure.code() {
+        // Letters and digits only, as a server's text reaches a terminal.
+        Some(code) => {
+            let code = code.replace(|c: char| !c.is_ascii_alphanumeric(), "");
+            format!("refuses ({code:.20})")
+        }
+        None => "does not speak the protocol of Redis".to_owned(),
+    }
+}
+
+/// Returns the message of [`PROBLEMS`].
+fn known_problem(failure: &RedisError) -> Option<&'static str> {
     let text = match failure.code() {
         Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),
         None => failure.to_string(),
     };
-    let mut problems = PROBLEMS.lines().filter_map(|line| line.split_once('\t'));
-    let is_unsafe = |c: char| !c.is_ascii_alphanumeric();
-    match problems.find(|(known, _)| text.starts_with(known)) {
-        Some((_, message)) => message.to_owned(),
-        None if failure.is_timeout() => format!("gives no answer within {}ms", limit.as_millis()),
-        None if failure.is_io_error() => format!("cannot be reached: {}", describe_error(failure)),
-        None => match failure.code() {
-            // Letters and digits only, as a server's text reaches a terminal.
-            Some(code) => format!("refuses ({:.20})", code.replace(is_unsafe, "")),
-            None => "does not speak the protocol of Redis".to_owned(),
-        },
+    for line in PROBLEMS.lines() {
+        if let Some((beginning, message)) = line.split_once('\t')
+            && text.starts_with(beginning)
+        {
+            return Some(message);
+        }
     }
+    None
 }
 
 #[cfg(test)]

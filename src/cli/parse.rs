@@ -10,7 +10,7 @@ use super::declare::{COMMAND, SUMMARY_ID, described, parser};
 use super::suggest::tip_for_flag;
 use super::table::{Kind, OPTIONS, Opt};
 use super::{UsageError, help};
-use crate::run::text::is_printable;
+use crate::text::is_printable;
 
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]

@@ -575,45 +575,54 @@ impl<'s> Calls<'s> {
         match name {
             "eval" => self.eval(rest, context),
             "source" | "." if is_program => self.source(rest, context),
-            "alias" => {
-                for word in rest {
-                    let sign = word.text.iter().position(|it| *it == Symbol::Known('='));
-                    if let Some(sign) = sign {
-                        let mut text = word.text[sign + 1..].to_vec();
-                        text.push(Symbol::Known(' '));
-                        text.extend(unknown(Doubt::Words));
-                        self.mention_in(&text, context);
-                    }
-                }
-            }
+            "alias" => self.alias(rest, context),
             "cd" | "pushd" => {
                 let directory = rest.first().and_then(|word| exact(&word.text));
                 self.has_grown |= self.scope.add_directory(directory);
             }
-            "ssh" => {
-                let context = Context {
-                    frame: Rc::new(Frame {
-                        arguments: None,
-                        environment: Inherited::None,
-                    }),
-                    place: Place::Text("the command of ssh".into()),
-                };
-                self.add_text(&joined(rest), context);
-            }
-            _ if READERS.contains(&name) => {
-                for word in rest {
-                    let is_script = word
-                        .text
-                        .iter()
-                        .any(|it| matches!(it, Symbol::Known(c) if c.is_whitespace()));
-                    if is_script {
-                        self.add_text(&word.text, context.clone());
-                    }
-                }
-            }
+            "ssh" => self.ssh(rest),
+            name if READERS.contains(&name) => self.words_with_blanks(rest, context),
             _ => return false,
         }
         true
+    }
+
+    /// Reads `NAME=TEXT`: the text may be run wherever the name stands.
+    fn alias(&mut self, words: &[Word], context: &Context) {
+        for word in words {
+            let sign = word.text.iter().position(|it| *it == Symbol::Known('='));
+            if let Some(sign) = sign {
+                let mut text = word.text[sign + 1..].to_vec();
+                text.push(Symbol::Known(' '));
+                text.extend(unknown(Doubt::Words));
+                self.mention_in(&text, context);
+            }
+        }
+    }
+
+    /// Reads what a shell on another machine gets.
+    fn ssh(&mut self, words: &[Word]) {
+        let context = Context {
+            frame: Rc::new(Frame {
+                arguments: None,
+                environment: Inherited::None,
+            }),
+            place: Place::Text("the command of ssh".into()),
+        };
+        self.add_text(&joined(words), context);
+    }
+
+    /// Reads each word with a blank in it, as only a script has one.
+    fn words_with_blanks(&mut self, words: &[Word], context: &Context) {
+        for word in words {
+            let is_script = word
+                .text
+                .iter()
+                .any(|it| matches!(it, Symbol::Known(c) if c.is_whitespace()));
+            if is_script {
+                self.add_text(&word.text, context.clone());
+            }
+        }
     }
 
     fn eval(&mut self, words: &[Word], context: &Context) {

@@ -520,51 +520,54 @@ impl Client {
 
     /// Returns what an option does, and whether it takes a value.
     fn meaning(&self, option: &str) -> (Role, Takes) {
-        let Some(long) = long_name(option) else {
-            let row = self.options.iter().find(|row| row.names.contains(&option));
-            let takes = match option.chars().nth(1) {
-                Some(letter) if self.letters_with_value.contains(letter) => Takes::Value,
-                _ => Takes::Nothing,
-            };
-            return row.map_or((Role::Plain, takes), |row| (row.role, row.takes));
-        };
-        let is_exact = |row: &&Opt| row.names.contains(&&*long);
-        if let Some(row) = self.options.iter().find(is_exact) {
+        match long_name(option) {
+            Some(long) => self.meaning_of_long(&long),
+            None => self.meaning_of_letter(option),
+        }
+    }
+
+    fn meaning_of_letter(&self, option: &str) -> (Role, Takes) {
+        if let Some(row) = self.options.iter().find(|row| row.names.contains(&option)) {
             return (row.role, row.takes);
         }
-        if self.with_value.contains(&&*long) {
+        match option.chars().nth(1) {
+            Some(letter) if self.letters_with_value.contains(letter) => (Role::Plain, Takes::Value),
+            _ => (Role::Plain, Takes::Nothing),
+        }
+    }
+
+    fn meaning_of_long(&self, long: &str) -> (Role, Takes) {
+        if let Some(row) = self.options.iter().find(|row| row.names.contains(&long)) {
+            return (row.role, row.takes);
+        }
+        if self.with_value.contains(&long) {
             return (Role::Plain, Takes::Value);
         }
-        let is_similar = |row: &&Opt| {
-            row.names
-                .iter()
-                .filter(|name| name.starts_with("--"))
-                .any(|name| {
-                    let is_longer = row.spelling == Spelling::Beginning && long.starts_with(name);
-                    is_longer || is_abbreviation(&long, name)
-                })
-        };
-        if let Some(row) = self.options.iter().find(is_similar) {
-            let is_other = self
-                .with_value
-                .iter()
-                .any(|name| is_abbreviation(&long, name));
-            let takes = if is_other || row.takes == Takes::Nothing {
-                Takes::MayBeValue
-            } else {
-                row.takes
-            };
-            return (row.role, takes);
-        }
-        let may_take = self
+        let may_take_value = self
             .with_value
             .iter()
-            .any(|name| is_abbreviation(&long, name));
-        if may_take {
-            (Role::Plain, Takes::MayBeValue)
-        } else {
-            (Role::Plain, Takes::Nothing)
+            .any(|name| is_abbreviation(long, name));
+        match self.options.iter().find(|row| row.may_be(long)) {
+            Some(row) if may_take_value || row.takes == Takes::Nothing => {
+                (row.role, Takes::MayBeValue)
+            }
+            Some(row) => (row.role, row.takes),
+            None if may_take_value => (Role::Plain, Takes::MayBeValue),
+            None => (Role::Plain, Takes::Nothing),
         }
+    }
+}
+
+impl Opt {
+    /// Returns true if a long name may be short for this option, or begins like it.
+    fn may_be(&self, long: &str) -> bool {
+        for name in self.names {
+            let is_longer = self.spelling == Spelling::Beginning && long.starts_with(name);
+            if name.starts_with("--") && (is_longer || is_abbreviation(long, name)) {
+                return true;
+            }
+        }
+        false
     }
 }
 

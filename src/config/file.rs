@@ -9,7 +9,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
 use super::setting::UsageError;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 
 /// Rejects a log or a disk image given by mistake.
 const LARGEST: u64 = 1 << 20;

@@ -9,7 +9,7 @@ use super::policies::{Config, Policy};
 use super::presets::{self, Evidence, Preset, Row, RowVerdict};
 use super::setting::UsageError;
 use crate::report::json;
-use crate::run::text::printable;
+use crate::text::printable;
 
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
 pub(crate) fn presets() -> impl Iterator<Item = String> {

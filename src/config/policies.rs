@@ -14,7 +14,7 @@ use super::values::Parsed;
 use crate::cli::suggest::{one_slip_away, replacement, tip, tip_for_option};
 use crate::cli::table::{Kind, OPTIONS, Opt, option};
 use crate::process::sys::environment::config_home;
-use crate::run::text::printable;
+use crate::text::printable;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {

@@ -10,8 +10,8 @@ use crate::cli::table::{Kind, Opt, option};
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
-use crate::run::text::is_printable;
 use crate::search::pattern::Pattern;
+use crate::text::is_printable;
 
 /// A value, or an error that follows the rejected text in a sentence: the problem, then a valid example.
 pub type Parsed<T> = Result<T, UsageError>;

@@ -6,8 +6,8 @@ use crate::cli::table::Opt;
 use crate::config::settings::Settings;
 use crate::config::values;
 use crate::policy::delay::{Delays, Growth, Jitter};
-use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
+use crate::text::exact;
 
 /// The value of an option, and the other option that decided it.
 struct Decided {

@@ -9,10 +9,10 @@ use crate::config::values::{self, CoolOffMode, Parsed};
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Growth::{self, Constant, Exponential, Fibonacci, Linear};
 use crate::policy::delay::{Delays, Jitter};
-use crate::policy::outcome::exact;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
+use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
 fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
@@ -181,8 +181,7 @@ pub(super) fn budget(
         min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
         window: settings.value("budget-window", |text| values::period(text, "10m"))?,
     };
-    let parse_timeout =
-        |text: &str| values::period(text, "250ms").map_err(|problem| problem.0.into());
+    let parse_timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0);
     let usage_error = |error: StoreError| UsageError(error.to_string());
     let store = settings.get("store", |text| {
         Store::parse(text, parse_timeout).map_err(usage_error)

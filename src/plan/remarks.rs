@@ -14,8 +14,8 @@ use crate::config::settings::{Settings, Variables, variable};
 use crate::config::values;
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
-use crate::run::text::printable;
 use crate::run::variables::SET_BY_BACKOFF;
+use crate::text::printable;
 
 /// Returns the remarks to print after a failed first attempt.
 pub(super) fn on_failure(

@@ -31,14 +31,25 @@ pub struct Counts {
     pub retries: u64,
 }
 
+const FIRST_ATTEMPT: Counts = Counts {
+    attempts: 1,
+    retries: 0,
+};
+
+const RETRY: Counts = Counts {
+    attempts: 1,
+    retries: 1,
+};
+
 impl BudgetLimits {
     /// Returns true if `counts` allow one more retry.
     pub fn allow(&self, counts: Counts) -> bool {
-        let below = || {
-            u128::from(counts.retries) * 1_000_000
-                < u128::from(self.ratio) * u128::from(counts.attempts)
-        };
-        counts.attempts < self.min || below()
+        if counts.attempts < self.min {
+            return true;
+        }
+        // In 128 bits, so that nothing overflows.
+        let retries = u128::from(counts.retries) * 1_000_000;
+        retries < u128::from(self.ratio) * u128::from(counts.attempts)
     }
 }
 
@@ -120,25 +131,19 @@ impl Ledger {
         let cool_off = self.cool_off_left(now);
         let allowed = limits.allow(counts);
         match question {
-            Question::Retry if !allowed => {}
-            Question::Attempt | Question::Retry => {
-                self.count(question == Question::Retry, millis(now));
-            }
-            Question::CoolOff => {}
+            Question::Attempt => self.count(FIRST_ATTEMPT, now),
+            Question::Retry if allowed => self.count(RETRY, now),
+            Question::Retry | Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {
                 self.extend_cool_off(cool_off, now);
                 if let Some(earlier) = earlier {
-                    // Less than `earlier` only if another run has succeeded since: this failure is the first after
-                    // that.
-                    let in_a_row = if self.failed_runs < earlier {
-                        0
-                    } else {
-                        earlier
-                    };
-                    self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
+                    self.count_failed_run(earlier);
                 }
             }
-            Question::Succeeded => (self.cool_off, self.failed_runs) = (CoolOff::default(), 0),
+            Question::Succeeded => {
+                self.cool_off = CoolOff::default();
+                self.failed_runs = 0;
+            }
         }
         Answer {
             allowed,
@@ -174,13 +179,19 @@ impl Ledger {
         Duration::from_millis(until.saturating_sub(millis(now)).min(length))
     }
 
-    fn count(&mut self, is_retry: bool, now: u64) {
-        let retries = u64::from(is_retry);
-        let counts = Counts {
-            attempts: 1,
-            retries,
+    /// Counts a run that gave up after the `earlier` ones that it knew of.
+    fn count_failed_run(&mut self, earlier: u64) {
+        // Less than `earlier` only if another run has succeeded since: this failure is the first after that.
+        let in_a_row = if self.failed_runs < earlier {
+            0
+        } else {
+            earlier
         };
-        let until = self.slot_end(now);
+        self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
+    }
+
+    fn count(&mut self, counts: Counts, now: Duration) {
+        let until = self.slot_end(millis(now));
         match self.slots.last_mut() {
             Some(last) if last.until >= until => last.counts.add(counts),
             _ => self.slots.push(Slot { until, counts }),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::sets::CodeSet;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,6 +58,11 @@ impl Verdict {
                 Some(reason)
             }
         }
+    }
+
+    /// Returns why the attempt failed, if it did.
+    pub(crate) fn why(&self) -> Option<&Why> {
+        self.reason().map(|reason| &reason.why)
     }
 
     /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
@@ -154,30 +159,37 @@ impl Classifier {
     /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
-        let fail_match = self
-            .fail_match
-            .iter()
-            .find_map(|pattern| seen.text(*pattern));
-        let has_success_match = self
-            .success_match
-            .iter()
-            .any(|pattern| seen.text(*pattern).is_some());
+        let fail_match = self.fail_match.iter().find_map(|it| seen.text(*it));
         let cause = if !self.has_good_code(end) {
             // Other codes explain themselves.
             (*end == End::Exited(0)).then_some(FailureCause::SuccessExit)
         } else if fail_match.is_some() {
             Some(FailureCause::FailMatch)
-        } else if self.success_match.is_empty() || has_success_match {
-            return Verdict::Success;
-        } else {
+        } else if self.lacks_success_match(seen) {
             Some(FailureCause::NoSuccessMatch)
+        } else {
+            return Verdict::Success;
         };
-        self.judge_failure(outcome, fail_match, cause)
+        self.judge_failure(&Failure {
+            outcome,
+            fail_match,
+            cause,
+        })
+    }
+
+    /// Returns true if `--success-match` is given and no line matches.
+    fn lacks_success_match(&self, seen: &Seen) -> bool {
+        let mut patterns = self.success_match.iter();
+        !self.success_match.is_empty() && patterns.all(|it| seen.text(*it).is_none())
     }
 
     /// Judges a successful attempt that `--success-if` calls a failure.
     pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
-        self.judge_failure(outcome, None, Some(FailureCause::SuccessIf))
+        self.judge_failure(&Failure {
+            outcome,
+            fail_match: None,
+            cause: Some(FailureCause::SuccessIf),
+        })
     }
 
     /// Returns true if the command ran and its status alone is a success, whatever the output.
@@ -201,67 +213,105 @@ impl Classifier {
         }
     }
 
-    /// Judges a failure. `fail_match` is the text that a `--fail-match` pattern matched.
-    fn judge_failure(
-        &self,
-        outcome: &Outcome,
-        fail_match: Option<&str>,
-        cause: Option<FailureCause>,
-    ) -> Verdict {
-        let Outcome { end, seen, .. } = outcome;
-        let reason = |why: Why| Reason {
-            why,
-            matched: fail_match.map(str::to_owned),
-            cause,
-            is_safe_to_repeat: outcome.could_not_start(),
-        };
-        let permanent = |why: Why| Verdict::Permanent(reason(why));
-        let transient = || Verdict::Transient(reason(Why::ByDefault));
-        // The first rule gives name and text; any of the rules can declare a repetition safe.
-        let by_rules = |rules: &[&Rule]| {
-            let first = rules.first()?;
-            let text = first.pattern.and_then(|pattern| seen.text(pattern));
-            let reason = reason(Why::Rule(first.name.to_string()));
-            Some(Reason {
-                matched: text.map(str::to_owned).or(reason.matched),
-                is_safe_to_repeat: reason.is_safe_to_repeat
-                    || rules.iter().any(|rule| rule.is_safe_to_repeat),
-                ..reason
-            })
-        };
+    fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
+        let Outcome {
+            survivors, seen, ..
+        } = failure.outcome;
         // Whatever the rules say, as the next attempt would meet locks and ports of this one.
-        if !outcome.survivors.is_empty() {
-            return permanent(Why::Survivors);
+        if !survivors.is_empty() {
+            return failure.permanent(Why::Survivors);
         }
-        let applicable = self.rules.iter().filter(|rule| rule.applies(outcome));
-        let (stop_rules, retry_rules): (Vec<&Rule>, Vec<&Rule>) =
-            applicable.partition(|rule| rule.stops);
-        if let Some(reason) = by_rules(&stop_rules) {
-            return Verdict::Permanent(reason);
+        let mut stop_rules = Vec::new();
+        let mut retry_rules = Vec::new();
+        for rule in &self.rules {
+            if rule.applies(failure.outcome) {
+                let rules = if rule.stops {
+                    &mut stop_rules
+                } else {
+                    &mut retry_rules
+                };
+                rules.push(rule);
+            }
+        }
+        if let Some(first) = stop_rules.first() {
+            return Verdict::Permanent(failure.by_rule(first, &stop_rules));
         }
         // The output of another attempt would follow the gap.
         if seen.unread {
-            return permanent(Why::Unread);
+            return failure.permanent(Why::Unread);
         }
         // The output of another attempt would have no reader either.
         if seen.reader_gone {
-            return permanent(Why::ReaderGone);
+            return failure.permanent(Why::ReaderGone);
         }
-        if let Some(reason) = by_rules(&retry_rules) {
-            return Verdict::Transient(reason);
+        if let Some(first) = retry_rules.first() {
+            return Verdict::Transient(failure.by_rule(first, &retry_rules));
         }
-        match end {
+        self.judge_without_rule(failure)
+    }
+
+    /// Judges a failure to which no rule applies.
+    fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
+        match failure.outcome.end {
             // A known cause: `--retry-if` is not asked.
-            End::NotStarted(_) => permanent(Why::CannotStart),
-            End::Unended => permanent(Why::Survivors),
-            End::Signaled(Signal::PIPE) => permanent(Why::ReaderGone),
-            End::TimedOut(_) => transient(),
-            _ if self.has_retry_if => Verdict::Ask(reason(Why::ByDefault)),
-            // Retry rules list transient failures of the command; the command itself calls this end a success.
-            _ if cause == Some(FailureCause::SuccessIf) => transient(),
-            _ if self.rules.iter().any(|rule| !rule.stops) => permanent(Why::NoRuleMatched),
-            _ => transient(),
+            End::NotStarted(_) => return failure.permanent(Why::CannotStart),
+            End::Unended => return failure.permanent(Why::Survivors),
+            End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
+            End::TimedOut(_) => return failure.transient(),
+            End::Exited(_) | End::Signaled(_) => {}
         }
+        if self.has_retry_if {
+            return Verdict::Ask(failure.reason(Why::ByDefault));
+        }
+        let has_retry_rule = self.rules.iter().any(|rule| !rule.stops);
+        // Retry rules list transient failures of the command; with `--success-if` the command itself calls this end a
+        // success.
+        if has_retry_rule && failure.cause != Some(FailureCause::SuccessIf) {
+            failure.permanent(Why::NoRuleMatched)
+        } else {
+            failure.transient()
+        }
+    }
+}
+
+/// A failed attempt that is to be judged.
+struct Failure<'a> {
+    outcome: &'a Outcome,
+    /// Text that a `--fail-match` pattern matched.
+    fail_match: Option<&'a str>,
+    cause: Option<FailureCause>,
+}
+
+impl Failure<'_> {
+    fn permanent(&self, why: Why) -> Verdict {
+        Verdict::Permanent(self.reason(why))
+    }
+
+    /// Returns the verdict without any rule.
+    fn transient(&self) -> Verdict {
+        Verdict::Transient(self.reason(Why::ByDefault))
+    }
+
+    fn reason(&self, why: Why) -> Reason {
+        Reason {
+            why,
+            matched: self.fail_match.map(str::to_owned),
+            cause: self.cause,
+            is_safe_to_repeat: self.outcome.could_not_start(),
+        }
+    }
+
+    /// Returns the reason by the rules that apply: the first gives name and text; any of them can declare a repetition
+    /// safe.
+    fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
+        let mut reason = self.reason(Why::Rule(first.name.to_string()));
+        if let Some(pattern) = first.pattern
+            && let Some(text) = self.outcome.seen.text(pattern)
+        {
+            reason.matched = Some(text.to_owned());
+        }
+        reason.is_safe_to_repeat |= rules.iter().any(|rule| rule.is_safe_to_repeat);
+        reason
     }
 }
 
@@ -276,7 +326,10 @@ impl Rule {
         // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
         // list `timeout`.
         let is_by_pattern_alone = !self.stops && self.codes.is_none();
-        has_code && has_match && !(is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)))
+        if is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)) {
+            return false;
+        }
+        has_code && has_match
     }
 }
 

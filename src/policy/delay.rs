@@ -118,11 +118,11 @@ impl Delays {
     /// With decorrelated jitter e(i) is base * factor^i; with slots e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
-        let exponential = |factor: f64| self.scaled(factor.powi(steps));
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
-            (Jitter::Decorrelated { factor }, _) => exponential(*factor),
-            (_, Growth::Exponential { factor }) => exponential(*factor),
+            (Jitter::Decorrelated { factor }, _) | (_, Growth::Exponential { factor }) => {
+                self.scaled(factor.powi(steps))
+            }
             (_, Growth::Linear) => self.scaled(retry as f64 + 1.0),
             (_, Growth::Fibonacci) => self.scaled(fibonacci(retry)),
             (_, Growth::Constant) => self.base,
@@ -147,29 +147,41 @@ impl Delays {
 
     /// Returns the distribution of the wait before retry `retry`; `previous` is the wait before it, if any.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
-        let uniform = |low: f64, high: f64| Distribution::Uniform {
-            low,
-            high,
-            cap: self.cap,
-        };
-        let e = || nanos(self.unjittered(retry));
         match self.jitter {
-            Jitter::None => uniform(e(), e()),
-            Jitter::Full => uniform(0.0, e()),
-            Jitter::Equal => uniform(e() / 2.0, e()),
             Jitter::Decorrelated { factor } => {
                 let low = nanos(self.base);
                 // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
-                uniform(low, high.max(low))
+                self.uniform(low, high.max(low))
             }
-            Jitter::Additive { spread } => uniform(e(), e() + nanos(spread)),
-            Jitter::Proportional { spread } => uniform(e() * (1.0 - spread), e() * (1.0 + spread)),
             Jitter::Slotted { ceiling } => Distribution::Slots {
                 slot: self.base,
                 last: last_slot(retry, ceiling),
                 cap: self.cap,
             },
+            _ => self.around(nanos(self.unjittered(retry))),
+        }
+    }
+
+    /// Returns the distribution around a wait of `e` nanoseconds without jitter.
+    fn around(&self, e: f64) -> Distribution {
+        match self.jitter {
+            Jitter::Full => self.uniform(0.0, e),
+            Jitter::Equal => self.uniform(e / 2.0, e),
+            Jitter::Additive { spread } => self.uniform(e, e + nanos(spread)),
+            Jitter::Proportional { spread } => self.uniform(e * (1.0 - spread), e * (1.0 + spread)),
+            // The others have distributions of their own.
+            Jitter::None | Jitter::Decorrelated { .. } | Jitter::Slotted { .. } => {
+                self.uniform(e, e)
+            }
+        }
+    }
+
+    fn uniform(&self, low: f64, high: f64) -> Distribution {
+        Distribution::Uniform {
+            low,
+            high,
+            cap: self.cap,
         }
     }
 
@@ -186,7 +198,8 @@ impl Delays {
         if drawn >= asked {
             return drawn;
         }
-        let (tenth, quarter) = (nanos(asked) / 10.0, nanos(asked) / 4.0);
+        let tenth = nanos(asked) / 10.0;
+        let quarter = nanos(asked) / 4.0;
         let most_added = nanos(drawn).clamp(tenth, quarter).min(nanos(self.cap));
         asked.saturating_add(from_nanos(most_added * rng.random::<f64>()))
     }
@@ -205,7 +218,8 @@ fn last_slot(retry: u64, ceiling: u32) -> u64 {
 
 /// Returns 1, 1, 2, 3, 5, 8, ... for i = 0, 1, 2, ...; infinity beyond the range of `f64`.
 fn fibonacci(i: u64) -> f64 {
-    let (mut current, mut next) = (1.0, 1.0);
+    let mut current = 1.0;
+    let mut next = 1.0;
     // Infinite from step 1476 on.
     for _ in 0..i.min(1500) {
         (current, next) = (next, current + next);
@@ -263,7 +277,9 @@ impl Distribution {
                 below * (low + cap) / 2.0 + (1.0 - below) * cap
             }
             Distribution::Slots { slot, last, cap } => {
-                let (slot, last, cap) = (nanos(slot), last as f64, nanos(cap));
+                let slot = nanos(slot);
+                let last = last as f64;
+                let cap = nanos(cap);
                 // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
                 // stay below: `min` replaces infinity and NaN with `last`.
                 let last_below = (cap / slot).floor().min(last);

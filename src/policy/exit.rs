@@ -1,6 +1,6 @@
-//! The table of exit statuses, as one match.
+//! The table of exit statuses: one row for each way in which a run ends.
 
-use crate::policy::outcome::End;
+use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
@@ -23,6 +23,9 @@ impl Exit {
     }
 }
 
+/// Exit without a run, after a text that was asked for (`--plan`, `--help`).
+pub const DONE: Exit = Exit::Code(0);
+
 /// Exit after a failure of backoff itself: usage error, failed fork, failed write.
 pub const FAULT: Exit = Exit::Code(125);
 
@@ -37,57 +40,107 @@ pub struct Overrides {
     pub zero: CodeSet,
 }
 
-/// Returns the exit of a run that ended with `stop` after an attempt that ended with `end`: the status that an option
-/// sets for this case, otherwise the attempt's own, unless that would mislead.
-pub fn status(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
-    let chosen = match stop {
-        Stop::Succeeded { flaky: true } => overrides.flaky,
-        Stop::GaveUp(
+/// A way in which a run ends. Each has a row in [`status`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending<'a> {
+    /// The session stopped the run after an attempt that ended with `end`.
+    Stopped {
+        stop: Stop,
+        end: &'a End,
+        until: Until,
+    },
+    /// The session stopped the run, and the deadline then cut off the output that was kept for the caller.
+    CutOff { stop: Stop },
+    /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command.
+    AttemptInterrupted { end: &'a End, until: Until },
+    /// A limit on time passed before the first attempt could start.
+    NoAttemptInTime,
+    /// `--cool-off=skip:CODE`: the last run gave up not long ago.
+    Skipped { code: u8 },
+    /// A signal came between two attempts, or PIPE as the output has lost its reader.
+    Interrupted(Signal),
+    /// backoff itself failed.
+    Fault,
+}
+
+/// End of an attempt whose output the deadline cut off, whatever end it had: the caller has only a part.
+pub const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
+
+/// Returns the exit of a run: the table of all ways in which a run ends.
+pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
+    match ending {
+        Ending::Stopped { stop, end, until } => match stop {
+            Stop::Succeeded { flaky: true } => match overrides.flaky {
+                Some(code) => Exit::Code(code),
+                None => as_it_ended(end, overrides.zero),
+            },
+            Stop::Succeeded { flaky: false } | Stop::Ended(_) => as_it_ended(end, overrides.zero),
+            Stop::FailureCame => Exit::Code(0),
+            Stop::GaveUp(why) => match overrides.for_giving_up(why) {
+                Some(code) => Exit::Code(code),
+                None => after_giving_up(why, end, until),
+            },
+        },
+        // No success or failure was found: with `--until failure`, 1 would say that no failure came.
+        Ending::CutOff { stop } => status(
+            Ending::Stopped {
+                stop,
+                end: &BY_DEADLINE,
+                until: Until::Success,
+            },
+            overrides,
+        ),
+        Ending::AttemptInterrupted { end, until } => match as_it_ended(end, overrides.zero) {
+            // With `--until failure`, 0 says that a failure came.
+            Exit::Code(0) if until == Until::Failure => Exit::Code(1),
+            exit => exit,
+        },
+        Ending::NoAttemptInTime => Exit::Code(overrides.exhausted.unwrap_or(124)),
+        Ending::Skipped { code } => Exit::Code(code),
+        Ending::Interrupted(signal) => Exit::Signal(signal),
+        Ending::Fault => FAULT,
+    }
+}
+
+impl Overrides {
+    /// Returns the status that the user has chosen for a run that gives up.
+    fn for_giving_up(self, why: GiveUp) -> Option<u8> {
+        match why {
             GiveUp::Attempts
             | GiveUp::Deadline
             | GiveUp::StopAfter
             | GiveUp::Delay
             | GiveUp::RetryAfterTooLong
             | GiveUp::Budget(_)
-            | GiveUp::StoreDown,
-        ) => overrides.exhausted,
-        // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat an
-        // effect, or add to the retries of an outer run.
-        Stop::GaveUp(
-            GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin,
-        ) => None,
-        Stop::Succeeded { flaky: false } | Stop::FailureCame | Stop::Ended(_) => None,
-    };
-    if let Some(code) = chosen {
-        return Exit::Code(code);
-    }
-    match (stop, end) {
-        (Stop::FailureCame, _) => Exit::Code(0),
-        // No failure came: always 1, as the last success may have a code of its own. A failed start, and a permanent
-        // failure, which ends the run whatever its goal, keep their status.
-        (Stop::GaveUp(why), end)
-            if until == Until::Failure
-                && why != GiveUp::Permanent
-                && !matches!(end, End::NotStarted(_)) =>
-        {
-            Exit::Code(1)
+            | GiveUp::StoreDown => self.exhausted,
+            // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat
+            // an effect, or add to the retries of an outer run.
+            GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::Stdin => None,
         }
-        (Stop::Succeeded { .. } | Stop::Ended(_), _) => as_it_ended(end, overrides.zero),
+    }
+}
+
+/// Returns the exit of a run that gave up, without any choice of the user: the attempt's own, unless that would mislead.
+fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
+    // A failed start, and a permanent failure, which ends the run whatever its goal, keep their status.
+    let keeps_status = why == GiveUp::Permanent || matches!(end, End::NotStarted(_));
+    if until == Until::Failure && !keeps_status {
+        // No failure came: always 1, as the last success may have a code of its own.
+        return Exit::Code(1);
+    }
+    match end {
         // The run failed, or had too few successes in a row; 0 would hide that.
-        (Stop::GaveUp(_), End::Exited(0)) => Exit::Code(1),
+        End::Exited(0) => Exit::Code(1),
         _ => as_it_ended(end, CodeSet::default()),
     }
 }
 
-/// Returns the exit if the deadline passed before the first attempt could start.
-pub fn no_attempt_in_time(overrides: Overrides) -> Exit {
-    Exit::Code(overrides.exhausted.unwrap_or(124))
-}
-
 /// Returns the command's own end, unchanged, or 0 for one of the successes `zero`.
-pub fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
+fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
+    if zero.contains_end(end) {
+        return Exit::Code(0);
+    }
     match end {
-        _ if zero.contains_end(end) => Exit::Code(0),
         End::Signaled(signal) => Exit::Signal(*signal),
         End::Exited(_) | End::TimedOut(_) | End::NotStarted(_) | End::Unended => {
             Exit::Code(end.shell_status())

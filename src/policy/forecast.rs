@@ -22,9 +22,16 @@ const SAMPLED_RUNS: usize = 10_000;
 const ROWS_OF_ALL_RUNS: u64 = 100;
 const RUNS_OF_LONG_PLAN: usize = 1_000;
 
+/// The waits of a run in order, and the reason for their end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forecast {
+    pub rows: Vec<WaitRow>,
+    pub end: RowsEnd,
+}
+
 /// The wait before one retry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct WaitRow {
     /// 1 for the first retry.
     pub retry: u64,
     pub least: Duration,
@@ -35,13 +42,30 @@ pub struct Row {
     pub total: Duration,
     /// The sum of the longest waits up to this retry.
     pub total_most: Duration,
-    /// The 5th and the 95th percentile of the totals.
-    pub totals: [Duration; 2],
+    /// The spread of the totals.
+    pub totals: Spread<Duration>,
+}
+
+/// The 5th and the 95th percentile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spread<T> {
+    pub low: T,
+    pub high: T,
+}
+
+impl<T: Copy> Spread<T> {
+    /// Returns the spread of a value that is the same in all runs.
+    fn none(value: T) -> Spread<T> {
+        Spread {
+            low: value,
+            high: value,
+        }
+    }
 }
 
 /// Reason why no further row follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum RowsEnd {
     /// `--attempts`
     Attempts,
     /// Attempts are unlimited, and enough rows are shown.
@@ -50,13 +74,82 @@ pub enum End {
     More(u64),
     /// `--stop-at-delay`
     Delay,
-    /// `--deadline` or `--stop-after`, with the 5th and the 95th percentile of the number of retries before it.
-    Deadline([u64; 2]),
+    /// `--deadline` or `--stop-after`, with the number of retries before it.
+    Deadline(Spread<u64>),
+}
+
+/// Returns the forecast of a run. It ends by a limit on retries, or by a limit on time that the mean total reaches.
+/// `before` passes before the first attempt.
+pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
+    let mut sample = Sample::new(delays, time_limit(limits, before));
+    let mut rows = Vec::new();
+    let mut in_time = Spread::none(0);
+    loop {
+        let retries = sample.last.retry;
+        if let Some(end) = end_before(retries, delays, limits) {
+            // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
+            let all_retries_fit = rows.len() as u64 == retries && in_time.low == retries;
+            let end = if all_retries_fit {
+                end
+            } else {
+                RowsEnd::Deadline(in_time)
+            };
+            return Forecast { rows, end };
+        }
+        let row = sample.next_row();
+        // Rows end once the mean total reaches the limit on time; sampled runs go on.
+        if sample.is_in_time(row.total) {
+            rows.push(row);
+        }
+        in_time = sample.retries_in_time();
+        // Goes on after the last row until 95% of the sampled runs have reached the limit on time.
+        if in_time.high < row.retry {
+            let end = RowsEnd::Deadline(in_time);
+            return Forecast { rows, end };
+        }
+    }
+}
+
+/// Returns the waits of the run that draws from `rng`. `before` passes before the first attempt.
+pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn Rng) -> Forecast {
+    let time_limit = limits.latest_begin().map(|(limit, _)| limit);
+    let mut rows: Vec<WaitRow> = Vec::new();
+    let mut previous = None;
+    let mut total = Duration::ZERO;
+    loop {
+        let retry = rows.len() as u64;
+        if let Some(end) = end_before(retry, delays, limits) {
+            return Forecast { rows, end };
+        }
+        let wait = delays.draw(retry, previous, rng);
+        total = total.saturating_add(wait);
+        let begin = before.saturating_add(total);
+        if time_limit.is_some_and(|limit| begin >= limit) {
+            let end = RowsEnd::Deadline(Spread::none(retry));
+            return Forecast { rows, end };
+        }
+        previous = Some(wait);
+        rows.push(WaitRow {
+            retry: retry + 1,
+            least: wait,
+            mean: wait,
+            most: wait,
+            total,
+            total_most: total,
+            totals: Spread::none(total),
+        });
+    }
+}
+
+/// Returns the time that waits may take, if `before` passes before the first attempt.
+fn time_limit(limits: &Limits, before: Duration) -> Option<Duration> {
+    let (limit, _) = limits.latest_begin()?;
+    Some(limit.saturating_sub(before))
 }
 
 /// A sampled run.
 #[derive(Clone, Copy, Default)]
-struct Run {
+struct SampledRun {
     previous: Option<Duration>,
     /// Sum of the waits.
     total: Duration,
@@ -64,129 +157,109 @@ struct Run {
     retries_in_time: u64,
 }
 
-/// Returns the waits of a run in order, and the reason for their end: a limit on retries, or a limit on time that the
-/// mean total reaches. `before` passes before the first attempt.
-pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> (Vec<Row>, End) {
-    let time_limit = limits
-        .latest_begin()
-        .map(|(limit, _)| limit.saturating_sub(before));
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
-    // Runs without jitter are all equal.
-    let sampled = if delays.jitter == Jitter::None {
-        1
-    } else {
-        SAMPLED_RUNS
-    };
-    let mut runs = vec![Run::default(); sampled];
-    // `row` is the last row; before the first, retry 0 with zeros.
-    let (mut rows, mut row) = (Vec::new(), Row::default());
-    let mut mean = nanos(delays.base);
-    // 5th and 95th percentile of the runs' retries in time.
-    let mut in_time = [0; 2];
-    let end = loop {
-        if let Some(end) = end_before(row.retry, delays, limits) {
-            // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
-            let all_retries_fit = rows.len() as u64 == row.retry && in_time[0] == row.retry;
-            break if all_retries_fit {
-                end
-            } else {
-                End::Deadline(in_time)
-            };
-        }
-        // Upper end of the last wait, for decorrelated jitter.
-        let longest = (row.retry > 0).then_some(row.most);
-        let wait = delays.distribution(row.retry, longest);
-        let mut sampled_mean = 0.0;
-        if row.retry == ROWS_OF_ALL_RUNS {
-            runs.truncate(RUNS_OF_LONG_PLAN);
-        }
-        let count = runs.len() as f64;
-        for run in &mut runs {
-            let mut wait = wait;
-            if let Jitter::Decorrelated { .. } = delays.jitter {
-                wait = delays.distribution(row.retry, run.previous);
-                // The mean of distributions varies less than that of draws.
-                sampled_mean += nanos(wait.mean()) / count;
-            }
-            run.draw_next(wait, time_limit, &mut rng);
-        }
-        mean = match delays.jitter {
-            // m(i) of the heading, as no wait can reach the cap yet.
-            Jitter::Decorrelated { factor }
-                if nanos(longest.unwrap_or(delays.base)) * factor <= nanos(delays.cap) =>
-            {
-                f64::midpoint(nanos(delays.base), factor * mean)
-            }
-            Jitter::Decorrelated { .. } => sampled_mean,
-            _ => nanos(wait.mean()),
-        };
-        let row_mean = from_nanos(mean).clamp(wait.least(), wait.most());
-        row = Row {
-            retry: row.retry + 1,
-            least: wait.least(),
-            mean: row_mean,
-            most: wait.most(),
-            total: row.total.saturating_add(row_mean),
-            total_most: row.total_most.saturating_add(wait.most()),
-            totals: percentiles(&runs, |run| run.total),
-        };
-        // Rows end once the mean total reaches the limit on time; sampled runs go on.
-        rows.extend(
-            time_limit
-                .is_none_or(|limit| row.total < limit)
-                .then_some(row),
-        );
-        // Without a limit on time, every retry is in time.
-        in_time = time_limit.map_or([row.retry; 2], |_| {
-            percentiles(&runs, |run| run.retries_in_time)
-        });
-        // Goes on after the last row until 95% of the sampled runs have reached the limit on time.
-        if in_time[1] < row.retry {
-            break End::Deadline(in_time);
-        }
-    };
-    (rows, end)
+/// Runs that are drawn beside each other, one retry after the other.
+struct Sample<'a> {
+    delays: &'a Delays,
+    /// No retry begins at this time or later.
+    time_limit: Option<Duration>,
+    runs: Vec<SampledRun>,
+    rng: Xoshiro256PlusPlus,
+    /// The last row; before the first, retry 0 with zeros.
+    last: WaitRow,
+    /// The mean of the last wait in nanoseconds; at first the base.
+    mean: f64,
 }
 
-/// Returns the waits of the run that draws from `rng`, in order, and the reason for their end. `before` passes before
-/// the first attempt.
-pub fn drawn(
-    delays: &Delays,
-    limits: &Limits,
-    before: Duration,
-    rng: &mut dyn Rng,
-) -> (Vec<Row>, End) {
-    let mut rows: Vec<Row> = Vec::new();
-    let mut previous = None;
-    let mut total = Duration::ZERO;
-    loop {
-        let retry = rows.len() as u64;
-        if let Some(end) = end_before(retry, delays, limits) {
-            return (rows, end);
+impl Sample<'_> {
+    fn new(delays: &Delays, time_limit: Option<Duration>) -> Sample<'_> {
+        // Runs without jitter are all equal.
+        let runs = if delays.jitter == Jitter::None {
+            1
+        } else {
+            SAMPLED_RUNS
+        };
+        Sample {
+            delays,
+            time_limit,
+            runs: vec![SampledRun::default(); runs],
+            rng: Xoshiro256PlusPlus::seed_from_u64(0),
+            last: WaitRow::default(),
+            mean: nanos(delays.base),
         }
-        let wait = delays.draw(retry, previous, rng);
-        total = total.saturating_add(wait);
-        let begin = before.saturating_add(total);
-        if limits
-            .latest_begin()
-            .is_some_and(|(limit, _)| begin >= limit)
-        {
-            return (rows, End::Deadline([retry; 2]));
+    }
+
+    /// Draws the next wait of each run.
+    fn next_row(&mut self) -> WaitRow {
+        let last = self.last;
+        // Upper end of the last wait, for decorrelated jitter.
+        let longest = (last.retry > 0).then_some(last.most);
+        let wait = self.delays.distribution(last.retry, longest);
+        if last.retry == ROWS_OF_ALL_RUNS {
+            self.runs.truncate(RUNS_OF_LONG_PLAN);
         }
-        previous = Some(wait);
-        rows.push(Row {
-            retry: retry + 1,
-            least: wait,
-            mean: wait,
-            most: wait,
-            total,
-            total_most: total,
-            totals: [total; 2],
-        });
+        self.mean = match self.delays.jitter {
+            Jitter::Decorrelated { factor } => {
+                let sampled_mean = self.draw_decorrelated();
+                let longest = longest.unwrap_or(self.delays.base);
+                if nanos(longest) * factor <= nanos(self.delays.cap) {
+                    // m(i) of the heading, as no wait can reach the cap yet.
+                    f64::midpoint(nanos(self.delays.base), factor * self.mean)
+                } else {
+                    sampled_mean
+                }
+            }
+            _ => {
+                self.draw(wait);
+                nanos(wait.mean())
+            }
+        };
+        let mean = from_nanos(self.mean).clamp(wait.least(), wait.most());
+        self.last = WaitRow {
+            retry: last.retry + 1,
+            least: wait.least(),
+            mean,
+            most: wait.most(),
+            total: last.total.saturating_add(mean),
+            total_most: last.total_most.saturating_add(wait.most()),
+            totals: spread(&self.runs, |run| run.total),
+        };
+        self.last
+    }
+
+    /// Draws the next wait of each run from the same distribution.
+    fn draw(&mut self, wait: Distribution) {
+        for run in &mut self.runs {
+            run.draw_next(wait, self.time_limit, &mut self.rng);
+        }
+    }
+
+    /// Draws the next wait of each run, which depends on the wait before. Returns the mean of the distributions, which
+    /// varies less than that of draws.
+    fn draw_decorrelated(&mut self) -> f64 {
+        let count = self.runs.len() as f64;
+        let mut mean = 0.0;
+        for run in &mut self.runs {
+            let wait = self.delays.distribution(self.last.retry, run.previous);
+            mean += nanos(wait.mean()) / count;
+            run.draw_next(wait, self.time_limit, &mut self.rng);
+        }
+        mean
+    }
+
+    fn is_in_time(&self, total: Duration) -> bool {
+        self.time_limit.is_none_or(|limit| total < limit)
+    }
+
+    /// Returns the number of retries before the limit on time.
+    fn retries_in_time(&self) -> Spread<u64> {
+        if self.time_limit.is_none() {
+            return Spread::none(self.last.retry);
+        }
+        spread(&self.runs, |run| run.retries_in_time)
     }
 }
 
-impl Run {
+impl SampledRun {
     /// Draws the next wait. No retry begins at `time_limit` or later.
     fn draw_next(
         &mut self,
@@ -202,24 +275,36 @@ impl Run {
 }
 
 /// Returns the limit, except on time, that forbids retry `retry` (0 is the first) or its row.
-fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<End> {
-    let rows_if_unlimited = limits
-        .latest_begin()
-        .map_or(ROWS_WHEN_UNLIMITED, |_| MOST_ROWS);
-    match limits.attempts {
-        Some(attempts) if retry + 1 >= attempts => Some(End::Attempts),
-        Some(attempts) if retry >= MOST_ROWS => Some(End::More(attempts - 1 - retry)),
-        None if retry >= rows_if_unlimited => Some(End::Unlimited),
-        _ if limits.reaches_stop_at_delay(delays, retry) => Some(End::Delay),
-        _ => None,
+fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<RowsEnd> {
+    let most_rows = match (limits.attempts, limits.latest_begin()) {
+        (None, None) => ROWS_WHEN_UNLIMITED,
+        _ => MOST_ROWS,
+    };
+    if let Some(attempts) = limits.attempts
+        && retry + 1 >= attempts
+    {
+        return Some(RowsEnd::Attempts);
     }
+    if retry >= most_rows {
+        return Some(match limits.attempts {
+            Some(attempts) => RowsEnd::More(attempts - 1 - retry),
+            None => RowsEnd::Unlimited,
+        });
+    }
+    limits
+        .reaches_stop_at_delay(delays, retry)
+        .then_some(RowsEnd::Delay)
 }
 
-/// Returns the 5th and the 95th percentile: of n sorted values, those at the places n / 20 and n - 1 - n / 20.
-fn percentiles<T: Ord + Copy>(runs: &[Run], value: impl Fn(&Run) -> T) -> [T; 2] {
+/// Returns the spread of a value: of n sorted values, those at the places n / 20 and n - 1 - n / 20.
+fn spread<T: Ord + Copy>(runs: &[SampledRun], value: impl Fn(&SampledRun) -> T) -> Spread<T> {
     let mut values: Vec<T> = runs.iter().map(value).collect();
-    [runs.len() / 20, runs.len() - 1 - runs.len() / 20]
-        .map(|place| *values.select_nth_unstable(place).1)
+    let low = runs.len() / 20;
+    let high = runs.len() - 1 - low;
+    Spread {
+        low: *values.select_nth_unstable(low).1,
+        high: *values.select_nth_unstable(high).1,
+    }
 }
 
 #[cfg(test)]

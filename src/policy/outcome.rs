@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::policy::signal::Signal;
+use crate::text::exact;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
@@ -63,6 +64,11 @@ impl Outcome {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
 
+    /// Returns true if `--deadline` ended the attempt.
+    pub(crate) fn ended_by_deadline(&self) -> bool {
+        self.end == End::TimedOut(TimeLimit::Deadline)
+    }
+
     /// Returns true if exec failed, so that nothing ran.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_))
@@ -85,9 +91,10 @@ pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A death by KILL names KILL itself.
-        let adds_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
-        let and = if adds_kill { NEEDED_KILL } else { "" };
-        match (&self.end, self.cut.limit.map(exact)) {
+        let names_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
+        let and = if names_kill { NEEDED_KILL } else { "" };
+        let limit = self.cut.limit.map(exact);
+        match (&self.end, limit) {
             (End::TimedOut(TimeLimit::Timeout), Some(limit)) => {
                 write!(f, "timed out{and} (--timeout {limit})")
             }
@@ -96,24 +103,6 @@ impl fmt::Display for Outcome {
             }
             (end, _) => write!(f, "{end}{and}"),
         }
-    }
-}
-
-/// Returns a length of time as a user types it, `1m30s`, without rounding.
-pub(crate) fn exact(length: Duration) -> String {
-    let minutes = length.as_secs() / 60;
-    // `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
-    let seconds = format!("{:?}", length - Duration::from_secs(minutes * 60)).replace('µ', "u");
-    let (days, hours, minutes) = (minutes / 1_440, minutes / 60 % 24, minutes % 60);
-    let parts = format!("{days}d {hours}h {minutes}m {seconds}");
-    let text: String = parts
-        .split(' ')
-        .filter(|part| !part.starts_with('0'))
-        .collect();
-    if text.is_empty() {
-        "0".to_owned()
-    } else {
-        text
     }
 }
 
@@ -183,6 +172,11 @@ impl StartFailure {
 
     /// Message if no file is at the path that was given.
     pub const NO_FILE: &'static str = "No such file or directory";
+
+    /// Returns true if the name of the command may be a mistake. `not_found` also covers a missing interpreter.
+    pub(crate) fn is_about_name(&self) -> bool {
+        [StartFailure::NOT_FOUND, StartFailure::NO_FILE].contains(&self.message.as_str())
+    }
 
     /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).
     pub fn code(&self) -> u8 {

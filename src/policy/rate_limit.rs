@@ -89,11 +89,9 @@ impl RateLimits {
 
     /// Returns the longest wait for a limit that is spent, if it is at most `longest`.
     pub(super) fn wait(&self, longest: Duration) -> Option<Duration> {
-        let spent = self
-            .limits
+        self.limits
             .iter()
-            .filter(|limit| limit.is_spent.unwrap_or(self.too_many));
-        spent
+            .filter(|limit| limit.is_spent.unwrap_or(self.too_many))
             .filter_map(|limit| limit.reset_after.or(limit.reset))
             .filter(|reset| *reset <= longest)
             .max()
@@ -130,10 +128,10 @@ impl RateLimits {
             limit.is_spent = limit.is_spent.max(number.map(|left| left.is_zero()));
             return;
         }
-        let of_number = number.and_then(|number| match number <= LAST_RESET && !is_epoch {
-            true => Some(number),
-            false => until_epoch(number, now),
-        });
+        let of_number = match number {
+            Some(number) if is_epoch || number > LAST_RESET => until_epoch(number, now),
+            number => number,
+        };
         let of_date = text("date").and_then(|date| until_date(date, now));
         let reset = text("lengths").map(length).or(of_date).or(of_number);
         let reset = reset.filter(|reset| *reset <= LAST_RESET);

@@ -64,11 +64,14 @@ impl RetryAfter {
     /// Reads a clean line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
     /// follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
-        for found in REQUEST
-            .iter()
-            .flat_map(|request| request.captures_iter(line))
-        {
-            self.read_request(&found, line, now);
+        if let Some(request) = &*REQUEST {
+            for found in request.captures_iter(line) {
+                let request = Request {
+                    line,
+                    found: &found,
+                };
+                self.asked = self.asked.max(request.wait(now));
+            }
         }
         self.limits.read(line, now);
     }
@@ -78,28 +81,58 @@ impl RetryAfter {
     pub fn wait(&self, longest: Duration) -> Option<Duration> {
         self.asked.or_else(|| self.limits.wait(longest))
     }
+}
 
-    /// Reads one match of [`REQUEST`]. Its groups tell the kind and the value.
-    fn read_request(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
-        let text =
-            |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
-        let has = |group: &str| found.get_group_by_name(group).is_some();
-        if has("own") {
-            // A program's message about its own retries.
-            return;
+/// One match of [`REQUEST`].
+struct Request<'a> {
+    line: &'a [u8],
+    found: &'a Captures,
+}
+
+impl Request<'_> {
+    /// Returns the wait that the request asks for, if it is one.
+    fn wait(&self, now: SystemTime) -> Option<Duration> {
+        // A program's message about its own retries.
+        if self.has("own") {
+            return None;
         }
-        let number_in = |unit: &str| text("number").map(|number| length(&[number, unit].concat()));
-        let date = text("http_date").or(text("date"));
-        let until_date = date.and_then(|date| until_date(date, now));
+        if let Some(date) = self.text("http_date").or(self.text("date"))
+            && let Some(wait) = until_date(date, now)
+        {
+            return Some(wait);
+        }
         // `try again at` takes only a date.
-        let lengths = text("lengths").filter(|_| !has("clock")).map(length);
-        let default_unit = if has("amazon") { "ms" } else { "s" };
-        let number = match has("field") {
-            true => number_in(text("unit").unwrap_or(default_unit)),
-            // `retry after 3 attempts` is not a wait.
-            false => number_in("s").filter(|_| has("prose") && has("alone")),
-        };
-        self.asked = self.asked.max(until_date.or(lengths).or(number));
+        if self.has("lengths") && !self.has("clock") {
+            return self.text("lengths").map(length);
+        }
+        if self.has("field") {
+            let unit = self.text("unit").unwrap_or(self.default_unit());
+            return self.number_in(unit);
+        }
+        // `retry after 3 attempts` is not a wait.
+        if self.has("prose") && self.has("alone") {
+            return self.number_in("s");
+        }
+        None
+    }
+
+    fn default_unit(&self) -> &'static str {
+        if self.has("amazon") { "ms" } else { "s" }
+    }
+
+    fn number_in(&self, unit: &str) -> Option<Duration> {
+        let number = self.text("number")?;
+        Some(length(&format!("{number}{unit}")))
+    }
+
+    fn has(&self, group: &str) -> bool {
+        self.found.get_group_by_name(group).is_some()
+    }
+
+    /// Returns the text of a group, if it matched and is UTF-8.
+    fn text(&self, group: &str) -> Option<&str> {
+        let span = self.found.get_group_by_name(group)?;
+        str::from_utf8(&self.line[span.range()]).ok()
     }
 }
 

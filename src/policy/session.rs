@@ -7,9 +7,9 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::budget::Counts;
-use super::classifier::{Reason, Verdict, Why};
+use super::classifier::{Verdict, Why};
 use super::delay::Delays;
-use super::outcome::{End, Outcome, TimeLimit};
+use super::outcome::Outcome;
 pub use limits::{Limits, Until};
 
 /// The next step after an attempt.
@@ -143,9 +143,7 @@ impl<'p> Session<'p> {
             // Never `Ask`: `--retry-if` has replaced it, except with `--until failure`, which the next arm ends.
             (Until::Success, Verdict::Permanent(_) | Verdict::Ask(_)) => give_up(GiveUp::Permanent),
             // The deadline is not a failure of the command.
-            (Until::Failure, _)
-                if !succeeded && outcome.end != End::TimedOut(TimeLimit::Deadline) =>
-            {
+            (Until::Failure, _) if !succeeded && !outcome.ended_by_deadline() => {
                 Decision::Stop(Stop::FailureCame)
             }
             // A transient failure, a success that is not the goal, the deadline, or any end with `--until never`.
@@ -159,13 +157,13 @@ impl<'p> Session<'p> {
     /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output has no
     /// reader, or whose predicate failed says nothing about the command, so it is treated as with `--until success`.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
-        let says_nothing = |reason: &Reason| {
-            matches!(
+        let is_unknown = match verdict.reason() {
+            Some(reason) => matches!(
                 reason.why,
                 Why::ReaderGone | Why::Unread | Why::Survivors | Why::PredicateFailed { .. }
-            )
+            ),
+            None => false,
         };
-        let is_unknown = verdict.reason().is_some_and(says_nothing);
         if outcome.could_not_start() || outcome.seen.reader_gone || is_unknown {
             Until::Success
         } else {
@@ -197,8 +195,10 @@ impl<'p> Session<'p> {
             return give_up(GiveUp::Attempts);
         }
         let wait = self.delays.base;
-        self.exceeded_time_limit(elapsed, wait)
-            .map_or(Decision::Confirm(wait), give_up)
+        match self.exceeded_time_limit(elapsed, wait) {
+            Some(why) => give_up(why),
+            None => Decision::Confirm(wait),
+        }
     }
 
     /// Returns the wait before another attempt, or the reason why none follows.
@@ -213,26 +213,22 @@ impl<'p> Session<'p> {
         if let Some(why) = self.retry_forbidden_by(outcome, verdict) {
             return Err(why);
         }
-        let succeeded = *verdict == Verdict::Success;
-        self.restart_growth_if_due(outcome, succeeded);
+        self.note_length(outcome, verdict);
+        if self.restart_is_due || self.is_expected_success(verdict) {
+            self.restart_growth();
+        }
         if self.is_last_attempt() {
             return Err(GiveUp::Attempts);
         }
-        if self
-            .limits
-            .reaches_stop_at_delay(self.delays, self.growth_step)
-        {
+        let step = self.growth_step;
+        if self.limits.reaches_stop_at_delay(self.delays, step) {
             return Err(GiveUp::Delay);
         }
-        let drawn = self.delays.draw(self.growth_step, self.previous_delay, rng);
-        let is_too_long = |most| outcome.seen.wait_asked > Some(most);
-        let wait = if succeeded {
-            // A successful command did not ask.
+        let drawn = self.draw(rng);
+        // A successful command did not ask.
+        let wait = if *verdict == Verdict::Success {
             drawn
-        } else if self.limits.until != Until::Never
-            && self.limits.max_retry_after.is_some_and(is_too_long)
-        {
-            // With `--until never` the run goes on, and `at_least_asked` cuts the wait.
+        } else if self.asks_too_much(outcome) {
             return Err(GiveUp::RetryAfterTooLong);
         } else {
             self.at_least_asked(outcome, drawn, rng)
@@ -247,19 +243,39 @@ impl<'p> Session<'p> {
         Ok(wait)
     }
 
-    /// Restarts the growth of the waits after a long attempt (`--reset-after`; the count of attempts restarts later),
-    /// and with `--until never` after any success.
-    fn restart_growth_if_due(&mut self, outcome: &Outcome, succeeded: bool) {
-        let never_ends = self.limits.until == Until::Never;
-        let is_long = self
-            .limits
-            .reset_after
-            .is_some_and(|healthy| outcome.ran >= healthy);
-        // With `--until failure`, long successes are expected, and the attempt limit applies to them.
-        self.restart_is_due = is_long && (!succeeded || never_ends);
-        if self.restart_is_due || (succeeded && never_ends) {
-            (self.growth_step, self.previous_delay) = (0, None);
+    fn draw(&self, rng: &mut dyn Rng) -> Duration {
+        self.delays.draw(self.growth_step, self.previous_delay, rng)
+    }
+
+    /// Returns true if the output asked for a wait that ends the run. With `--until never` the run goes on, and
+    /// `at_least_asked` cuts the wait.
+    fn asks_too_much(&self, outcome: &Outcome) -> bool {
+        match (self.limits.max_retry_after, outcome.seen.wait_asked) {
+            (Some(most), Some(asked)) => asked > most && self.limits.until != Until::Never,
+            _ => false,
         }
+    }
+
+    /// Notes whether the attempt was so long that the next one counts as the second (`--reset-after`). With `--until
+    /// failure`, long successes are expected, and the attempt limit applies to them.
+    fn note_length(&mut self, outcome: &Outcome, verdict: &Verdict) {
+        let is_long = match self.limits.reset_after {
+            Some(healthy) => outcome.ran >= healthy,
+            None => false,
+        };
+        let has_failed = *verdict != Verdict::Success;
+        self.restart_is_due = is_long && (has_failed || self.is_expected_success(verdict));
+    }
+
+    /// Returns true for a success with `--until never`.
+    fn is_expected_success(&self, verdict: &Verdict) -> bool {
+        self.limits.until == Until::Never && *verdict == Verdict::Success
+    }
+
+    /// Lets the waits grow from the base again.
+    fn restart_growth(&mut self) {
+        self.growth_step = 0;
+        self.previous_delay = None;
     }
 
     /// Returns the reason in this attempt that forbids another one, if any. Limits that would forbid the next attempt
@@ -275,7 +291,7 @@ impl<'p> Session<'p> {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
-        } else if outcome.end == End::TimedOut(TimeLimit::Deadline) {
+        } else if outcome.ended_by_deadline() {
             // The cause of the end, even if input was also lost.
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
@@ -288,23 +304,27 @@ impl<'p> Session<'p> {
     /// Returns the cool-off: the time for which later runs must not start after this one has given up. It is the wait
     /// of one more retry, and grows by a step for each of the `failed_runs` before this one.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
-        let wait = match failed_runs {
-            0 => self.delays.draw(self.growth_step, self.previous_delay, rng),
+        let wait = if failed_runs == 0 {
+            self.draw(rng)
+        } else {
             // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
-            _ => self
-                .delays
-                .unjittered(self.growth_step.saturating_add(failed_runs)),
+            let step = self.growth_step.saturating_add(failed_runs);
+            self.delays.unjittered(step)
         };
         self.at_least_asked(outcome, wait, rng)
     }
 
     /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
-        let limit_asked = |limit| outcome.seen.wait_asked.map(|asked| asked.min(limit));
-        match self.limits.max_retry_after.and_then(limit_asked) {
-            Some(asked) if self.limits.asked_is_exact => drawn.max(asked),
-            Some(asked) => self.delays.at_least(asked, drawn, rng),
-            None => drawn,
+        let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
+        else {
+            return drawn;
+        };
+        let asked = asked.min(most);
+        if self.limits.asked_is_exact {
+            drawn.max(asked)
+        } else {
+            self.delays.at_least(asked, drawn, rng)
         }
     }
 

@@ -71,10 +71,10 @@ impl fmt::Display for CodeSet {
             }
             comma = ",";
         }
-        match self.timeout {
-            true => write!(f, "{comma}timeout"),
-            false => Ok(()),
+        if self.timeout {
+            write!(f, "{comma}timeout")?;
         }
+        Ok(())
     }
 }
 

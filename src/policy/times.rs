@@ -106,13 +106,13 @@ fn without_zone(date: &str) -> (&str, Zone) {
 
 /// Adds up lengths as long as each unit is smaller than the one before; `5s, 10s` is 5 seconds. Saturates.
 pub(super) fn length(text: &str) -> Duration {
-    let (mut total, mut last_unit) = (0_u128, u128::MAX);
+    let mut total = 0_u128;
+    let mut last_unit = u128::MAX;
     for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
         // Group 1 is the number, 2 the first unit.
         let number = found.get_group(1).map_or("0", |span| &text[span.range()]);
-        let has_group = |index: &usize| found.get_group(index + 2).is_some();
         let unit = (0..UNITS.len())
-            .find(has_group)
+            .find(|index| found.get_group(index + 2).is_some())
             .map_or(last_unit, |index| UNITS[index].1);
         if unit >= last_unit {
             break;
@@ -129,10 +129,14 @@ pub(super) fn length(text: &str) -> Duration {
 /// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.
 fn nanos(number: &str, unit: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let parse = |digits: &str| u128::from(digits.parse::<u64>().unwrap_or(u64::MAX));
     // `.5` has no whole digits.
-    let whole = parse(&format!("0{whole}"));
+    let whole = parsed(&format!("0{whole}"));
     // Nine digits, filled up with zeros.
-    let billionths = parse(&format!("{fraction:0<9}")[..9]);
+    let billionths = parsed(&format!("{fraction:0<9}")[..9]);
     whole * unit + billionths * unit / 1_000_000_000
+}
+
+/// Returns a number of any length. Saturates.
+fn parsed(digits: &str) -> u128 {
+    u128::from(digits.parse::<u64>().unwrap_or(u64::MAX))
 }

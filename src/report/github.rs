@@ -4,7 +4,7 @@
 
 use super::text::Level;
 use crate::run::event::Event;
-use crate::run::text::without_runner_commands;
+use crate::text::without_runner_commands;
 
 /// Returns a sentence as an annotation of this level.
 pub(super) fn annotation(level: Level, sentence: &str) -> String {

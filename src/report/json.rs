@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::ser::Formatter;
 
-use crate::run::text::is_printable;
+use crate::text::is_printable;
 
 /// Names and values of an object, in order.
 pub(super) type Fields = Vec<(&'static str, Value)>;

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::json::{self, Fields, Object, seconds};
 use super::rule;
 use super::text::{self, Text};
-use super::words::{self, timestamp};
+use super::words;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome, Survival, Survivor};
 use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
-use crate::run::text::printable;
+use crate::text::{length, printable, timestamp};
 
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
@@ -32,16 +32,16 @@ impl JsonLog {
         event: &Event<'_>,
     ) -> Option<String> {
         let plan = text.plan;
-        let (name, details) = record(text, event)?;
+        let record = record(text, event)?;
         let mut fields = vec![
             ("ts", timestamp(moment.time_of_day).into()),
             ("run_id", text.identity.run_id.clone().into()),
             ("command", words::command_name(plan).into()),
             ("label", plan.output.label.clone().into()),
-            ("event", name.into()),
+            ("event", record.name.into()),
             ("attempt", moment.attempt.into()),
         ];
-        fields.extend(details);
+        fields.extend(record.fields);
         if result(event).is_some() {
             let elapsed = seconds(moment.elapsed);
             fields.extend([
@@ -67,53 +67,80 @@ impl JsonLog {
     }
 }
 
-/// Returns the name of an event and its own fields, or None if the log leaves the event out.
-fn record(text: &Text<'_>, event: &Event<'_>) -> Option<(&'static str, Fields)> {
-    let plan = text.plan;
-    let until = plan.limits.until;
-    let warning = |message: String| ("warning", vec![("message", message.into())]);
+/// The part of a line that is the event's own.
+struct Record {
+    name: &'static str,
+    fields: Fields,
+}
+
+impl Record {
+    fn new(name: &'static str, fields: Fields) -> Record {
+        Record { name, fields }
+    }
+
+    fn warning(message: String) -> Record {
+        Record::new("warning", vec![("message", message.into())])
+    }
+}
+
+/// Returns the record of an event, or None if the log leaves the event out.
+fn record(text: &Text<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
-        Event::Started => ("attempt_started", vec![]),
-        Event::Ended { outcome, verdict } => match verdict.as_ref()? {
-            // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
-            Verdict::Success if until == Until::Success => return None,
-            Verdict::Success => ("attempt_succeeded", attempt_fields(plan, outcome, *verdict)),
-            _ => ("attempt_failed", attempt_fields(plan, outcome, *verdict)),
-        },
+        Event::Started => Record::new("attempt_started", vec![]),
+        Event::Ended { outcome, verdict } => return ended(text.plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
             asked,
             attempt,
         } => {
-            let asked_s = asked_seconds(&attempt.outcome).filter(|_| *asked);
+            let asked_s = if *asked {
+                asked_seconds(&attempt.outcome)
+            } else {
+                None
+            };
             let delay_s = seconds(*delay);
-            (
+            Record::new(
                 "retrying",
                 vec![("delay_s", delay_s.into()), ("asked_s", asked_s.into())],
             )
         }
-        Event::Warning(text) => warning(printable(text)),
-        Event::Failed(why) => warning(format!("backoff itself failed: {why}")),
-        Event::CoolingOff(wait) => warning(format!("cooling off for {}", words::length(*wait))),
+        Event::Warning(text) => Record::warning(printable(text)),
+        Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
+        Event::CoolingOff(wait) => Record::warning(format!("cooling off for {}", length(*wait))),
         // `record` does not know this run's own limit, and so no number of calls.
-        Event::Nested(nesting) => warning(text::nested(nesting, None)),
-        Event::Skipped(left) => ("skipped", vec![("left_s", seconds(*left).into())]),
+        Event::Nested(nesting) => Record::warning(text::nested(nesting, None)),
+        Event::Skipped(left) => Record::new("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted { signal, .. } => {
-            ("interrupted", vec![("signal", signal.number().into())])
+            Record::new("interrupted", vec![("signal", signal.number().into())])
         }
-        // The event that ends the run is named after the result. Any other has no result, and no line.
-        event => {
-            let Some(why) = gave_up(event) else {
-                return Some((result(event)?, vec![]));
-            };
-            let fields = vec![
-                ("reason", why.into()),
-                ("rule", rule::of_end(plan, event).into()),
-                ("asked_s", last_asked(event).into()),
-            ];
-            ("gave_up", fields)
-        }
+        event => return end_of_run(text.plan, event),
     })
+}
+
+/// Returns the record of an attempt's end.
+fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
+    let name = match verdict {
+        // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
+        Verdict::Success if plan.limits.until == Until::Success => return None,
+        Verdict::Success => "attempt_succeeded",
+        _ => "attempt_failed",
+    };
+    let fields = attempt_fields(plan, outcome, Some(verdict));
+    Some(Record::new(name, fields))
+}
+
+/// Returns the record of the event that ends the run, which is named after the result. Any other event has no result,
+/// and no line.
+fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<Record> {
+    let Some(why) = gave_up(event) else {
+        return Some(Record::new(result(event)?, vec![]));
+    };
+    let fields = vec![
+        ("reason", why.into()),
+        ("rule", rule::of_end(plan, event).into()),
+        ("asked_s", last_asked(event).into()),
+    ];
+    Some(Record::new("gave_up", fields))
 }
 
 /// Returns the result of the run, if the event ends it. A fault of backoff has no result here: the log has a warning
@@ -135,32 +162,21 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 
 /// Returns the fields of an attempt, for the log and the report.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
+    let signal = outcome.end.signal();
+    // A signal has the code 128+N, too.
+    let code = if signal.is_some() {
+        None
+    } else {
+        outcome.end.code()
+    };
     let rule = verdict.and_then(|verdict| rule::of_attempt(plan, outcome, verdict));
-    let signal = outcome.end.signal().map(Signal::number);
-    let reason = verdict.and_then(|verdict| {
-        // Not escaped, as JSON escapes it.
-        let failure = words::how_it_failed(outcome, verdict, str::to_owned);
-        Some(match verdict.reason()?.why.shell_command_failure() {
-            Some(failed) => format!("{failure}; {failed}"),
-            None => failure,
-        })
-    });
-    let verdict = verdict.map(|verdict| match verdict {
-        Verdict::Success => "success",
-        Verdict::Transient(_) => "transient",
-        // `--until failure` ends the run without asking `--retry-if`.
-        Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
-    });
+    let reason = verdict.and_then(|verdict| reason(outcome, verdict));
     let mut fields = vec![
         ("duration_s", seconds(outcome.ran).into()),
-        // A signal has the code 128+N, too.
-        (
-            "exit",
-            outcome.end.code().filter(|_| signal.is_none()).into(),
-        ),
-        ("signal", signal.into()),
+        ("exit", code.into()),
+        ("signal", signal.map(Signal::number).into()),
         ("timed_out", matches!(outcome.end, End::TimedOut(_)).into()),
-        ("verdict", verdict.into()),
+        ("verdict", verdict.map(verdict_name).into()),
         ("reason", reason.into()),
         ("rule", rule.into()),
         ("asked_s", asked_seconds(outcome).into()),
@@ -170,6 +186,25 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
         fields.push(("survivors", Value::Array(survivors)));
     }
     fields
+}
+
+/// Returns how the attempt failed. Not escaped, as JSON escapes it.
+fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
+    let why = verdict.why()?;
+    let failure = words::how_it_failed(outcome, verdict, str::to_owned);
+    Some(match why.shell_command_failure() {
+        Some(failed) => format!("{failure}; {failed}"),
+        None => failure,
+    })
+}
+
+fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Success => "success",
+        Verdict::Transient(_) => "transient",
+        // `--until failure` ends the run without asking `--retry-if`.
+        Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
+    }
 }
 
 /// Describes a process of the attempt that could not be ended.

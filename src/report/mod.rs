@@ -10,4 +10,4 @@ pub(crate) mod report_file;
 pub(crate) mod reporter;
 mod rule;
 mod text;
-pub(crate) mod words;
+mod words;

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::json::{self, Object};
-use super::words::{length, typed_limit};
+use super::words::typed_limit;
 use crate::policy::delay::generator_of_seed;
-use crate::policy::forecast::{End, Row, drawn, forecast};
+use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, drawn, forecast};
 use crate::run::plan::Plan;
+use crate::text::length;
 
 /// A column: its heading and its least width.
 type Column = (&'static str, usize);
@@ -33,45 +35,54 @@ pub(crate) fn table(plan: &Plan) -> String {
 }
 
 /// Returns the rows as columns that are as wide as their longest cell.
-fn columns(rows: &[Row]) -> String {
+fn columns(rows: &[WaitRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let is_exact = rows.iter().all(|row| row.least == row.most);
-    let columns: &[Column] = if is_exact { &EXACT } else { &RANDOM };
-    let cells = rows.iter().map(|row| {
-        let waits = match is_exact {
-            true => vec![length(row.mean), length(row.total)],
-            false => random_cells(row),
-        };
-        [vec![row.retry.to_string()], waits].concat()
-    });
-    let heading = columns.iter().map(|(heading, _)| (*heading).to_owned());
-    let lines: Vec<Vec<String>> = [heading.collect()].into_iter().chain(cells).collect();
-    let width = |column: usize| {
+    if is_exact {
+        aligned(&EXACT, rows.iter().map(exact_cells).collect())
+    } else {
+        aligned(&RANDOM, rows.iter().map(random_cells).collect())
+    }
+}
+
+/// Returns a heading and lines of cells.
+fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
+    let heading = columns
+        .iter()
+        .map(|(heading, _)| (*heading).to_owned())
+        .collect();
+    let lines = [vec![heading], cells].concat();
+    let mut widths = Vec::new();
+    for (column, (_, least)) in columns.iter().enumerate() {
         let longest = lines.iter().map(|line| line[column].len()).max();
         // Two blanks before each column except the first.
         let blanks = if column == 0 { 0 } else { 2 };
-        columns[column].1.max(longest.unwrap_or(0) + blanks)
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let aligned = lines.iter().map(|line| {
-        let cells = line.iter().zip(&widths);
-        cells
-            .map(|(cell, width)| format!("{cell:>width$}"))
-            .collect::<String>()
-            + "\n"
-    });
-    aligned.collect()
+        widths.push((*least).max(longest.unwrap_or(0) + blanks));
+    }
+    let mut text = String::new();
+    for line in &lines {
+        for (cell, width) in line.iter().zip(&widths) {
+            text += &format!("{cell:>width$}");
+        }
+        text.push('\n');
+    }
+    text
 }
 
-fn random_cells(row: &Row) -> Vec<String> {
+fn exact_cells(row: &WaitRow) -> Vec<String> {
+    vec![row.retry.to_string(), length(row.mean), length(row.total)]
+}
+
+fn random_cells(row: &WaitRow) -> Vec<String> {
     vec![
+        row.retry.to_string(),
         length(row.least),
         length(row.mean),
         length(row.most),
         length(row.total),
-        range(row.totals[0], row.totals[1]),
+        range(row.totals.low, row.totals.high),
         length(row.total_most),
     ]
 }
@@ -88,36 +99,41 @@ struct Retries {
 pub(crate) fn as_json(plan: &Plan) -> String {
     let Waits { rows, end, .. } = waits(plan);
     let more = match end {
-        End::More(retries) => Some(retries),
+        RowsEnd::More(retries) => Some(retries),
         _ => None,
     };
     let retries = rows.iter().map(row_as_json).collect();
     json::line(&Retries { retries, more })
 }
 
-fn row_as_json(row: &Row) -> Object {
-    let seconds = |wait: Duration| match wait.subsec_nanos() {
-        0 => wait.as_secs().into(),
-        _ => wait.as_secs_f64().into(),
-    };
+fn row_as_json(row: &WaitRow) -> Object {
     Object(vec![
         ("retry", row.retry.into()),
-        ("min_s", seconds(row.least)),
-        ("mean_s", seconds(row.mean)),
-        ("max_s", seconds(row.most)),
-        ("total_s", seconds(row.total)),
-        ("total_max_s", seconds(row.total_most)),
-        ("total_p5_s", seconds(row.totals[0])),
-        ("total_p95_s", seconds(row.totals[1])),
+        ("min_s", in_seconds(row.least)),
+        ("mean_s", in_seconds(row.mean)),
+        ("max_s", in_seconds(row.most)),
+        ("total_s", in_seconds(row.total)),
+        ("total_max_s", in_seconds(row.total_most)),
+        ("total_p5_s", in_seconds(row.totals.low)),
+        ("total_p95_s", in_seconds(row.totals.high)),
     ])
+}
+
+/// Returns a wait in seconds: as an integer if it has no fraction.
+fn in_seconds(wait: Duration) -> Value {
+    if wait.subsec_nanos() == 0 {
+        wait.as_secs().into()
+    } else {
+        wait.as_secs_f64().into()
+    }
 }
 
 /// The waits of a plan.
 pub(super) struct Waits {
     /// A line about the wait before the first attempt; empty if there is none.
     pub(super) first: String,
-    pub(super) rows: Vec<Row>,
-    pub(super) end: End,
+    pub(super) rows: Vec<WaitRow>,
+    pub(super) end: RowsEnd,
 }
 
 /// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions.
@@ -125,13 +141,13 @@ pub(super) fn waits(plan: &Plan) -> Waits {
     let longest = plan.initial_delay.saturating_add(plan.splay);
     let Some(seed) = plan.seed else {
         let mean = plan.initial_delay.saturating_add(plan.splay / 2);
-        let (rows, end) = forecast(&plan.delays, &plan.limits, mean);
+        let Forecast { rows, end } = forecast(&plan.delays, &plan.limits, mean);
         let first = first_wait(plan, plan.initial_delay, longest);
         return Waits { first, rows, end };
     };
     let mut rng = generator_of_seed(seed);
     let initial = plan.initial_wait(&mut rng);
-    let (rows, end) = drawn(&plan.delays, &plan.limits, initial, &mut rng);
+    let Forecast { rows, end } = drawn(&plan.delays, &plan.limits, initial, &mut rng);
     let first = first_wait(plan, initial, initial);
     Waits { first, rows, end }
 }
@@ -142,34 +158,41 @@ fn first_wait(plan: &Plan, least: Duration, most: Duration) -> String {
         return String::new();
     }
     let wait = range(least, most);
-    let part = time_limit(plan).map(|limit| format!(", which is part of {limit}"));
-    format!(
-        "before the first attempt: {wait}{}\n",
-        part.unwrap_or_default()
-    )
+    match time_limit(plan) {
+        Some(limit) => {
+            format!("before the first attempt: {wait}, which is part of {limit}\n")
+        }
+        None => format!("before the first attempt: {wait}\n"),
+    }
 }
 
 /// Returns a line with the reason for the end of the table, or nothing if all attempts are shown.
-pub(super) fn reason_for_end(plan: &Plan, end: End) -> String {
+pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     let line = match end {
-        End::Attempts if plan.limits.attempts == Some(1) => {
+        RowsEnd::Attempts if plan.limits.attempts == Some(1) => {
             "1 attempt: there is no retry to wait for".to_owned()
         }
-        End::Attempts => return String::new(),
-        End::Unlimited => "and so on: attempts are unlimited".to_owned(),
-        End::More(retries) => format!("and {retries} more"),
-        End::Delay => "--stop-at-delay ends the run here".to_owned(),
-        End::Deadline([fewest, most]) => {
-            let retries = match (fewest, most) {
-                (0, 0) => "leaves no time for a retry".to_owned(),
-                (1, 1) => "ends the run after 1 retry".to_owned(),
-                _ if fewest == most => format!("ends the run after {most} retries"),
-                _ => format!("ends 90% of runs after {fewest} to {most} retries"),
-            };
-            format!("{} {retries}", time_limit(plan).unwrap_or_default())
+        RowsEnd::Attempts => return String::new(),
+        RowsEnd::Unlimited => "and so on: attempts are unlimited".to_owned(),
+        RowsEnd::More(retries) => format!("and {retries} more"),
+        RowsEnd::Delay => "--stop-at-delay ends the run here".to_owned(),
+        RowsEnd::Deadline(retries) => {
+            let limit = time_limit(plan).unwrap_or_default();
+            format!("{limit} {}", retries_in_time(retries))
         }
     };
     line + "\n"
+}
+
+fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
+    if low < high {
+        return format!("ends 90% of runs after {low} to {high} retries");
+    }
+    match high {
+        0 => "leaves no time for a retry".to_owned(),
+        1 => "ends the run after 1 retry".to_owned(),
+        retries => format!("ends the run after {retries} retries"),
+    }
 }
 
 /// Returns the option that limits the time of the run: `--deadline 5m`.
@@ -180,8 +203,11 @@ fn time_limit(plan: &Plan) -> Option<String> {
 
 /// Returns a range of waits: `0.5s to 1.5s`.
 pub(super) fn range(least: Duration, most: Duration) -> String {
-    match [least, most].map(length) {
-        [least, most] if least == most => most,
-        [least, most] => format!("{least} to {most}"),
+    let least = length(least);
+    let most = length(most);
+    if least == most {
+        most
+    } else {
+        format!("{least} to {most}")
     }
 }

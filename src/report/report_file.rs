@@ -10,11 +10,12 @@ use super::json::{self, Object, seconds};
 use super::log::{attempt_fields, gave_up, result};
 use super::rule;
 use super::text::Text;
-use super::words::{command_name, timestamp};
+use super::words::command_name;
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
 use crate::run::plan::{Identity, Plan};
+use crate::text::timestamp;
 
 /// Limit on the attempts in a report, the last ones, as a run may last for years.
 const MOST_ATTEMPTS: usize = 10_000;
@@ -107,7 +108,8 @@ impl<'a> Report<'a> {
             self.gave_up = None;
             self.rule = None;
         }
-        (self.duration_s, self.exit_status) = (seconds(elapsed), exit.shell_status());
+        self.duration_s = seconds(elapsed);
+        self.exit_status = exit.shell_status();
         json::line(&self)
     }
 }

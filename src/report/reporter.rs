@@ -1,16 +1,15 @@
 //! Turns the events of a run into lines and the report.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::github;
 use super::log::JsonLog;
 use super::report_file::Report;
 use super::text::{Level, Text, level};
-use super::words::timestamp;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
-use crate::run::text::without_runner_commands;
+use crate::text::{escapes, timestamp, without_runner_commands};
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
@@ -42,8 +41,8 @@ impl<'a> Reporter<'a> {
             report: plan
                 .output
                 .report
-                .as_ref()
-                .map(|_| Report::new(plan, identity)),
+                .is_some()
+                .then(|| Report::new(plan, identity)),
         }
     }
 
@@ -69,10 +68,11 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
-        let title = self
-            .text
-            .title(moment)
-            .filter(|_| format == Format::GitHubGroups);
+        let title = if format == Format::GitHubGroups {
+            self.text.title(moment)
+        } else {
+            None
+        };
         let group = github::group(event, title, &mut self.is_in_group);
         let lines: String = group.into_iter().chain(line).collect();
         (!lines.is_empty()).then_some(lines)
@@ -81,31 +81,22 @@ impl<'a> Reporter<'a> {
     /// Returns a sentence as lines for people.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
-        // A path in /dev or /proc may lead to a descriptor that the runner reads.
-        let is_file = |path: &PathBuf| !path.starts_with("/dev") && !path.starts_with("/proc");
-        let harmless = without_runner_commands(&sentence);
-        if harmless != sentence && !log_file.is_some_and(is_file) && (self.is_read_by_runner)() {
-            sentence = harmless;
+        if (self.is_read_by_runner)() && !log_file.is_some_and(|path| is_file(path)) {
+            sentence = without_runner_commands(&sentence);
         }
-        // ECMA-48, SGR.
-        let color = match level {
-            _ if !self.has_color() => "",
-            Level::Success => "\x1b[32m",
-            // Plain yellow cannot be read on white.
-            Level::Warning => "\x1b[1;33m",
-            Level::Error => "\x1b[31m",
-            Level::Plain => "",
+        let color = if self.has_color() {
+            color_of(level)
+        } else {
+            ""
         };
-        let reset = if color.is_empty() { "" } else { "\x1b[0m" };
+        let reset = if color.is_empty() { "" } else { escapes::RESET };
         let lines = format!("backoff: {color}{sentence}{reset}\n");
         if log_file.is_none() {
             return lines;
         }
         // Several runs may share the log file, so each line names its run.
-        let (time, id) = (
-            timestamp(moment.time_of_day),
-            &self.text.identity.run_id[..8],
-        );
+        let time = timestamp(moment.time_of_day);
+        let id = &self.text.identity.run_id[..8];
         lines
             .lines()
             .map(|line| format!("{time} {id} {line}\n"))
@@ -120,4 +111,18 @@ impl<'a> Reporter<'a> {
             When::Never => false,
         }
     }
+}
+
+fn color_of(level: Level) -> &'static str {
+    match level {
+        Level::Success => escapes::GREEN,
+        Level::Warning => escapes::BOLD_YELLOW,
+        Level::Error => escapes::RED,
+        Level::Plain => "",
+    }
+}
+
+/// Returns false for a path in /dev or /proc, which may lead to a descriptor that a CI runner reads.
+fn is_file(path: &Path) -> bool {
+    !path.starts_with("/dev") && !path.starts_with("/proc")
 }

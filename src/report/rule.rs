@@ -42,21 +42,23 @@ pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
         Event::NoTime { why, .. } => *why,
         _ => return None,
     };
-    let rule = match (why, event) {
-        (GiveUp::Permanent, Event::Stopped { attempt, .. }) => {
-            return of_attempt(plan, &attempt.outcome, &attempt.verdict);
-        }
-        (GiveUp::Permanent, _) => DEFAULT,
-        (GiveUp::Attempts, _) => "--attempts",
-        (GiveUp::Deadline, _) => "--deadline",
-        (GiveUp::StopAfter, _) => "--stop-after",
-        (GiveUp::Delay, _) => "--stop-at-delay",
-        (GiveUp::RetryAfterTooLong, _) => "--retry-after",
-        (GiveUp::Budget(_), _) => "--budget",
-        (GiveUp::StoreDown, _) => "--store-down",
-        (GiveUp::NotIdempotent, _) => "--idempotent",
-        (GiveUp::Nested, _) => "--nested",
-        (GiveUp::Stdin, _) => "--stdin-limit",
+    let rule = match why {
+        GiveUp::Permanent => match event {
+            Event::Stopped { attempt, .. } => {
+                return of_attempt(plan, &attempt.outcome, &attempt.verdict);
+            }
+            _ => DEFAULT,
+        },
+        GiveUp::Attempts => "--attempts",
+        GiveUp::Deadline => "--deadline",
+        GiveUp::StopAfter => "--stop-after",
+        GiveUp::Delay => "--stop-at-delay",
+        GiveUp::RetryAfterTooLong => "--retry-after",
+        GiveUp::Budget(_) => "--budget",
+        GiveUp::StoreDown => "--store-down",
+        GiveUp::NotIdempotent => "--idempotent",
+        GiveUp::Nested => "--nested",
+        GiveUp::Stdin => "--stdin-limit",
     };
     Some(rule.to_owned())
 }

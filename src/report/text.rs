@@ -3,17 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{
-    cut, how_it_failed, length, likely_mistake, name, quoted, still_run, typed_limit, width,
-    with_detail,
-};
+use super::words::{how_it_failed, likely_mistake, still_run, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
-use crate::policy::outcome::{End, NEEDED_KILL, Outcome, StartFailure};
-use crate::policy::session::{Stop, Until};
+use crate::policy::outcome::{End, NEEDED_KILL, Outcome};
+use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Interruption, JudgedAttempt, Moment, Wait};
 use crate::run::plan::{Identity, Nesting, Plan};
-use crate::run::text::printable;
+use crate::text::{cut, length, name, printable, quoted, width};
 
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
@@ -50,7 +47,10 @@ impl Text<'_> {
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
             // Printed on standard error elsewhere; here only for a log file.
-            Event::Failed(why) => self.plan.output.log_file.as_ref().map(|_| (*why).to_owned()),
+            Event::Failed(why) => {
+                let has_log_file = self.plan.output.log_file.is_some();
+                has_log_file.then(|| (*why).to_owned())
+            }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
                 "standard input cannot be duplicated here: it is read ahead of the command, so that less may be left for others"
@@ -75,10 +75,11 @@ impl Text<'_> {
                 i16::MIN
             }
             Event::Stopped { stop, attempt } => {
-                let is_silent = attempt.verdict.is_silent_end(&attempt.outcome);
+                if attempt.verdict.is_silent_end(&attempt.outcome) {
+                    return 1;
+                }
                 match stop {
                     Stop::Succeeded { flaky: false } => 1,
-                    _ if is_silent => 1,
                     Stop::GaveUp(_) => -1,
                     Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::Ended(_) => 0,
                 }
@@ -122,11 +123,7 @@ impl Text<'_> {
 
     /// Returns the part after the label, if the event has a line.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
-        let (number, elapsed, budget) = (
-            self.numbered(moment.attempt),
-            length(moment.elapsed),
-            self.budget(),
-        );
+        let number = self.numbered(moment.attempt);
         Some(match event {
             Event::Started => format!("{number}: starting {}", self.command()),
             Event::Retrying {
@@ -135,99 +132,88 @@ impl Text<'_> {
                 asked,
             } => self.retrying(&number, attempt, *delay, *asked),
             Event::Confirming { outcome, delay } => {
-                let (ran, delay) = (length(outcome.ran), length(*delay));
+                let ran = length(outcome.ran);
+                let delay = length(*delay);
                 format!("{number} succeeded after {ran}; confirming in {delay}")
             }
             Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
-            Event::Stopped { stop, attempt } => match stop {
-                Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
-                Stop::Ended(why) => {
-                    let done = format!("succeeded on {number} after {elapsed}");
-                    self.explained(done, *why, attempt)
-                }
-                Stop::FailureCame => {
-                    let failure = shown_failure(attempt);
-                    format!("the failure came on {number} after {elapsed}: {failure}")
-                }
-                Stop::GaveUp(_) => {
-                    let attempts = if moment.total == 1 {
-                        "attempt"
-                    } else {
-                        "attempts"
-                    };
-                    let how = self.reason_for_end(event)?;
-                    format!(
-                        "gave up after {} {attempts} in {elapsed}: {how}",
-                        moment.total
-                    )
-                }
-            },
-            Event::NoTime { .. } => {
-                let why = self.reason_for_end(event)?;
+            Event::Stopped { stop, attempt } => self.stopped(moment, *stop, attempt),
+            Event::NoTime { why, cool_off } => {
+                let why = self.no_time(*why, *cool_off);
                 format!("gave up before the first attempt: {why}")
             }
-            Event::CoolingOff(wait) => {
-                let wait = length(*wait);
-                format!(
-                    "waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)"
-                )
-            }
-            Event::Skipped(left) => {
-                let left = length(*left);
-                format!(
-                    "not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)"
-                )
-            }
+            Event::CoolingOff(wait) => self.cooling_off(*wait),
+            Event::Skipped(left) => self.skipped(*left),
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 outcome: Some(outcome),
                 signal,
-            } => {
-                let advice = format!("use --retry-exit {signal} to retry");
-                format!("interrupted: {outcome}; no further attempt; {advice}")
-            }
+            } => interrupted_by_command(*signal, outcome),
             Event::Interrupted {
                 signal, outcome, ..
-            } => {
-                let took_kill = outcome.is_some_and(|outcome| outcome.cut.took_kill);
-                let and = if took_kill { NEEDED_KILL } else { "" };
-                let interrupted = format!("interrupted by {signal}{and}");
-                let interrupted = match outcome {
-                    Some(outcome) => with_detail(interrupted, &still_run(outcome)),
-                    None => interrupted,
-                };
-                format!("{interrupted}; no further attempt")
-            }
+            } => interrupted(*signal, *outcome),
             _ => return None,
         })
     }
 
+    fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
+        let number = self.numbered(moment.attempt);
+        let elapsed = length(moment.elapsed);
+        match stop {
+            Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
+            Stop::Ended(why) => {
+                let done = format!("succeeded on {number} after {elapsed}");
+                self.explained(done, why, attempt)
+            }
+            Stop::FailureCame => {
+                let failure = shown_failure(attempt);
+                format!("the failure came on {number} after {elapsed}: {failure}")
+            }
+            Stop::GaveUp(why) => {
+                let how = self.gave_up(why, attempt);
+                let total = moment.total;
+                let attempts = if total == 1 { "attempt" } else { "attempts" };
+                format!("gave up after {total} {attempts} in {elapsed}: {how}")
+            }
+        }
+    }
+
+    fn cooling_off(&self, wait: Duration) -> String {
+        let wait = length(wait);
+        let budget = self.budget();
+        format!(
+            "waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)"
+        )
+    }
+
+    fn skipped(&self, left: Duration) -> String {
+        let left = length(left);
+        let budget = self.budget();
+        format!(
+            "not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)"
+        )
+    }
+
     /// Returns the reason why the run gave up, with advice.
-    pub(super) fn reason_for_end(&self, event: &Event<'_>) -> Option<String> {
-        match event {
-            Event::Stopped {
-                stop: Stop::GaveUp(why),
-                attempt,
-            } => {
-                let how = match (self.plan.limits.until, &attempt.verdict) {
-                    (Until::Failure, Verdict::Success) => "no failure came".to_owned(),
-                    _ => shown_failure(attempt),
-                };
-                Some(self.explained(how, *why, attempt))
+    fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
+        let is_goal_a_failure = self.plan.limits.until == Until::Failure;
+        let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
+            "no failure came".to_owned()
+        } else {
+            shown_failure(attempt)
+        };
+        self.explained(how, why, attempt)
+    }
+
+    fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
+        let limit = typed_limit(&self.plan.limits, why);
+        match cool_off {
+            Some(wait) => {
+                let wait = length(wait);
+                let budget = self.budget();
+                format!("the last run of {budget} gave up, and a wait of {wait} would pass {limit}")
             }
-            Event::NoTime { why, cool_off } => {
-                let limit = typed_limit(&self.plan.limits, *why);
-                Some(match cool_off.map(length) {
-                    Some(wait) => {
-                        let budget = self.budget();
-                        format!(
-                            "the last run of {budget} gave up, and a wait of {wait} would pass {limit}"
-                        )
-                    }
-                    None => format!("{limit} has passed"),
-                })
-            }
-            _ => None,
+            None => format!("{limit} has passed"),
         }
     }
 
@@ -239,32 +225,33 @@ impl Text<'_> {
         is_asked: bool,
     ) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
-        let (ran, delay) = (length(outcome.ran), length(delay));
+        let ran = length(outcome.ran);
+        let delay = length(delay);
         if *verdict == Verdict::Success {
             return format!("{number} succeeded after {ran}; running it again in {delay}");
         }
-        let (how, after) = match outcome.could_not_start() {
-            true => (self.cannot_run(outcome), String::new()),
-            false => (
-                shown_failure(attempt),
-                format!(" after {ran}{}", self.reset(outcome)),
-            ),
+        let how = if outcome.could_not_start() {
+            with_detail(self.cannot_run(outcome), retry_rule(verdict))
+        } else {
+            let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
+            format!("{failure} after {ran}{}", self.reset(outcome))
         };
-        // Brackets name the rule that allows the retry.
-        let rule = match verdict.reason().map(|reason| &reason.why) {
-            Some(Why::Rule(rule)) if matches!(verdict, Verdict::Transient(_)) => rule,
-            _ => "",
+        let asked = if is_asked {
+            self.who_asked(outcome)
+        } else {
+            ""
         };
-        let how = with_detail(how, rule);
-        let asked = match is_asked {
-            // Only with `--until never`: otherwise the run gives up.
-            true if outcome.seen.wait_asked > self.plan.limits.max_retry_after => {
-                ", as the output asked for more than --retry-after allows"
-            }
-            true => ", as the output asked",
-            false => "",
-        };
-        format!("{number} failed: {how}{after}; retrying in {delay}{asked}")
+        format!("{number} failed: {how}; retrying in {delay}{asked}")
+    }
+
+    /// Says that the output asked for the wait.
+    fn who_asked(&self, outcome: &Outcome) -> &'static str {
+        // Only with `--until never`: otherwise the run gives up.
+        if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
+            ", as the output asked for more than --retry-after allows"
+        } else {
+            ", as the output asked"
+        }
     }
 
     /// Says that the count restarts after a long attempt.
@@ -289,14 +276,7 @@ impl Text<'_> {
             Wait::Confirm => "to confirm the success".to_owned(),
             Wait::Retry(attempt) => shown_failure(attempt),
         };
-        let deadline = self
-            .plan
-            .limits
-            .deadline
-            .map_or_else(String::new, |deadline| {
-                let left = Duration::from_secs(deadline.saturating_sub(moment.elapsed).as_secs());
-                format!(", deadline in {}", length(left))
-            });
+        let deadline = self.time_to_deadline(moment);
         let next = self.numbered(moment.attempt);
         let label = self.label();
         let left = length(left);
@@ -310,6 +290,18 @@ impl Text<'_> {
         cut(&line, columns)
     }
 
+    /// Returns `, deadline in 5m`, or nothing without a deadline.
+    fn time_to_deadline(&self, moment: &Moment) -> String {
+        match self.plan.limits.deadline {
+            Some(deadline) => {
+                let left = deadline.saturating_sub(moment.elapsed);
+                let in_seconds = Duration::from_secs(left.as_secs());
+                format!(", deadline in {}", length(in_seconds))
+            }
+            None => String::new(),
+        }
+    }
+
     /// Returns the title of an attempt: `curl: attempt 2 of 5`.
     pub(super) fn title(&self, moment: &Moment) -> Option<String> {
         let is_shown = self.plan.output.verbosity >= 0;
@@ -318,37 +310,28 @@ impl Text<'_> {
 
     /// Returns `--label`, or the command's own name without its directory.
     fn label(&self) -> String {
-        let command = self
-            .plan
-            .command
-            .first()
-            .map(Path::new)
-            .unwrap_or(Path::new(""));
-        let base = command.file_name().map(|base| printable(&name(base)));
-        let label = self.plan.output.label.clone();
-        label.or(base).unwrap_or_else(|| quoted(command))
+        if let Some(label) = &self.plan.output.label {
+            return label.clone();
+        }
+        let command = self.plan.command.first().map_or(Path::new(""), Path::new);
+        match command.file_name() {
+            Some(base) => printable(&name(base)),
+            None => quoted(command),
+        }
     }
 
     /// Returns `attempt 2 of 5`, or `attempt 2` without a limit.
     fn numbered(&self, attempt: u64) -> String {
-        let limit = self
-            .plan
-            .limits
-            .attempts
-            .map(|limit| format!(" of {limit}"));
-        format!("attempt {attempt}{}", limit.unwrap_or_default())
+        match self.plan.limits.attempts {
+            Some(limit) => format!("attempt {attempt} of {limit}"),
+            None => format!("attempt {attempt}"),
+        }
     }
 
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
-            // `not_found` also covers a missing interpreter, whose message needs no tip.
-            End::NotStarted(why)
-                if [StartFailure::NOT_FOUND, StartFailure::NO_FILE]
-                    .contains(&why.message.as_str()) =>
-            {
-                likely_mistake(self.plan)
-            }
+            End::NotStarted(why) if why.is_about_name() => likely_mistake(self.plan),
             _ => String::new(),
         };
         format!("cannot run {command}: {}{tip}", outcome.end)
@@ -356,21 +339,21 @@ impl Text<'_> {
 
     /// Returns the name of the budget: `budget "api"`.
     pub(super) fn budget(&self) -> String {
-        let name = self
-            .plan
-            .budget
-            .as_ref()
-            .map(|budget| printable(&budget.name));
-        format!("budget \"{}\"", name.unwrap_or_default())
+        let name = match &self.plan.budget {
+            Some(budget) => printable(&budget.name),
+            None => String::new(),
+        };
+        format!("budget \"{name}\"")
     }
 
     /// Returns the command as a shell reads it. Only for `-vv`, adds the arguments, which may hold secrets, and how the
     /// streams are connected.
     fn command(&self) -> String {
         let words: Vec<String> = self.plan.command.iter().map(quoted).collect();
-        match self.plan.output.verbosity {
-            ..2 => words.into_iter().next().unwrap_or_default(),
-            _ => format!("{} ({})", words.join(" "), self.plan.streams),
+        if self.plan.output.verbosity >= 2 {
+            format!("{} ({})", words.join(" "), self.plan.streams)
+        } else {
+            words.into_iter().next().unwrap_or_default()
         }
     }
 }
@@ -379,15 +362,52 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
+/// Returns the name of the rule that allows the retry, or nothing if none does.
+fn retry_rule(verdict: &Verdict) -> &str {
+    match verdict {
+        Verdict::Transient(reason) => match &reason.why {
+            Why::Rule(rule) => rule,
+            _ => "",
+        },
+        _ => "",
+    }
+}
+
+/// Tells of INT or QUIT that ended the command alone.
+fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
+    let advice = format!("use --retry-exit {signal} to retry");
+    format!("interrupted: {outcome}; no further attempt; {advice}")
+}
+
+/// Tells of a signal that backoff received, during an attempt with this outcome or between two attempts.
+fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
+    let how = match outcome {
+        Some(outcome) => {
+            let and = if outcome.cut.took_kill {
+                NEEDED_KILL
+            } else {
+                ""
+            };
+            let by = format!("interrupted by {signal}{and}");
+            with_detail(by, &still_run(outcome))
+        }
+        None => format!("interrupted by {signal}"),
+    };
+    format!("{how}; no further attempt")
+}
+
 /// Returns the warning that retries multiply. `attempts` is this run's own limit.
 pub(super) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
-    let factors = nesting.outer_attempts.zip(attempts);
-    let calls = factors.and_then(|(outer, own)| {
-        let calls = outer.checked_mul(own)?;
-        Some(format!(" (up to {outer} x {own} = {calls} calls)"))
-    });
-    let calls = calls.unwrap_or_default();
+    let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
         "running under another backoff, so retries multiply{calls}; use --nested once to retry in the outer one only"
     )
+}
+
+/// Returns ` (up to 3 x 5 = 15 calls)`, if both limits are known.
+fn number_of_calls(nesting: &Nesting, attempts: Option<u64>) -> Option<String> {
+    let outer = nesting.outer_attempts?;
+    let own = attempts?;
+    let calls = outer.checked_mul(own)?;
+    Some(format!(" (up to {outer} x {own} = {calls} calls)"))
 }

@@ -1,21 +1,23 @@
 //! Parts of lines: failures, names, tips, lengths of time.
 
-use std::ffi::OsStr;
 use std::time::Duration;
 
-use os_display::Quotable;
-
-use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome, Survivor, exact};
+use crate::policy::classifier::{Classifier, Verdict};
+use crate::policy::outcome::{End, Outcome, Survivor};
 use crate::policy::session::{GiveUp, Limits};
 use crate::run::plan::Plan;
-use crate::run::text::printable;
+use crate::text::{exact, name, printable, quoted};
 
 /// Built-ins and keywords of `sh`, and of `bash` alone.
 const WORDS_OF_SH: &str = ". : alias bg break case cd command continue do done elif else esac eval exec exit export fc fg fi \
      for getopts hash if jobs read readonly return set shift then times trap type ulimit umask unalias unset until wait while";
 const WORDS_OF_BASH: &str = "[[ bind builtin declare dirs disown enable function help history let local mapfile popd pushd \
      readarray select shopt source time typeset";
+
+/// Characters that a shell acts on.
+const SYNTAX_OF_SHELLS: [char; 16] = [
+    ' ', '\t', '\n', '|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?',
+];
 
 /// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
 /// command's output.
@@ -49,8 +51,10 @@ pub(super) fn still_run(outcome: &Outcome) -> String {
 
 /// Adds a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with brackets.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
+    if detail.is_empty() {
+        return text;
+    }
     match text.strip_suffix(')') {
-        _ if detail.is_empty() => text,
         Some(open) => format!("{open}; {detail})"),
         None => format!("{text} ({detail})"),
     }
@@ -58,74 +62,104 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
 
 /// Returns a tip about the likely mistake in a command that was not found.
 pub(super) fn likely_mistake(plan: &Plan) -> String {
-    let command = &plan.command;
-    let Some(name) = command.first() else {
+    let Some(first) = plan.command.first() else {
         return String::new();
     };
     if let Some(tip) = unquoted_pattern(plan) {
         return tip;
     }
-    let word = name.to_string_lossy();
-    let next_is = |text: &str| command.get(1).is_some_and(|next| next == text);
-    let is_in = |words: &str| words.split_whitespace().any(|known| known == word);
-    // Dashes of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
-    let has_other_dash = word.starts_with(|c| matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}'));
-    match &*word {
-        _ if is_in(WORDS_OF_SH) => {
-            format!("; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'")
-        }
-        "help" => "; tip: try backoff --help".to_owned(),
-        _ if is_in(WORDS_OF_BASH) => {
-            format!("; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'")
-        }
-        _ if word.starts_with('-') => "; tip: options of backoff stand before --".to_owned(),
-        _ if has_other_dash => "; tip: begin it with -, not a typographic dash".to_owned(),
-        _ if word.starts_with('~') || word.contains(|c| " \t\n|&;<>$`(){}*?".contains(c)) => {
-            "; a command line needs a shell; tip: try backoff sh -c '...'".to_owned()
-        }
-        _ if is_in("ns us ms s m h d") => format!("; tip: a duration is one word, such as 5{word}"),
-        _ if word.contains('=') => format!(
-            "; tip: to set a variable, try backoff env {} ...",
-            quoted(name)
-        ),
-        _ if word.starts_with(|c: char| c.is_ascii_digit()) && next_is("--") => {
-            "; tip: only options of backoff stand before --".to_owned()
-        }
-        _ if may_be_function(&word) => {
-            format!("; tip: a function of the shell? try export -f {word}; backoff bash -c {word}")
-        }
-        _ => String::new(),
+    let word = first.to_string_lossy();
+    if let Some(tip) = mistaken_word(&word) {
+        return tip;
     }
+    if word.contains('=') {
+        let variable = quoted(first);
+        return format!("; tip: to set a variable, try backoff env {variable} ...");
+    }
+    let is_followed_by_dashes = plan.command.get(1).is_some_and(|next| next == "--");
+    if word.starts_with(|c: char| c.is_ascii_digit()) && is_followed_by_dashes {
+        return "; tip: only options of backoff stand before --".to_owned();
+    }
+    if may_be_function(&word) {
+        return format!(
+            "; tip: a function of the shell? try export -f {word}; backoff bash -c {word}"
+        );
+    }
+    String::new()
+}
+
+/// Returns a tip about a word that no program has as its name.
+fn mistaken_word(word: &str) -> Option<String> {
+    if is_in(WORDS_OF_SH, word) {
+        return Some(format!(
+            "; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"
+        ));
+    }
+    if word == "help" {
+        return Some("; tip: try backoff --help".to_owned());
+    }
+    if is_in(WORDS_OF_BASH, word) {
+        return Some(format!(
+            "; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"
+        ));
+    }
+    if word.starts_with('-') {
+        return Some("; tip: options of backoff stand before --".to_owned());
+    }
+    if word.starts_with(is_other_dash) {
+        return Some("; tip: begin it with -, not a typographic dash".to_owned());
+    }
+    if word.starts_with('~') || word.contains(SYNTAX_OF_SHELLS) {
+        return Some("; a command line needs a shell; tip: try backoff sh -c '...'".to_owned());
+    }
+    if is_in("ns us ms s m h d", word) {
+        return Some(format!("; tip: a duration is one word, such as 5{word}"));
+    }
+    None
+}
+
+fn is_in(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+/// Returns true for a dash of web pages and word processors: from HYPHEN to HORIZONTAL BAR, and MINUS SIGN.
+fn is_other_dash(c: char) -> bool {
+    matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
 /// Returns true for a name such as `my_login` or `waitFor`, which few programs have and many functions of shells.
 fn may_be_function(word: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && word.chars().all(is_plain);
-    is_name && word.contains(|c: char| c == '_' || c.is_ascii_uppercase())
+    let begins_as_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let has_parts = word.contains(|c: char| c == '_' || c.is_ascii_uppercase());
+    begins_as_name && is_plain && has_parts
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: `-r connection refused -- cmd`.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let end = plan.command.iter().position(|word| word == "--")?;
-    let classifier = &plan.classifier;
-    let by_rule = classifier
-        .rules
-        .iter()
-        .find(|rule| rule.pattern.is_some() && rule.name.ends_with("-match"));
-    let option = match by_rule {
-        Some(rule) => rule.name.to_string(),
-        None if !classifier.success_match.is_empty() => "--success-match".to_owned(),
-        None if !classifier.fail_match.is_empty() => "--fail-match".to_owned(),
-        None => return None,
-    };
+    let option = option_with_pattern(&plan.classifier)?;
     let words: Vec<String> = plan.command[..end].iter().map(name).collect();
-    let expression = format!("... {}", words.join(" "));
+    let expression = quoted(format!("... {}", words.join(" ")));
     Some(format!(
-        "; tip: quote the expression: {option} {}",
-        quoted(&expression)
+        "; tip: quote the expression: {option} {expression}"
     ))
+}
+
+/// Returns an option that was given an expression, if one was.
+fn option_with_pattern(classifier: &Classifier) -> Option<String> {
+    for rule in &classifier.rules {
+        if rule.pattern.is_some() && rule.name.ends_with("-match") {
+            return Some(rule.name.to_string());
+        }
+    }
+    if !classifier.success_match.is_empty() {
+        return Some("--success-match".to_owned());
+    }
+    if !classifier.fail_match.is_empty() {
+        return Some("--fail-match".to_owned());
+    }
+    None
 }
 
 /// Returns the command's own name, without its arguments.
@@ -133,115 +167,48 @@ pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// Returns the command's own name as text, with bytes that are not UTF-8 as `\xff`.
-pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
-    let chunks = word.as_ref().as_encoded_bytes().utf8_chunks();
-    let shown = chunks.map(|chunk| format!("{}{}", chunk.valid(), chunk.invalid().escape_ascii()));
-    shown.collect()
-}
-
-/// Returns a word of the command line as a shell reads it, escaping characters that a terminal would act on.
-pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
-    // The crate does not escape joiners and other invisible characters.
-    printable(&word.as_ref().quote().to_string())
-}
-
-/// Returns a length of time in three digits or two units: `51.2us`, `31s`, `2m5s`.
-pub(crate) fn length(length: Duration) -> String {
-    let (value, unit) = match length.as_secs_f64() {
-        0.0 => (0.0, "s"),
-        seconds @ ..999.5e-9 => (seconds * 1e9, "ns"),
-        seconds @ ..999.5e-6 => (seconds * 1e6, "us"),
-        seconds @ ..999.5e-3 => (seconds * 1e3, "ms"),
-        seconds @ ..59.95 => (seconds, "s"),
-        seconds => return in_two_units(seconds.round() as u64),
-    };
-    let decimals = match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    let digits = format!("{value:.decimals$}");
-    let digits = match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.'),
-        false => &digits,
-    };
-    format!("{digits}{unit}")
-}
-
-fn in_two_units(seconds: u64) -> String {
-    let (many, large, few, small) = match seconds {
-        ..3_600 => (seconds / 60, "m", seconds % 60, "s"),
-        3_600..86_400 => (seconds / 3_600, "h", seconds % 3_600 / 60, "m"),
-        _ => (seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
-    };
-    match few {
-        0 => format!("{many}{large}"),
-        _ => format!("{many}{large}{few}{small}"),
-    }
-}
-
 /// Returns a limit on time as the user sets it: `--deadline 5m`.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
-    let (option, value) = limiting_option(limits, why).unwrap_or_default();
-    let separator = match why {
-        // The option takes its value in the same word only.
-        GiveUp::RetryAfterTooLong => '=',
-        _ => ' ',
+    let Some(limit) = limiting_option(limits, why) else {
+        return String::new();
     };
-    format!(
-        "--{option}{separator}{}",
-        value.map(exact).unwrap_or_default()
-    )
-}
-
-/// Returns the option that set the limit on the run, and its value if that is a time.
-pub(super) fn limiting_option(
-    limits: &Limits,
-    why: GiveUp,
-) -> Option<(&'static str, Option<Duration>)> {
-    match why {
-        GiveUp::Attempts => Some(("attempts", None)),
-        GiveUp::Deadline => Some(("deadline", limits.deadline)),
-        GiveUp::StopAfter => Some(("stop-after", limits.stop_after)),
-        GiveUp::Delay => Some(("stop-at-delay", limits.stop_at_delay)),
-        GiveUp::RetryAfterTooLong => Some(("retry-after", limits.max_retry_after)),
-        GiveUp::Budget(_) => Some(("budget-ratio", None)),
-        GiveUp::Stdin => Some(("stdin-limit", None)),
-        GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => None,
+    let option = limit.option;
+    let value = limit.value.map(exact).unwrap_or_default();
+    if why == GiveUp::RetryAfterTooLong {
+        // The option takes its value in the same word only.
+        format!("--{option}={value}")
+    } else {
+        format!("--{option} {value}")
     }
 }
 
-/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
-pub(super) fn timestamp(time: Duration) -> String {
-    // humantime writes times up to the year 9999.
-    let time = time.min(Duration::from_secs(253_402_300_799));
-    humantime::format_rfc3339_millis(std::time::UNIX_EPOCH + time).to_string()
+/// An option that limits a run.
+pub(super) struct LimitingOption {
+    pub(super) option: &'static str,
+    /// Its value, if that is a time.
+    value: Option<Duration>,
 }
 
-/// Returns the columns of a text on a terminal, at most.
-pub(super) fn width(text: &str) -> usize {
-    text.chars().map(width_of).sum()
+/// Returns the option that set the limit on the run.
+pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOption> {
+    let option = match why {
+        GiveUp::Attempts => "attempts",
+        GiveUp::Deadline => "deadline",
+        GiveUp::StopAfter => "stop-after",
+        GiveUp::Delay => "stop-at-delay",
+        GiveUp::RetryAfterTooLong => "retry-after",
+        GiveUp::Budget(_) => "budget-ratio",
+        GiveUp::Stdin => "stdin-limit",
+        GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => {
+            return None;
+        }
+    };
+    let value = match why {
+        GiveUp::Deadline => limits.deadline,
+        GiveUp::StopAfter => limits.stop_after,
+        GiveUp::Delay => limits.stop_at_delay,
+        GiveUp::RetryAfterTooLong => limits.max_retry_after,
+        _ => None,
+    };
+    Some(LimitingOption { option, value })
 }
-
-/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
-fn width_of(c: char) -> usize {
-    if c.is_ascii() { 1 } else { 2 }
-}
-
-/// Returns a line cut to `columns`. `...` replaces the rest.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
-        return text.to_owned();
-    }
-    // Columns up to `c`, and of `...`.
-    let mut used = "...".len();
-    let fits = text.chars().take_while(|c| {
-        used += width_of(*c);
-        used <= columns
-    });
-    fits.collect::<String>() + &"..."[..columns.min(3)]
-}
-
-#[cfg(test)]
-mod tests;

@@ -11,15 +11,12 @@ use super::host::{Attempt, Host, KeptOutput, RunError, RunResult};
 use super::plan::{Identity, Plan};
 use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
-use crate::policy::exit::{self, Exit};
-use crate::policy::outcome::{End, Outcome, TimeLimit};
+use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
+use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
 use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
-
-/// End of an attempt by the deadline. It replaces any end if kept output was cut off.
-const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
 /// printed on every way out.
@@ -129,16 +126,16 @@ impl Run<'_> {
         if left.is_zero() {
             return Ok(None);
         }
-        if let Some(status) = options.skipped_exit {
+        if let Some(code) = options.skipped_exit {
             self.emit(&Event::Skipped(left))?;
-            return Ok(Some(Exit::Code(status)));
+            return Ok(Some(self.exit(Ending::Skipped { code })));
         }
         // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
             self.emit(&Event::NoTime { why, cool_off })?;
-            return Ok(Some(exit::no_attempt_in_time(self.plan.overrides)));
+            return Ok(Some(self.exit(Ending::NoAttemptInTime)));
         }
         self.emit(&Event::CoolingOff(wait))?;
         self.wait(wait, Wait::CoolOff)?;
@@ -325,12 +322,8 @@ impl Run<'_> {
             return self.stop_cut_off(stop, attempt);
         }
         self.announce_end(stop, attempt)?;
-        Ok(exit::status(
-            until,
-            stop,
-            &attempt.outcome.end,
-            self.plan.overrides,
-        ))
+        let end = &attempt.outcome.end;
+        Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
     /// Ends a run whose kept output was cut off by the deadline: like a timeout, as the caller has only a part.
@@ -353,13 +346,7 @@ impl Run<'_> {
             self.announce_end(stop, &timed_out)?;
             stop
         };
-        // With `Until::Failure` the status would say that no failure came.
-        Ok(exit::status(
-            Until::Success,
-            stop,
-            &BY_DEADLINE,
-            self.plan.overrides,
-        ))
+        Ok(self.exit(Ending::CutOff { stop }))
     }
 
     /// Reports the end of the run, and runs `--on-give-up` if the run gave up.
@@ -408,11 +395,8 @@ impl Run<'_> {
         } else {
             &BY_DEADLINE
         };
-        match exit::as_it_ended(end, self.plan.overrides.zero) {
-            // With `--until failure`, 0 says that a failure came.
-            Exit::Code(0) if self.plan.limits.until == Until::Failure => Ok(Exit::Code(1)),
-            exit => Ok(exit),
-        }
+        let until = self.plan.limits.until;
+        Ok(self.exit(Ending::AttemptInterrupted { end, until }))
     }
 
     /// Ends a run whose limit passed after the `last` attempt, before another could begin.
@@ -425,7 +409,11 @@ impl Run<'_> {
             why,
             cool_off: None,
         })?;
-        Ok(exit::no_attempt_in_time(self.plan.overrides))
+        Ok(self.exit(Ending::NoAttemptInTime))
+    }
+
+    fn exit(&self, ending: Ending<'_>) -> Exit {
+        exit::status(ending, self.plan.overrides)
     }
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::event::{Event, JudgedAttempt};
 use super::host::{Attempt, AttemptSpec, EnvLines, RunError, RunResult, ShellKind};
 use super::state::Run;
-use super::text::printable;
 use super::variables::{or_empty, seconds};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop};
+use crate::text::printable;
 
 /// Minimum time for `--on-give-up`, even after the deadline.
 const MIN_TIME: Duration = Duration::from_secs(5);

@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{AttemptLimits, SharedBudget};
-use super::text::describe_error;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
+use crate::text::describe_error;
 
 /// Name and value.
 pub(crate) type Variable = (Cow<'static, str>, OsString);

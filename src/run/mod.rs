@@ -12,7 +12,6 @@ mod state;
 pub(crate) mod streams;
 #[cfg(test)]
 pub(crate) mod test_host;
-pub(crate) mod text;
 pub(crate) mod variables;
 
 use nix::errno::Errno;

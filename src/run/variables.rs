@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::host::AttemptSpec;
 use super::plan::AttemptLimits;
 use super::state::Run;
-use super::text::printable;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
+use crate::text::printable;
 
 /// Product of the attempt limits of the runs outside the run that sets the variable. The limit of that run itself is
 /// `BACKOFF_ATTEMPT_LIMIT`.

@@ -193,15 +193,15 @@ impl Cleaner {
     }
 
     fn is_taken_after_escape(&mut self, byte: u8) -> bool {
-        let string = |ends_at_bell| State::String {
-            ends_at_bell,
-            length: 0,
-        };
         match byte {
             ESC => {}
             b'[' => self.state = State::Control(Parameters::Zero),
-            b']' => self.state = string(true),
-            b'P' | b'X' | b'^' | b'_' | b'k' => self.state = string(false),
+            b']' | b'P' | b'X' | b'^' | b'_' | b'k' => {
+                self.state = State::String {
+                    ends_at_bell: byte == b']',
+                    length: 0,
+                };
+            }
             b' '..=b'/' => self.state = State::Announced,
             // Index, next line, reverse index, restore the cursor, reset.
             b'D' | b'E' | b'M' | b'8' | b'c' => return self.take_end(Effect::EndsLine),
@@ -234,11 +234,15 @@ impl Cleaner {
             BELL if ends_at_bell => State::Text,
             CANCEL | SUBSTITUTE => State::Text,
             b'\n' => return false,
-            _ if length == LONGEST_STRING => return false,
-            _ => State::String {
-                ends_at_bell,
-                length: length + 1,
-            },
+            _ => {
+                if length == LONGEST_STRING {
+                    return false;
+                }
+                State::String {
+                    ends_at_bell,
+                    length: length + 1,
+                }
+            }
         };
         true
     }
@@ -287,13 +291,19 @@ pub(super) const BLANKS: [(char, char); 8] = [
 
 /// Replaces each blank of Unicode by a space, in a part of an expression.
 pub(super) fn spaces_for_blanks(bytes: &[u8]) -> Vec<u8> {
-    let (mut spaced, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    let mut spaced = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
         let length_of_blank = [2, 3]
             .into_iter()
             .find(|length| rest.get(..*length).is_some_and(is_blank));
-        spaced.push(length_of_blank.map_or(*first, |_| b' '));
-        rest = length_of_blank.map_or(after, |length| &rest[length..]);
+        if let Some(length) = length_of_blank {
+            spaced.push(b' ');
+            rest = &rest[length..];
+        } else {
+            spaced.push(*first);
+            rest = after;
+        }
     }
     spaced
 }
@@ -384,24 +394,25 @@ fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
     if !may_have_blank {
         return memchr3(ESC, b'\r', BACKSPACE, bytes).unwrap_or(bytes.len());
     }
-    let is_end = |at: &usize| {
-        let rest = &bytes[*at..];
-        is_special(rest[0])
-            || rest.get(..2).is_some_and(is_blank)
-            || rest.get(..3).is_some_and(is_blank)
-            || may_become_blank(rest)
-    };
     let mut at = 0;
     while at < bytes.len() {
         let end = bytes.len().min(at + GROUP);
         let group = bytes[at..].first_chunk();
         let is_plain = group.is_some_and(|group| !has_special_in(group) && !has_blank_in(group));
-        if !is_plain && let Some(end) = (at..end).find(is_end) {
+        if !is_plain && let Some(end) = (at..end).find(|at| ends_plain_text(&bytes[*at..])) {
             return end;
         }
         at = end;
     }
     bytes.len()
+}
+
+/// Returns true if the first of these bytes is special, or begins a blank.
+fn ends_plain_text(rest: &[u8]) -> bool {
+    is_special(rest[0])
+        || rest.get(..2).is_some_and(is_blank)
+        || rest.get(..3).is_some_and(is_blank)
+        || may_become_blank(rest)
 }
 
 #[cfg(test)]

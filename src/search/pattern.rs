@@ -26,8 +26,7 @@ pub struct Pattern {
 impl Pattern {
     /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
-        let is_blank = |c: char| !c.is_ascii() && c.is_whitespace();
-        let hir = parse(&text.replace(is_blank, " "))?;
+        let hir = parse(&text.replace(|c: char| !c.is_ascii() && c.is_whitespace(), " "))?;
         let hir = OnceLock::from(map_leaves(&hir, &with_spaces));
         Ok(Self::new(text.to_owned().into(), hir))
     }
@@ -74,14 +73,16 @@ impl Pattern {
     }
 
     fn hir(&self) -> &Hir {
-        let parse_known = || {
-            let text = match self.text {
-                Cow::Borrowed(text) => (self.complete)(text),
-                Cow::Owned(ref text) => text.into(),
-            };
-            parse(&format!("(?i){text}")).unwrap_or_else(|_| Hir::fail())
+        self.hir.get_or_init(|| self.parse_known())
+    }
+
+    /// Parses an expression of the program's own.
+    fn parse_known(&self) -> Hir {
+        let text = match self.text {
+            Cow::Borrowed(text) => (self.complete)(text),
+            Cow::Owned(ref text) => text.into(),
         };
-        self.hir.get_or_init(parse_known)
+        parse(&format!("(?i){text}")).unwrap_or_else(|_| Hir::fail())
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
@@ -105,28 +106,37 @@ impl Pattern {
 
     /// Returns the engine for one line without a line ending. The engine has no lazy automaton, as few lines need one.
     pub(super) fn for_line(&self) -> Option<&Regex> {
+        self.for_line.get_or_init(|| self.build_for_line()).as_ref()
+    }
+
+    fn build_for_line(&self) -> Option<Regex> {
         let config = Regex::config()
             .utf8_empty(false)
             .nfa_size_limit(None)
             .hybrid(false);
-        let build = || {
-            Regex::builder()
-                .configure(config)
-                .build_from_hir(self.hir())
-                .ok()
-        };
-        self.for_line.get_or_init(build).as_ref()
+        Regex::builder()
+            .configure(config)
+            .build_from_hir(self.hir())
+            .ok()
     }
 }
 
 /// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters
 /// beyond ASCII.
 fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
-    let parse_with = |unicode| {
-        let mut parser = ParserBuilder::new().utf8(false).unicode(unicode).build();
-        parser.parse(text).map_err(Box::new)
-    };
-    parse_with(!text.is_ascii()).or_else(|_| parse_with(true))
+    let plain = ParserBuilder::new()
+        .utf8(false)
+        .unicode(!text.is_ascii())
+        .build()
+        .parse(text);
+    if let Ok(hir) = plain {
+        return Ok(hir);
+    }
+    ParserBuilder::new()
+        .utf8(false)
+        .build()
+        .parse(text)
+        .map_err(Box::new)
 }
 
 /// Returns true if what follows a backslash names ESC.
@@ -163,16 +173,19 @@ fn leaf_for_block(leaf: &Hir, is_lowercase: bool) -> Hir {
 
 /// Rewrites each literal, class and assertion of an expression. The parser limits the nesting, and so the recursion.
 fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
-    let rewrite = |hir: &Hir| map_leaves(hir, map);
     match hir.kind() {
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => map(hir),
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(rewrite(&repetition.sub)),
+            sub: Box::new(map_leaves(&repetition.sub, map)),
             ..repetition.clone()
         }),
-        HirKind::Capture(capture) => rewrite(&capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(rewrite).collect()),
-        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(rewrite).collect()),
+        HirKind::Capture(capture) => map_leaves(&capture.sub, map),
+        HirKind::Concat(parts) => {
+            Hir::concat(parts.iter().map(|part| map_leaves(part, map)).collect())
+        }
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| map_leaves(part, map)).collect())
+        }
     }
 }
 

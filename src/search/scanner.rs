@@ -101,11 +101,11 @@ impl Patterns {
     fn engine(&self, open: &[bool]) -> Option<Engine> {
         let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
         let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();
-        match open.contains(&false) {
-            true => Engine::new(&patterns),
-            // All streams begin with this engine. A clone has its own lazy automaton.
-            false => self.first.get_or_init(|| Engine::new(&patterns)).clone(),
+        if open.contains(&false) {
+            return Engine::new(&patterns);
         }
+        // All streams begin with this engine. A clone has its own lazy automaton.
+        self.first.get_or_init(|| Engine::new(&patterns)).clone()
     }
 }
 
@@ -134,11 +134,11 @@ impl Engine {
 
     /// Returns true if a pattern may match in this part of a text.
     fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
-        match self.is_lowercase {
-            true => self
-                .regex
-                .is_match(Input::new(&text.to_ascii_lowercase()).range(part)),
-            false => self.regex.is_match(Input::new(text).range(part)),
+        if self.is_lowercase {
+            let text = text.to_ascii_lowercase();
+            self.regex.is_match(Input::new(&text).range(part))
+        } else {
+            self.regex.is_match(Input::new(text).range(part))
         }
     }
 }
@@ -204,7 +204,8 @@ impl Scanner {
 
     /// Searches the line so far as a whole line.
     fn search_unfinished(&mut self, found: Found<'_>) {
-        let (line, past) = (take(&mut self.line), take(&mut self.past));
+        let line = take(&mut self.line);
+        let past = take(&mut self.past);
         if !line.is_empty() && !self.is_settled() {
             self.search(&line, past..line.len(), ANYWHERE, found);
         }
@@ -229,7 +230,8 @@ impl Scanner {
             let overlap_begin = end - window / 8;
             self.search(&line, self.past..end, overlap_begin, found);
             line.drain(..overlap_begin - CONTEXT);
-            (self.line, self.past) = (line, CONTEXT);
+            self.line = line;
+            self.past = CONTEXT;
         }
         rest
     }
@@ -241,14 +243,13 @@ impl Scanner {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
             return;
         };
-        // A block has many lines, each shorter than the part.
-        let part_of = |line: &[u8]| part.start..part.end.min(line.len());
-        let may_match = |line: &[u8]| engine.may_match(line, part_of(line));
         let open = self.open.clone();
-        if may_match(text) {
-            let lines = text.split(|byte| *byte == b'\n');
-            for line in lines.filter(|line| may_match(line)) {
-                self.search_line(line, part_of(line), limit, found);
+        if engine.may_match(text, part_of(text, &part)) {
+            for line in text.split(|byte| *byte == b'\n') {
+                let part = part_of(line, &part);
+                if engine.may_match(line, part.clone()) {
+                    self.search_line(line, part, limit, found);
+                }
             }
         }
         // An engine with a found pattern would stop at each of the pattern's lines.
@@ -270,6 +271,11 @@ impl Scanner {
             }
         }
     }
+}
+
+/// Returns the part of a line. A block has many lines, each shorter than the part of the block.
+fn part_of(line: &[u8], part: &Range<usize>) -> Range<usize> {
+    part.start..part.end.min(line.len())
 }
 
 #[cfg(test)]

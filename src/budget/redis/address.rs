@@ -1,20 +1,53 @@
 //! The address of a Redis service, and the credentials.
 
+use std::fmt;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisError, RedisResult};
+use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisError};
+use serde::{Deserialize, Serialize};
 
-use super::tls::Tls;
-use crate::budget::StoreError;
+use super::tls::{Tls, TlsError};
 
-const NO_ADDRESS: &str = "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0";
-const NO_DATABASE: &str = "has a database that is not a number; tip: try redis://HOST:6379/0";
-const NO_SETTING: &str =
-    "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://";
+/// Parses a DURATION. An error completes a sentence that begins with the text.
+pub(crate) type ReadDuration = fn(&str) -> Result<Duration, String>;
 
-/// Parses a DURATION.
-pub(crate) type ReadDuration = fn(&str) -> Result<Duration, StoreError>;
+/// What is wrong with an address. It quotes none of the address, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AddressError {
+    Fragment,
+    NotAnAddress,
+    DatabaseIsNoNumber,
+    UnknownSetting,
+    /// With what is wrong with the duration.
+    Timeout(String),
+    UserAfterFirstHost,
+}
+
+impl fmt::Display for AddressError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AddressError::Fragment => {
+                "has a # in it; certificates are always checked, and in a password it is %23"
+            }
+            AddressError::NotAnAddress => {
+                "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0"
+            }
+            AddressError::DatabaseIsNoNumber => {
+                "has a database that is not a number; tip: try redis://HOST:6379/0"
+            }
+            AddressError::UnknownSetting => {
+                "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://"
+            }
+            AddressError::Timeout(why) => return write!(f, "has a timeout that {why}"),
+            AddressError::UserAfterFirstHost => {
+                "names a user after the first host; tip: try redis://USER:PASSWORD@HOST1,HOST2"
+            }
+        })
+    }
+}
+
+impl std::error::Error for AddressError {}
 
 /// A service of one or more servers; the first that answers counts.
 #[derive(Debug)]
@@ -25,94 +58,142 @@ pub struct Address {
     pub(crate) timeout: Option<Duration>,
 }
 
+/// The settings after `?`.
+struct Settings {
+    tls: Option<Tls>,
+    timeout: Option<Duration>,
+    /// User, password and database of `redis+unix`, as settings that the crate reads.
+    credentials: String,
+}
+
+impl Settings {
+    fn parse(scheme: &str, text: &str, read: ReadDuration) -> Result<Settings, AddressError> {
+        let mut settings = Settings {
+            tls: (scheme == "rediss").then(Tls::default),
+            timeout: None,
+            credentials: String::new(),
+        };
+        // The crate would read `+` as a space.
+        for setting in text.replace('+', "%2B").split('&') {
+            if !setting.is_empty() {
+                settings.add(scheme, setting, read)?;
+            }
+        }
+        Ok(settings)
+    }
+
+    fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(AddressError::UnknownSetting);
+        };
+        let Ok(value) = percent_decode_str(value).decode_utf8() else {
+            return Err(AddressError::NotAnAddress);
+        };
+        match (key, &mut self.tls) {
+            ("timeout", _) => {
+                let timeout = read(&value).map_err(AddressError::Timeout)?;
+                self.timeout = Some(timeout);
+            }
+            ("ca" | "cert" | "key", Some(tls)) => {
+                tls.files.insert(key.to_owned(), value.as_ref().into());
+            }
+            // The crate reads the settings of `redis+unix`.
+            ("user" | "pass" | "db", _) if scheme == "redis+unix" => {
+                self.credentials += &format!("{setting}&");
+            }
+            _ => return Err(AddressError::UnknownSetting),
+        }
+        Ok(())
+    }
+}
+
+/// The part before `?`.
+struct Place<'a> {
+    /// User and password, with `@`.
+    user: &'a str,
+    /// Hosts with ports, separated by commas. Empty with `redis+unix`.
+    hosts: &'a str,
+    /// The database, or the socket with `redis+unix`.
+    path: &'a str,
+}
+
+impl Place<'_> {
+    fn parse<'a>(scheme: &str, text: &'a str) -> Result<Place<'a>, AddressError> {
+        // `@` may be part of a socket's path.
+        let end_of_user = match text.rfind('@') {
+            Some(at) if scheme != "redis+unix" => at + 1,
+            _ => 0,
+        };
+        let (user, rest) = text.split_at(end_of_user);
+        let (hosts, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let name = user.rsplit_once(':').map_or(user, |(name, _)| name);
+        // `h1,u:p@h2` or `u:p@h1,u:p@h2`.
+        if name.contains(',') {
+            return Err(AddressError::UserAfterFirstHost);
+        }
+        Ok(Place { user, hosts, path })
+    }
+
+    /// Returns the servers. The crate parses a single host, and the scheme of TLS only with its own TLS.
+    fn servers(
+        &self,
+        scheme: &str,
+        credentials: &str,
+    ) -> Result<Vec<ConnectionInfo>, AddressError> {
+        let Place { user, hosts, path } = self;
+        let plain = scheme.replace("rediss", "redis");
+        let mut servers = Vec::new();
+        for host in hosts.split(',') {
+            let url = format!("{plain}://{user}{host}{path}?{credentials}");
+            servers.push(
+                url.into_connection_info()
+                    .map_err(|error| explained(&error))?,
+            );
+        }
+        Ok(servers)
+    }
+}
+
+/// Returns the crate's error without its text, which may quote the address.
+fn explained(error: &RedisError) -> AddressError {
+    if error.to_string().contains("database") {
+        AddressError::DatabaseIsNoNumber
+    } else {
+        AddressError::NotAnAddress
+    }
+}
+
 impl Address {
-    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. An error quotes none of it.
+    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`.
     pub(crate) fn parse(
         scheme: &str,
         rest: &str,
-        duration: ReadDuration,
-    ) -> Result<Address, StoreError> {
+        read: ReadDuration,
+    ) -> Result<Address, AddressError> {
         // In the crate, `#insecure` turns the check of certificates off.
         if rest.contains('#') {
-            return Err(
-                "has a # in it; certificates are always checked, and in a password it is %23"
-                    .into(),
-            );
+            return Err(AddressError::Fragment);
         }
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (mut tls, mut timeout, mut credentials) =
-            ((scheme == "rediss").then(Tls::default), None, String::new());
-        // The crate would read `+` as a space.
-        for setting in query
-            .replace('+', "%2B")
-            .split('&')
-            .filter(|text| !text.is_empty())
-        {
-            let (key, value) = setting.split_once('=').ok_or(NO_SETTING)?;
-            let value = percent_decode_str(value)
-                .decode_utf8()
-                .map_err(|_| NO_ADDRESS)?;
-            match (key, &mut tls) {
-                ("timeout", _) => {
-                    timeout =
-                        Some(duration(&value).map_err(|why| format!("has a timeout that {why}"))?);
-                }
-                ("ca" | "cert" | "key", Some(tls)) => {
-                    drop(tls.files.insert(key.to_owned(), value.as_ref().into()));
-                }
-                // The crate reads the query of `redis+unix`.
-                ("user" | "pass" | "db", _) if scheme == "redis+unix" => {
-                    credentials += &format!("{setting}&");
-                }
-                _ => return Err(NO_SETTING.into()),
-            }
-        }
-        // `@` may be part of a socket's path.
-        let at = place.rfind('@').filter(|_| scheme != "redis+unix");
-        let (user, place) = place.split_at(at.map_or(0, |at| at + 1));
-        // `h1,u:p@h2` or `u:p@h1,u:p@h2`.
-        if user
-            .rsplit_once(':')
-            .map_or(user, |(name, _)| name)
-            .contains(',')
-        {
-            return Err(
-                "names a user after the first host; tip: try redis://USER:PASSWORD@HOST1,HOST2"
-                    .into(),
-            );
-        }
-        // The path is the database. With `redis+unix` there is no host, and the path is the socket.
-        let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-        // A URL for each server: the crate parses a single host, and the scheme of TLS only with its own TLS.
-        let plain = scheme.replace("rediss", "redis");
-        let server =
-            |host| format!("{plain}://{user}{host}{path}?{credentials}").into_connection_info();
-        let servers: RedisResult<_> = hosts.split(',').map(server).collect();
-        let is_database = |error: &RedisError| error.to_string().contains("database");
+        let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
+        let settings = Settings::parse(scheme, settings, read)?;
+        let place = Place::parse(scheme, place)?;
         Ok(Address {
             scheme: scheme.to_owned(),
-            servers: servers.map_err(|error| {
-                if is_database(&error) {
-                    NO_DATABASE
-                } else {
-                    NO_ADDRESS
-                }
-            })?,
-            tls,
-            timeout,
+            servers: place.servers(scheme, &settings.credentials)?,
+            tls: settings.tls,
+            timeout: settings.timeout,
         })
     }
 
     /// Reads the files that the address names. Returns the service and its database without user and password.
-    pub(crate) fn prepare(&self) -> Result<String, StoreError> {
-        if let Some(tls) = self.tls.as_ref().filter(|tls| !tls.files.is_empty()) {
+    pub(crate) fn prepare(&self) -> Result<String, TlsError> {
+        if let Some(tls) = &self.tls
+            && !tls.files.is_empty()
+        {
             tls.config()?;
         }
-        Ok(format!(
-            "{}/{}",
-            self.name(),
-            self.servers[0].redis_settings().db()
-        ))
+        let database = self.servers[0].redis_settings().db();
+        Ok(format!("{}/{database}", self.name()))
     }
 
     /// Reads the authorities that the machine trusts, unless the address names its own.

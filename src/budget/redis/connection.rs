@@ -22,17 +22,27 @@ pub(crate) struct Time {
 }
 
 impl Time {
+    /// Returns a time that begins now. Only `process` may read the clock itself.
+    pub(super) fn restarted(self, limit: Duration) -> Time {
+        Time {
+            began: self.began + self.began.elapsed(),
+            limit,
+        }
+    }
+
     fn left(&self) -> io::Result<Duration> {
-        let left = self.limit.checked_sub(self.began.elapsed());
-        left.filter(|left| !left.is_zero())
-            .ok_or(ErrorKind::TimedOut.into())
+        let left = self.limit.saturating_sub(self.began.elapsed());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        Ok(left)
     }
 }
 
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
 
-pub(super) struct Connection(Box<dyn Stream>);
+pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
     pub(super) fn open(
@@ -46,8 +56,11 @@ impl Connection {
             ConnectionAddr::Unix(path) => OwnedFd::from(UnixStream::connect(path)?).into(),
             _ => connect(&name, time)?,
         };
-        let rest = MOST_BYTES;
-        let socket = Socket { socket, time, rest };
+        let socket = Socket {
+            socket,
+            time,
+            rest: MOST_BYTES,
+        };
         Ok(Connection(match tls {
             Some(tls) => Box::new(StreamOwned::new(tls.session(&name)?, socket)),
             None => Box::new(socket),
@@ -66,14 +79,20 @@ impl Connection {
 /// Connects to the first reachable address of `HOST:PORT`; each address has an equal share of the time.
 fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     let mut addresses = server.to_socket_addrs()?;
-    let mut connected = Err(ErrorKind::AddrNotAvailable.into());
-    while let (Err(_), Some(address)) = (&connected, addresses.next()) {
+    let mut problem = ErrorKind::AddrNotAvailable.into();
+    while let Some(address) = addresses.next() {
         // `addresses` has only those after this one.
         let share = time.left()? / (addresses.len() as u32 + 1);
-        connected = TcpStream::connect_timeout(&address, share);
+        match TcpStream::connect_timeout(&address, share) {
+            Ok(socket) => {
+                // A step is two small writes (TLS: four), which must not wait for each other's acknowledgement.
+                socket.set_nodelay(true)?;
+                return Ok(socket);
+            }
+            Err(error) => problem = error,
+        }
     }
-    // A step is two small writes (TLS: four), which must not wait for each other's acknowledgement.
-    connected.and_then(|socket| socket.set_nodelay(true).map(|()| socket))
+    Err(problem)
 }
 
 /// A socket of any kind, with a limit on time, and on bytes: past them it is at its end.
@@ -97,7 +116,7 @@ impl Socket {
             self.socket.set_write_timeout(left)?;
             match call(&self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
-                    self.time.began += self.time.began.elapsed();
+                    self.time = self.time.restarted(self.time.limit);
                 }
                 done => return done,
             }

@@ -15,7 +15,7 @@ proptest! {
         let value = parse_redis_value(&reply).and_then(Value::extract_error);
         if let Err(failure) = value.and_then(|value| answer(from_redis_value(value)?)) {
             let from = ConnectionAddr::Tcp("h".to_owned(), 1);
-            let to = redirection(&failure, &from).map_or(String::new(), |(to, _)| to.to_string());
+            let to = redirection(&failure, &from).map_or(String::new(), |it| it.to.to_string());
             let message = problem(&failure, Duration::ZERO) + &to;
             prop_assert!(message.chars().all(|c| matches!(c, ' '..='~')) && message.len() < 200, "{message:?}");
         }

@@ -1,6 +1,7 @@
 //! TLS to a server. Its certificate is checked against the system's authorities, or only against those of a given file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -9,8 +10,47 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::budget::StoreError;
-use crate::run::text::describe_error;
+use serde::{Deserialize, Serialize};
+
+use crate::text::describe_error;
+
+/// Problem of the files that an address names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TlsError {
+    Unreadable {
+        file: PathBuf,
+        why: String,
+    },
+    /// The file holds neither a certificate nor a key.
+    Empty {
+        file: PathBuf,
+    },
+    DoNotFit(String),
+    OneWithoutTheOther,
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TlsError::Unreadable { file, why } => {
+                write!(f, "names {}, which cannot be read: {why}", file.display())
+            }
+            TlsError::Empty { file } => write!(
+                f,
+                "names {}, which holds no certificate or no key",
+                file.display()
+            ),
+            TlsError::DoNotFit(why) => {
+                write!(f, "names a certificate and a key that do not fit: {why}")
+            }
+            TlsError::OneWithoutTheOther => f.write_str(
+                "names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TlsError {}
 
 #[derive(Debug, Default)]
 pub(super) struct Tls {
@@ -23,53 +63,52 @@ pub(super) struct Tls {
 impl Tls {
     /// Creates the TLS session for `HOST:PORT`.
     pub(super) fn session(&self, server: &str) -> io::Result<ClientConnection> {
-        let host = server
-            .rsplit_once(':')
-            .map_or(server, |(host, _)| host)
-            .to_owned();
-        let name = ServerName::try_from(host).map_err(io::Error::other)?;
-        ClientConnection::new(self.config().map_err(io::Error::other)?, name)
-            .map_err(io::Error::other)
+        let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        let config = self.config().map_err(io::Error::other)?;
+        ClientConnection::new(config, name).map_err(io::Error::other)
     }
 
-    /// Returns the configuration, which the first call makes from the files. An error about a file names the file.
-    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, StoreError> {
+    /// Returns the configuration, which the first call makes from the files.
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TlsError> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
         }
+        let config = self.build()?;
+        Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
+    }
+
+    fn build(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(match self.files.get("ca") {
             Some(file) => read(file)?,
             None => rustls_native_certs::load_native_certs().certs,
         });
         let builder = ClientConfig::builder().with_root_certificates(roots);
-        let config =
-            match (self.files.get("cert"), self.files.get("key")) {
-                (None, None) => builder.with_no_client_auth(),
-                (Some(cert), Some(key)) => {
-                    let config = builder.with_client_auth_cert(
-                        read(cert)?,
-                        read::<PrivateKeyDer<'_>>(key)?.swap_remove(0),
-                    );
-                    config.map_err(|error| {
-                        format!("names a certificate and a key that do not fit: {error}")
-                    })?
-                }
-                _ => return Err(
-                    "names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE"
-                        .into(),
-                ),
-            };
-        Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
+        match (self.files.get("cert"), self.files.get("key")) {
+            (None, None) => Ok(builder.with_no_client_auth()),
+            (Some(cert), Some(key)) => {
+                let certificates = read(cert)?;
+                let mut keys: Vec<PrivateKeyDer<'_>> = read(key)?;
+                builder
+                    .with_client_auth_cert(certificates, keys.swap_remove(0))
+                    .map_err(|error| TlsError::DoNotFit(error.to_string()))
+            }
+            _ => Err(TlsError::OneWithoutTheOther),
+        }
     }
 }
 
 /// Returns the certificates or the keys in a file, at least one.
-fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, StoreError> {
-    let why = match T::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<T>, _>>) {
-        Ok(found) if !found.is_empty() => return Ok(found),
-        Err(PemError::Io(error)) => format!("cannot be read: {}", describe_error(&error)),
-        _ => "holds no certificate or no key".to_owned(),
-    };
-    Err(format!("names {}, which {why}", file.display()).into())
+fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, TlsError> {
+    let found: Result<Vec<T>, PemError> = T::pem_file_iter(file).and_then(Iterator::collect);
+    let file = file.to_owned();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Err(PemError::Io(error)) => Err(TlsError::Unreadable {
+            file,
+            why: describe_error(&error),
+        }),
+        _ => Err(TlsError::Empty { file }),
+    }
 }

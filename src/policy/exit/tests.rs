@@ -1,9 +1,12 @@
 use super::*;
 use crate::policy::budget::Counts;
-use crate::policy::outcome::TimeLimit;
 
 fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
-    super::status(Until::Success, stop, end, overrides)
+    status_until(Until::Success, stop, end, overrides)
+}
+
+fn status_until(until: Until, stop: Stop, end: &End, overrides: Overrides) -> Exit {
+    super::status(Ending::Stopped { stop, end, until }, overrides)
 }
 
 fn overrides() -> Overrides {
@@ -107,7 +110,7 @@ fn overrides_replace_only_the_statuses_that_they_name() {
 
 #[test]
 fn until_a_failure_only_a_failure_is_0() {
-    let until = |stop, end: &End| super::status(Until::Failure, stop, end, Overrides::default());
+    let until = |stop, end: &End| status_until(Until::Failure, stop, end, Overrides::default());
     for end in [
         End::Exited(7),
         End::Signaled(Signal::TERM),
@@ -135,4 +138,46 @@ fn until_a_failure_only_a_failure_is_0() {
         until(permanent, &End::Signaled(Signal::PIPE)),
         Exit::Signal(Signal::PIPE)
     );
+}
+
+#[test]
+fn output_that_was_cut_off_is_124_or_the_status_of_an_exhausted_run() {
+    let cut_off = |why| {
+        let stop = Stop::GaveUp(why);
+        super::status(Ending::CutOff { stop }, overrides())
+    };
+    assert_eq!(cut_off(GiveUp::Deadline), Exit::Code(75));
+    assert_eq!(cut_off(GiveUp::NotIdempotent), Exit::Code(124));
+}
+
+#[test]
+fn an_interrupted_run_ends_as_its_attempt_and_finds_no_failure() {
+    let interrupted = |until, end: &End| {
+        let ending = Ending::AttemptInterrupted { end, until };
+        super::status(ending, overrides())
+    };
+    let killed = End::Signaled(Signal::INT);
+    for (until, end, exit) in [
+        (Until::Success, &killed, Exit::Signal(Signal::INT)),
+        (Until::Success, &End::Exited(24), Exit::Code(0)),
+        (Until::Success, &BY_DEADLINE, Exit::Code(124)),
+        (Until::Failure, &End::Exited(0), Exit::Code(1)),
+        (Until::Failure, &End::Exited(7), Exit::Code(7)),
+    ] {
+        assert_eq!(interrupted(until, end), exit, "{until:?} {end}");
+    }
+}
+
+#[test]
+fn a_run_without_an_attempt_has_its_own_rows() {
+    for (ending, exit) in [
+        (Ending::NoAttemptInTime, Exit::Code(75)),
+        (Ending::Skipped { code: 3 }, Exit::Code(3)),
+        (Ending::Interrupted(Signal::HUP), Exit::Signal(Signal::HUP)),
+        (Ending::Fault, FAULT),
+    ] {
+        assert_eq!(super::status(ending, overrides()), exit, "{ending:?}");
+    }
+    let in_time = super::status(Ending::NoAttemptInTime, Overrides::default());
+    assert_eq!(in_time, Exit::Code(124));
 }

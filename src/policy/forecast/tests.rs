@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::policy::test_samples::*;
 
-fn rows(delays: &Delays, limits: &Limits) -> Vec<Row> {
-    forecast(delays, limits, Duration::ZERO).0
+fn rows(delays: &Delays, limits: &Limits) -> Vec<WaitRow> {
+    forecast(delays, limits, Duration::ZERO).rows
 }
 
 fn attempts(attempts: u64) -> Limits {
@@ -26,14 +26,14 @@ proptest! {
         deadline in prop::option::of(duration()), stop_at_delay in prop::option::of(duration()),
     ) {
         let limits = Limits { attempts, deadline, stop_at_delay, ..Limits::UNLIMITED };
-        let (rows, end) = forecast(&delays, &limits, Duration::ZERO);
+        let Forecast { rows, end } = forecast(&delays, &limits, Duration::ZERO);
         let most_rows = match (attempts, deadline) {
             (Some(attempts), _) => attempts - 1,
             (None, Some(_)) => MOST_ROWS,
             (None, None) => ROWS_WHEN_UNLIMITED,
         };
         prop_assert!(rows.len() as u64 <= most_rows);
-        prop_assert_eq!(rows.len() as u64 == most_rows || end == End::Delay || matches!(end, End::Deadline(_)), true);
+        prop_assert_eq!(rows.len() as u64 == most_rows || end == RowsEnd::Delay || matches!(end, RowsEnd::Deadline(_)), true);
         let mut sums = [Duration::ZERO; 3];
         for (i, row) in rows.iter().enumerate() {
             for (sum, wait) in sums.iter_mut().zip([row.least, row.mean, row.most]) {
@@ -43,7 +43,7 @@ proptest! {
             prop_assert_eq!(row.retry, i as u64 + 1);
             prop_assert_eq!((row.total, row.total_most), (total, most_total));
             prop_assert!(row.least <= row.mean && row.mean <= row.most && row.most <= delays.cap, "{:?}", row);
-            prop_assert!(least_total <= row.totals[0] && row.totals[0] <= row.totals[1] && row.totals[1] <= most_total);
+            prop_assert!(least_total <= row.totals.low && row.totals.low <= row.totals.high && row.totals.high <= most_total);
             prop_assert!(deadline.is_none_or(|deadline| total < deadline));
             prop_assert!(stop_at_delay.is_none_or(|stop| delays.unjittered(row.retry - 1) < stop));
         }
@@ -102,19 +102,22 @@ fn the_mean_is_right_long_after_the_cap_is_reached() {
 
 #[test]
 fn percentiles_are_those_of_the_runs() {
-    let runs: Vec<Run> = (0..100)
+    let runs: Vec<SampledRun> = (0..100)
         .rev()
-        .map(|n| Run {
+        .map(|n| SampledRun {
             retries_in_time: n,
-            ..Run::default()
+            ..SampledRun::default()
         })
         .collect();
-    assert_eq!(percentiles(&runs, |run| run.retries_in_time), [5, 94]);
+    assert_eq!(
+        spread(&runs, |run| run.retries_in_time),
+        Spread { low: 5, high: 94 }
+    );
     // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
     let delays = exponential(s(1), 1.0, s(1), Jitter::Full);
-    let [low, high] = rows(&delays, &attempts(2))[0]
-        .totals
-        .map(|total| total.as_secs_f64());
+    let totals = rows(&delays, &attempts(2))[0].totals;
+    let low = totals.low.as_secs_f64();
+    let high = totals.high.as_secs_f64();
     assert!(
         (0.045..0.055).contains(&low) && (0.945..0.955).contains(&high),
         "{low} {high}"
@@ -131,24 +134,52 @@ fn the_limit_that_ends_the_rows_is_named() {
         ..Limits::UNLIMITED
     };
     for (limits, before, rows, end) in [
-        (limits(Some(1), None, None), 0, 0, End::Attempts),
-        (limits(Some(4), None, None), 0, 3, End::Attempts),
-        (limits(Some(1_101), None, None), 0, 1_000, End::More(100)),
-        (limits(None, None, None), 0, 20, End::Unlimited),
+        (limits(Some(1), None, None), 0, 0, RowsEnd::Attempts),
+        (limits(Some(4), None, None), 0, 3, RowsEnd::Attempts),
+        (
+            limits(Some(1_101), None, None),
+            0,
+            1_000,
+            RowsEnd::More(100),
+        ),
+        (limits(None, None, None), 0, 20, RowsEnd::Unlimited),
         (
             limits(None, Some(2_000_000), None),
             0,
             1_000,
-            End::Unlimited,
+            RowsEnd::Unlimited,
         ),
-        (limits(None, Some(3_500), None), 0, 3, End::Deadline([3, 3])),
-        (limits(None, Some(3_000), None), 0, 2, End::Deadline([2, 2])),
-        (limits(None, Some(3_500), None), 1, 2, End::Deadline([2, 2])),
-        (limits(None, Some(3_500), None), 9, 0, End::Deadline([0, 0])),
-        (limits(Some(3), Some(3_500), None), 0, 2, End::Attempts),
-        (limits(None, None, Some(1_000)), 0, 0, End::Delay),
+        (
+            limits(None, Some(3_500), None),
+            0,
+            3,
+            RowsEnd::Deadline(Spread { low: 3, high: 3 }),
+        ),
+        (
+            limits(None, Some(3_000), None),
+            0,
+            2,
+            RowsEnd::Deadline(Spread { low: 2, high: 2 }),
+        ),
+        (
+            limits(None, Some(3_500), None),
+            1,
+            2,
+            RowsEnd::Deadline(Spread { low: 2, high: 2 }),
+        ),
+        (
+            limits(None, Some(3_500), None),
+            9,
+            0,
+            RowsEnd::Deadline(Spread { low: 0, high: 0 }),
+        ),
+        (limits(Some(3), Some(3_500), None), 0, 2, RowsEnd::Attempts),
+        (limits(None, None, Some(1_000)), 0, 0, RowsEnd::Delay),
     ] {
-        let (found, ended) = forecast(&second, &limits, s(before));
+        let Forecast {
+            rows: found,
+            end: ended,
+        } = forecast(&second, &limits, s(before));
         assert_eq!(
             (found.len(), ended),
             (rows, end),

@@ -49,16 +49,3 @@ fn an_end_has_the_status_that_a_shell_shows_and_its_signal() {
         assert_eq!(End::NotStarted(failure).shell_status(), code);
     }
 }
-
-#[test]
-fn exact_lengths_are_neither_rounded_nor_split() {
-    for (nanoseconds, shown) in [
-        (0, "0"),
-        (1_500, "1.5us"),
-        (1_500_000_000, "1.5s"),
-        (60_000_000_000, "1m"),
-        (93_784_000_000_001, "1d2h3m4.000000001s"),
-    ] {
-        assert_eq!(exact(Duration::from_nanos(nanoseconds)), shown);
-    }
-}

@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::*;
 use crate::policy::classifier::{Reason, Why};
 use crate::policy::delay::Jitter;
-use crate::policy::outcome::StartFailure;
+use crate::policy::outcome::{End, StartFailure, TimeLimit};
 use crate::policy::test_samples::*;
 
 /// Returns the decisions of a session on verdicts, each with the running time of its attempt.

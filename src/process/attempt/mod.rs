@@ -17,7 +17,7 @@ use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
-use crate::run::text::describe;
+use crate::text::describe;
 use deadlines::Deadlines;
 pub(crate) use running::Role;
 use running::Running;

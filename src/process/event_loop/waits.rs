@@ -19,7 +19,7 @@ use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
 use crate::run::host::{KeptOutput, RunError, RunResult};
 use crate::run::streams::Channel;
-use crate::run::text::describe;
+use crate::text::describe;
 
 /// Longest wait of messages for their reader once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use super::target::{is_own, open_safely};
 use crate::process::sys::temporary;
 use crate::run::before_retry_env::LIMIT;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 
 /// Creates the file, private to this user. An error is a message.
 pub(crate) fn make() -> Result<NamedTempFile, String> {

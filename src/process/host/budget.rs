@@ -12,7 +12,7 @@ use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::environment;
 use crate::run::host::{BudgetAnswer, RunResult};
 use crate::run::plan::SharedBudget;
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 
 /// Limit on the time for counting an attempt while the attempt runs, unless the store timeout is longer.
 const COUNTING: Duration = Duration::from_secs(5);

@@ -30,7 +30,7 @@ use crate::run::host::{
     RunResult, ShellKind,
 };
 use crate::run::plan::{Plan, SharedBudget};
-use crate::run::text::describe_error;
+use crate::text::describe_error;
 use query::{GivenUp, NoAnswer, Query};
 
 /// The host of a run: this process and its children.

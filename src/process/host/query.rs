@@ -71,7 +71,9 @@ impl Query {
             Progress::Runs => None,
             Progress::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
                 // The child died.
-                Err(format!("{store}: gives no answer").into())
+                Err(StoreError::NoAnswer {
+                    store: store.to_string(),
+                })
             })),
         }
     }
@@ -88,9 +90,7 @@ fn ask(
     if is_own(store)
         && let Some(home) = environment::missing_home_of_state()
     {
-        let home = home.display();
-        let why = format!("no directory for the budget (HOME is {home}, which does not exist)");
-        return Err(why.into());
+        return Err(StoreError::MissingHome(home));
     }
     store.ask(budget, question, began, time, since_epoch)
 }

@@ -14,7 +14,7 @@ use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
 use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
-use crate::run::text::{describe, describe_error};
+use crate::text::{describe, describe_error};
 
 /// What becomes of output in a mode that keeps it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use nix::unistd::write;
 use super::sink::{CHUNK, set_chunk_length};
 use crate::process::sys::system;
 use crate::process::sys::temporary::unnamed;
-use crate::run::text::describe_error;
 use crate::run::uninterrupted;
+use crate::text::describe_error;
 
 /// Limit on bytes in memory of one spool, as long as there is a file for more.
 const IN_MEMORY: usize = 1024 * 1024;

@@ -20,7 +20,7 @@ use crate::process::sys::fd::{
 };
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
-use crate::run::text::{describe, describe_error};
+use crate::text::{describe, describe_error};
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
 use super::system::{PATH_ONLY, close_range};
-use crate::run::text::describe_error;
 use crate::run::uninterrupted;
+use crate::text::describe_error;
 
 /// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
 /// be neither read nor written, and are closed in the command.

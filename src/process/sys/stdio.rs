@@ -8,8 +8,8 @@ use nix::unistd::write;
 
 use super::environment::nonempty;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
-use crate::run::text::{describe, printable, without_runner_commands};
 use crate::run::uninterrupted;
+use crate::text::{describe, printable, without_runner_commands};
 
 pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;

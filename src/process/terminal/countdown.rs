@@ -7,6 +7,7 @@ use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::stdio;
 use crate::run::plan::Progress;
+use crate::text::escapes::ERASE_TO_END;
 
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -64,7 +65,7 @@ impl Countdown {
         {
             // Some terminals wrap after the last column.
             let text = format_line(Duration::from_secs(seconds), usize::from(columns) - 1);
-            if stdio::write_if_room(stdio::ERR, &format!("\r{text}\x1b[K")) {
+            if stdio::write_if_room(stdio::ERR, &format!("\r{text}{ERASE_TO_END}")) {
                 self.shown = Some(seconds);
             }
         }
@@ -74,7 +75,7 @@ impl Countdown {
 
     /// Erases the line. Returns false while the terminal accepts no output.
     pub(crate) fn erase(&mut self) -> bool {
-        if self.shown.is_some() && stdio::write_if_room(stdio::ERR, "\r\x1b[K") {
+        if self.shown.is_some() && stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}")) {
             self.shown = None;
         }
         self.shown.is_none()

@@ -1,46 +1,7 @@
 use super::*;
-use crate::run::text::is_printable;
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-
-#[test]
-fn lengths_of_time() {
-    for (nanos, shown) in [
-        (0, "0s"),
-        (7, "7ns"),
-        (51_200, "51.2us"),
-        (999_900, "1ms"),
-        (210_000_000, "210ms"),
-        (999_600_000, "1s"),
-        (4_554_328_639, "4.55s"),
-        (31_000_000_000, "31s"),
-        (59_960_000_000, "1m"),
-        (125_000_000_000, "2m5s"),
-        (3_599_400_000_000, "59m59s"),
-        (12_000_000_000_000, "3h20m"),
-        (86_400_000_000_000, "1d"),
-        (360_000_000_000_000, "4d4h"),
-    ] {
-        assert_eq!(length(Duration::from_nanos(nanos)), shown);
-    }
-    assert!(!length(Duration::MAX).is_empty());
-}
-
-#[test]
-fn a_line_is_cut_to_the_columns() {
-    let line = "attempt 2 in 12s (失敗)";
-    for (columns, shown) in [
-        (23, line),
-        (22, "attempt 2 in 12s (..."),
-        (12, "attempt 2..."),
-        (3, "..."),
-        (2, ".."),
-        (0, ""),
-    ] {
-        assert_eq!(cut(line, columns), shown, "{columns}");
-    }
-}
 
 #[test]
 fn words_are_quoted_as_a_shell_reads_them() {
@@ -73,6 +34,20 @@ fn a_quoted_name_has_only_printable_characters() {
         quoted(OsStr::new("a\u{2067}b\u{2069}")),
         r"'a\u{2067}b\u{2069}'"
     );
+}
+
+#[test]
+fn commands_of_runners_are_split() {
+    for (line, shown) in [
+        ("##[error]x", "## [error]x"),
+        ("##vso[a] ##b[", "## vso[a] ## b["),
+        ("###teamcity[x", "### teamcity[x"),
+        ("#####[", "##### ["),
+        ("## ##a b[ #a[ ##", "## ##a b[ #a[ ##"),
+        (" ::error::y\nx::y", " : :error::y\nx::y"),
+    ] {
+        assert_eq!(without_runner_commands(line), shown);
+    }
 }
 
 proptest! {

@@ -1,0 +1,80 @@
+//! Problems of stores, as sentences without their beginning. They hold no secret.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::directory::DirectoryError;
+#[cfg(feature = "redis")]
+use super::redis::ServerError;
+#[cfg(feature = "redis")]
+use super::redis::address::AddressError;
+#[cfg(feature = "redis")]
+use super::redis::tls::TlsError;
+
+/// Problem of a store, of its address, or of a file that the address names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StoreError {
+    /// The text of `--store` is empty.
+    NoText,
+    NotAStore,
+    LacksBeginning,
+    #[cfg(not(feature = "redis"))]
+    NeedsRedis,
+    #[cfg(feature = "redis")]
+    Address(AddressError),
+    #[cfg(feature = "redis")]
+    Tls(TlsError),
+    /// No server of the service answered.
+    #[cfg(feature = "redis")]
+    Servers(Vec<ServerError>),
+    /// The user has no state directory.
+    NoHome,
+    /// The home directory, in which the state directory would be, does not exist.
+    MissingHome(PathBuf),
+    /// Problem of the directory or of a file in it.
+    Directory(DirectoryError),
+    /// The process that asked this store died.
+    NoAnswer {
+        store: String,
+    },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StoreError::NoText => "is empty; tip: try a directory, or redis://HOST:6379",
+            StoreError::NotAStore => {
+                "is not a store; tip: try a directory, redis://HOST:6379, rediss:// or redis+unix://"
+            }
+            StoreError::LacksBeginning => {
+                "is an address that lacks its beginning; tip: try redis://HOST:6379, or ./ in front of a directory"
+            }
+            #[cfg(not(feature = "redis"))]
+            StoreError::NeedsRedis => {
+                "needs Redis, which this backoff was built without; tip: try a directory"
+            }
+            #[cfg(feature = "redis")]
+            StoreError::Address(problem) => return problem.fmt(f),
+            #[cfg(feature = "redis")]
+            StoreError::Tls(problem) => return problem.fmt(f),
+            #[cfg(feature = "redis")]
+            StoreError::Servers(problems) => {
+                let texts: Vec<String> = problems.iter().map(ServerError::to_string).collect();
+                return f.write_str(&texts.join("; "));
+            }
+            StoreError::NoHome => {
+                "no directory for the budget (no --store, and neither XDG_STATE_HOME nor HOME is an absolute path)"
+            }
+            StoreError::MissingHome(home) => {
+                let home = home.display();
+                return write!(f, "no directory for the budget (HOME is {home}, which does not exist)");
+            }
+            StoreError::Directory(problem) => return problem.fmt(f),
+            StoreError::NoAnswer { store } => return write!(f, "{store}: gives no answer"),
+        })
+    }
+}
+
+impl std::error::Error for StoreError {}

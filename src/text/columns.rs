@@ -1,0 +1,54 @@
+//! Columns of a terminal.
+
+/// Stands for the rest of a line that was cut.
+const DOTS: &str = "...";
+
+/// Returns the columns of a text on a terminal, at most.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars().map(width_of).sum()
+}
+
+/// Returns 2 for all but ASCII, as characters of some scripts are two columns wide.
+fn width_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
+}
+
+/// Returns a line cut to `columns`. `...` replaces the rest.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    if columns <= DOTS.len() {
+        return DOTS[..columns].to_owned();
+    }
+    let mut left = columns - DOTS.len();
+    let mut start = String::new();
+    for c in text.chars() {
+        if width_of(c) > left {
+            break;
+        }
+        left -= width_of(c);
+        start.push(c);
+    }
+    start + DOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_to_the_columns() {
+        let line = "attempt 2 in 12s (失敗)";
+        for (columns, shown) in [
+            (23, line),
+            (22, "attempt 2 in 12s (..."),
+            (12, "attempt 2..."),
+            (3, "..."),
+            (2, ".."),
+            (0, ""),
+        ] {
+            assert_eq!(cut(line, columns), shown, "{columns}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The system's text of errors.
+
+use nix::errno::Errno;
+
+pub(crate) fn describe(errno: Errno) -> String {
+    describe_error(&std::io::Error::from_raw_os_error(errno as i32))
+}
+
+/// Returns the system's text of an error, without its number.
+pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

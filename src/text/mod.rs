@@ -1,0 +1,13 @@
+//! How every module prints: foreign text made harmless, words quoted, lengths of time, columns and escape sequences.
+//! Pure, and imports no other module.
+
+mod columns;
+mod errors;
+pub(crate) mod escapes;
+mod foreign;
+mod lengths;
+
+pub(crate) use columns::{cut, width};
+pub(crate) use errors::{describe, describe_error};
+pub(crate) use foreign::{is_printable, name, printable, quoted, without_runner_commands};
+pub(crate) use lengths::{exact, length, timestamp};
