@@ -7,8 +7,8 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::values::{self, Parsed};
-use crate::cli::suggest::tip;
+use crate::options::similar::tip;
+use crate::options::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 

@@ -4,7 +4,8 @@ use crate::command::program::Command;
 use crate::command::requests::{Requests, Selection};
 use crate::command::{Environment, Surroundings, http};
 use crate::config::settings::Settings;
-use crate::config::values::Parsed;
+use crate::options::values::Parsed;
+use crate::options::{BEFORE_RETRY, IDEMPOTENT};
 use crate::run::plan::NotIdempotent;
 
 const CLIENTS: [&str; 2] = ["curl", "wget"];
@@ -24,8 +25,8 @@ pub(super) fn idempotence(
     command: &Command<'_>,
     surroundings: &dyn Surroundings,
 ) -> Parsed<Idempotence> {
-    let is_idempotent = settings.choice("idempotent", &[true, false])?;
-    if let Some(setting) = settings.find("idempotent") {
+    let is_idempotent = settings.value(&IDEMPOTENT)?;
+    if let Some(setting) = settings.find(&IDEMPOTENT) {
         let why_not = NotIdempotent {
             why: setting.to_string(),
             is_typed: true,
@@ -35,7 +36,7 @@ pub(super) fn idempotence(
             remark: None,
         });
     }
-    let environment = if settings.find("before-retry").is_some() {
+    let environment = if settings.has(&BEFORE_RETRY) {
         Environment::MayChange
     } else {
         Environment::Fixed
@@ -73,10 +74,13 @@ pub(super) fn idempotence(
 }
 
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
-pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
+pub(super) fn hides_status(command: &Command<'_>) -> Option<String> {
     let words = command.wrapped.strip_prefix(&["curl"])?;
     let hides = command.is_judged("curl") && http::hides_errors(words);
-    hides.then(|| {
-        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned()
-    })
+    if !hides {
+        return None;
+    }
+    Some(
+        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned(),
+    )
 }

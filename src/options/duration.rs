@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use crate::cli::UsageError;
+use super::problem::UsageError;
 
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
-    read(text.trim()).map_err(|why| match is_word_for_no_limit(text) {
-        true => {
-            "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s".into()
+    read(text.trim()).map_err(|why| {
+        if is_word_for_no_limit(text) {
+            return "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s"
+                .into();
         }
-        false => format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into(),
+        format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into()
     })
 }
 
