@@ -88,11 +88,7 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut words = words.iter().map(|word| word.as_bytes()).peekable();
     while let Some(word) = words.next_if(|word| is_option(word)) {
         last_switch = None;
-        if let Some(opt) = find(&[b"-", word].concat()) {
-            return Err(
-                format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into(),
-            );
-        }
+        check_dashes(word)?;
         // The topic may be an option; clap checks the words after it.
         if word.starts_with(b"--help") {
             return Ok(Used {
@@ -129,13 +125,23 @@ fn is_option(word: &[u8]) -> bool {
     word.len() > 1 && word.starts_with(b"-") && word != b"--"
 }
 
+/// Refuses a long name after one dash.
+fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
+    let Some(opt) = find(&[b"-", word].concat()) else {
+        return Ok(());
+    };
+    let long = opt.long;
+    Err(format!("unexpected argument '-{long}' found; tip: try --{long}").into())
+}
+
 /// Refuses an option in place of the text of `opt`.
 fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     let is_mistake = matches!(next, b"--" | b"-h") || find(next).is_some();
     if !is_mistake {
         return Ok(());
     }
-    let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
+    let long = opt.long;
+    let next = String::from_utf8_lossy(name_in(next));
     let why = format!("a value is required for '--{long}', but '{next}' follows");
     if *opt == *FOR && next == "--" {
         return Err(format!("{why}; tip: try --for auto").into());

@@ -212,7 +212,10 @@ fn is_longer(wait: &Setting, longest: &Setting) -> bool {
 
 /// Returns false for standard output and devices: both can write there, and nothing is replaced.
 fn is_same_file(log: &Setting, report: &Setting) -> bool {
-    let (Some(log), Some(report)) = (log.value_of(&LOG_FILE), report.value_of(&REPORT)) else {
+    let Some(log) = log.value_of(&LOG_FILE) else {
+        return false;
+    };
+    let Some(report) = report.value_of(&REPORT) else {
         return false;
     };
     // `/dev/shm` holds files.
@@ -251,9 +254,10 @@ pub(super) fn settle(
         let Some(lower) = layer.iter().position(|setting| conflict.names(setting.opt)) else {
             continue;
         };
-        let first = find(conflict.first, layer, higher);
-        let second = find(conflict.second, layer, higher);
-        let (Some(first), Some(second)) = (first, second) else {
+        let Some(first) = find(conflict.first, layer, higher) else {
+            continue;
+        };
+        let Some(second) = find(conflict.second, layer, higher) else {
             continue;
         };
         if !(conflict.contradict)(first, second) {

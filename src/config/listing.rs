@@ -1,6 +1,6 @@
 //! Output of `--list-presets` and `--list-policies`, line by line.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use super::policies::{Config, Policy};
 use super::presets::{self, Preset, RowVerdict};
@@ -25,11 +25,14 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
 
 /// Lists the rules of each named preset.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
-    let listed = |name: &OsString| match presets::named(&name.to_string_lossy()) {
+    names.iter().map(|name| preset_named(name)).collect()
+}
+
+fn preset_named(name: &OsStr) -> Result<String, UsageError> {
+    match presets::named(&name.to_string_lossy()) {
         Ok(preset) => Ok(rules(&preset)),
         Err(problem) => Err(UsageError(format!("--list-presets: {problem}"))),
-    };
-    names.iter().map(listed).collect()
+    }
 }
 
 fn rules(preset: &Preset) -> String {

@@ -124,8 +124,11 @@ impl Config {
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
-        let is_new = |policy: &Policy| !self.policies.iter().any(|own| own.name == policy.name);
-        all.extend(built_in()?.into_iter().filter(is_new));
+        for policy in built_in()? {
+            if self.policies.iter().all(|own| own.name != policy.name) {
+                all.push(policy);
+            }
+        }
         Ok(all)
     }
 
@@ -177,7 +180,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
         let at = error.span().map_or(0, |span| span.start);
         document.wrong(at, &format!("is not TOML: {}", error.message()))
     })?;
-    let (mut defaults, mut policies) = (Vec::new(), Vec::new());
+    let mut defaults = Vec::new();
+    let mut policies = Vec::new();
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("defaults", DeValue::Table(table)) => {
@@ -247,9 +251,11 @@ impl Document<'_> {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |end| end + 1);
-        let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
         let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        let columns = before[line_start..].iter().filter(begins_character).count();
+        let columns = before[line_start..]
+            .iter()
+            .filter(|byte| begins_character(**byte))
+            .count();
         format!("{}:{}:{}", self.file, lines + 1, columns + 1)
     }
 
@@ -268,8 +274,7 @@ impl Document<'_> {
             return Err(self.wrong_key(key, &problem));
         };
         // Names appear in messages and in the first column of a list.
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || !name.chars().all(is_plain) {
+        if name.is_empty() || !name.chars().all(is_of_name) {
             return Err(self.wrong_key(
                 key,
                 "cannot be the name of a policy; tip: try letters, digits, - and _",
@@ -320,8 +325,9 @@ impl Document<'_> {
         for value in values {
             let at = value.span().start;
             let text = text(value.get_ref(), opt).ok_or_else(|| {
-                let (long, form, given) = (opt.long, form(opt), value.get_ref().type_str());
-                self.wrong(at, &format!("{long:?} takes {form}, not a TOML {given}"))
+                let given = value.get_ref().type_str();
+                let problem = format!("{:?} takes {}, not a TOML {given}", opt.long, form(opt));
+                self.wrong(at, &problem)
             })?;
             texts.push((text, at));
         }
@@ -331,6 +337,16 @@ impl Document<'_> {
         }
         Ok(texts)
     }
+}
+
+/// Returns true for a byte of UTF-8 that begins a character.
+fn begins_character(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+/// Returns true for a letter of a policy's name.
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
 /// Returns the expected form of an option's value, for error messages.

@@ -128,7 +128,9 @@ impl Setting {
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let setting = self.as_written();
-        let (source, long, text) = (setting.source_name(), setting.opt.long, setting.shown());
+        let source = setting.source_name();
+        let long = setting.opt.long;
+        let text = setting.shown();
         match setting.source {
             Source::Flag if setting.opt.kind.is_switch() => f.write_str(&source),
             // The text of such an option must stand in the same word.

@@ -106,9 +106,10 @@ impl Settings {
         if let Some(setting) = self.find(opt) {
             return setting.read(opt);
         }
-        let (long, default) = (opt.long, opt.default);
-        opt.read(OsStr::new(default))
-            .map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}")))
+        opt.read(OsStr::new(opt.default)).map_err(|problem| {
+            let default = opt.default;
+            UsageError(format!("--{}: {default:?} {problem}", opt.long))
+        })
     }
 
     /// Returns the values of a repeatable option.
@@ -158,7 +159,10 @@ fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
 /// Refuses a value that stands after a switch, as in `--pty yes make`: it would be the command, and its exit status that
 /// of the run. A word alone may be a command: `-q true`.
 fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
-    let (Some(opt), [word, _, ..]) = (line.switch_before_command, &*line.command) else {
+    let Some(opt) = line.switch_before_command else {
+        return Ok(());
+    };
+    let [word, _, ..] = &*line.command else {
         return Ok(());
     };
     let Some(text) = word.to_str() else {

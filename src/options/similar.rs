@@ -22,7 +22,8 @@ pub(crate) fn one_slip_away<'n>(
             .zip(known.bytes())
             .take_while(|(a, b)| a == b)
             .count();
-        let (rest, known_rest) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
+        let rest = &name.as_bytes()[begin..];
+        let known_rest = &known.as_bytes()[begin..];
         let from_end = rest.iter().rev().zip(known_rest.iter().rev());
         let end = from_end.take_while(|(a, b)| a == b).count();
         // The parts that differ.

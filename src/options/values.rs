@@ -160,11 +160,6 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         set.add_timeout();
         return Ok(());
     }
-    let one_code = |text: &str| {
-        code(text)
-            .or_else(|_| signal(text).map(Signal::shell_status))
-            .ok()
-    };
     let range = part
         .split_once('-')
         .and_then(|(first, last)| one_code(first.trim()).zip(one_code(last.trim())));
@@ -188,6 +183,12 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         .chain(signal_names());
     let tip = tip(part, names, "7, 1,2,75 or 100-110");
     Err(format!("is not a list of exit codes ({part:?} {problem}){tip}").into())
+}
+
+/// Returns the exit code of a number, a name or a signal.
+fn one_code(text: &str) -> Option<u8> {
+    let code = code(text).or_else(|_| signal(text).map(Signal::shell_status));
+    code.ok()
 }
 
 /// Codes of `--success-exit`, and the subset whose status becomes 0.
@@ -516,13 +517,15 @@ fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
         .into_iter()
         .filter(|group| group.contains(&&*text))
         .find_map(|group| words.iter().find(|word| group.contains(*word)));
-    let is_part = |word: &&&str| {
-        text.len() > 2 && (word.starts_with(&text) || word.ends_with(&format!("-{text}")))
-    };
     of_group
-        .or_else(|| words.iter().find(is_part))
+        .or_else(|| words.iter().find(|word| is_part(&text, word)))
         .copied()
         .unwrap_or_default()
+}
+
+/// Returns true for the beginning of a word (`exp`), or its end after a dash (`bash`).
+fn is_part(text: &str, word: &str) -> bool {
+    text.len() > 2 && (word.starts_with(text) || word.ends_with(&format!("-{text}")))
 }
 
 #[cfg(test)]

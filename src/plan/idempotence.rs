@@ -48,29 +48,39 @@ pub(super) fn idempotence(
     };
     for client in CLIENTS {
         if command.is_judged(client) {
-            let selection = if command.is_named(client) {
-                Selection::Named
-            } else {
-                Selection::Auto
-            };
-            let finding = requests.doubtful(client, selection);
-            let why_not = finding.map(|finding| NotIdempotent {
-                why: finding.to_string(),
-                is_typed: false,
-            });
+            let why_not = doubt(&requests, command, client);
             idempotence.why_not = idempotence.why_not.or(why_not);
-        } else if let Some(finding) = requests.sending(client) {
-            // Only the preset knows which failures had no effect. Without the preset, `no` would forbid nearly every
-            // retry.
-            let remark = format!(
-                "{}: a retry sends the request again, even if it took effect; --for {client} or \
-                 --idempotent no prevents that, --idempotent yes hides this remark",
-                finding.seen()
-            );
-            idempotence.remark.get_or_insert(remark);
+        } else {
+            let remark = remark_on_sending(&requests, client);
+            idempotence.remark = idempotence.remark.or(remark);
         }
     }
     Ok(idempotence)
+}
+
+/// Returns the reason why requests of a client with a preset must not be sent twice.
+fn doubt(requests: &Requests, command: &Command<'_>, client: &str) -> Option<NotIdempotent> {
+    let selection = if command.is_named(client) {
+        Selection::Named
+    } else {
+        Selection::Auto
+    };
+    let finding = requests.doubtful(client, selection)?;
+    Some(NotIdempotent {
+        why: finding.to_string(),
+        is_typed: false,
+    })
+}
+
+/// Returns a remark about requests of a client without a preset. Only the preset knows which failures had no effect:
+/// without it, `no` would forbid nearly every retry.
+fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
+    let finding = requests.sending(client)?;
+    Some(format!(
+        "{}: a retry sends the request again, even if it took effect; --for {client} or \
+         --idempotent no prevents that, --idempotent yes hides this remark",
+        finding.seen()
+    ))
 }
 
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.

@@ -96,8 +96,9 @@ fn consecutive(settings: &Settings, attempts: Option<u64>) -> Parsed<u64> {
 /// spreads them. A policy without jitter is meant for the policy's own waits: the random part is dropped only if the
 /// user types both options.
 fn asked_is_exact(settings: &Settings) -> bool {
-    let is_typed = |opt| settings.source(opt) == Some(Source::Flag);
-    settings.get(&JITTER) == Ok(Some(Jitter::None)) && is_typed(&JITTER) && is_typed(&RETRY_AFTER)
+    settings.get(&JITTER) == Ok(Some(Jitter::None))
+        && settings.source(&JITTER) == Some(Source::Flag)
+        && settings.source(&RETRY_AFTER) == Some(Source::Flag)
 }
 
 /// The waits before the first attempt.

@@ -112,12 +112,21 @@ fn build(settings: &Settings, request: Request<'_>) -> Planned {
         .map(|word| word.to_string_lossy())
         .collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let command = Command::new(&words, preset_names(settings)?);
-    let idempotence = idempotence::idempotence(settings, &words, &command, request.surroundings)?;
+    let (parts, store) = parts(settings, request, &words)?;
+    let plan = assemble(settings, request.command, parts)?;
+    // Last, as a text that cannot be read is the first thing to mend.
+    without_effect::check(settings)?;
+    Ok((plan, store))
+}
+
+/// Builds the parts, in an order in which each has what it depends on.
+fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Parsed<(Parts, Store)> {
+    let command = Command::new(words, preset_names(settings)?);
+    let idempotence = idempotence::idempotence(settings, words, &command, request.surroundings)?;
     let nested = settings.value(&NESTED)?;
-    let nesting = nesting(request.variables, nested == Nested::Warn, &words);
+    let nesting = nesting(request.variables, nested == Nested::Warn, words);
     let until = settings.value(&UNTIL)?;
-    let (classifier, patterns) = rules::classifier(settings, &words, &command)?;
+    let (classifier, patterns) = rules::classifier(settings, words, &command)?;
     let delays = limits::delays(settings, until)?;
     let premises = Premises {
         until,
@@ -126,18 +135,9 @@ fn build(settings: &Settings, request: Request<'_>) -> Planned {
     };
     let limits = limits::limits(settings, premises)?;
     let start = limits::start_delays(settings, &limits)?;
-    let Budgeted { budget, store } =
-        limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
-    let output = output::output(settings)?;
-    let mut remarks = Remarks::on_variables(request.variables, &nesting, &output);
-    remarks.add_not_idempotent(&output, idempotence.why_not.as_ref());
-    if output.verbosity >= 2 {
-        let lines =
-            remarks::settings_and_rules(settings, &command, request.config, &limits, &delays);
-        remarks.remarks.extend(lines);
-    }
-    remarks.on_failure = remarks::on_failure(settings, &command, &words);
-    let parts = Parts {
+    let outer = nesting.counted.as_deref();
+    let Budgeted { budget, store } = limits::budget(settings, delays.cap, outer)?;
+    let mut parts = Parts {
         classifier,
         patterns,
         idempotence,
@@ -146,13 +146,36 @@ fn build(settings: &Settings, request: Request<'_>) -> Planned {
         limits,
         start,
         budget,
-        output,
-        remarks,
+        output: output::output(settings)?,
+        remarks: Remarks::default(),
     };
-    let plan = assemble(settings, request.command, parts)?;
-    // Last, as a text that cannot be read is the first thing to mend.
-    without_effect::check(settings)?;
-    Ok((plan, store))
+    parts.remarks = remarks(settings, request, words, &command, &parts);
+    Ok((parts, store))
+}
+
+/// Returns what is said about the settings, which are valid.
+fn remarks(
+    settings: &Settings,
+    request: Request<'_>,
+    words: &[&str],
+    command: &Command<'_>,
+    parts: &Parts,
+) -> Remarks {
+    let output = &parts.output;
+    let mut remarks = Remarks::on_variables(request.variables, &parts.nesting, output);
+    remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
+    if output.verbosity >= 2 {
+        let lines = remarks::settings_and_rules(
+            settings,
+            command,
+            request.config,
+            &parts.limits,
+            &parts.delays,
+        );
+        remarks.remarks.extend(lines);
+    }
+    remarks.on_failure = remarks::on_failure(settings, command, words);
+    remarks
 }
 
 /// Returns the presets of `--for`.
