@@ -1,6 +1,7 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `command`, `config`, `cli`, `process`, `budget`, `report`, `run`, `search`, `policy`, `text`;
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `options`, `process`, `budget`, `report`, `run`, `search`,
+//! `policy`, `text`;
 //! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
 //! known limits.
 //!
@@ -11,6 +12,7 @@ mod budget;
 mod cli;
 mod command;
 mod config;
+mod options;
 mod plan;
 #[doc(hidden)]
 pub mod policy;
@@ -26,7 +28,6 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use budget::client::Store;
-use cli::generate::Document::{CompleteBash, CompleteFish, CompleteZsh, Man};
 use cli::generate::{Names, document};
 use cli::parse::{CommandLine, Parsed};
 use command::{ScriptFile, Surroundings};
@@ -34,7 +35,8 @@ use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
-use config::values::{self, PlanForm};
+use options::values::{PlanForm, SYSEXITS};
+use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
@@ -68,20 +70,19 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Ok((settings, config, plan, store)) => (settings, config, plan, store),
         Err(usage) => return complain(&usage.0),
     };
-    let is_given = |long| settings.find(long).is_some();
-    let plan_form = match settings.get("plan", values::plan) {
+    let plan_form = match settings.get(&PLAN) {
         Ok(form) => form.flatten(),
         Err(usage) => return complain(&usage.0),
     };
-    let texts = if is_given("generate") {
+    let texts = if settings.has(&GENERATE) {
         documents(settings)
-    } else if is_given("list-presets") && plan.output.format == Format::Json {
+    } else if settings.has(&LIST_PRESETS) && plan.output.format == Format::Json {
         listing::presets_as_json(&typed.command)
-    } else if is_given("list-presets") && typed.command.is_empty() {
+    } else if settings.has(&LIST_PRESETS) && typed.command.is_empty() {
         Ok(listing::presets().collect())
-    } else if is_given("list-presets") {
+    } else if settings.has(&LIST_PRESETS) {
         listing::presets_named(&typed.command)
-    } else if is_given("list-policies") {
+    } else if settings.has(&LIST_POLICIES) {
         listing::policies(config)
     } else if let Some(form) = plan_form {
         Ok(vec![planned(plan, form)])
@@ -112,8 +113,8 @@ fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), Usage
 
 /// Checks that the files that the run writes are not in use. Other checks compare texts; here the files decide.
 fn check_files(settings: &Settings, config: &Config, plan: &Plan) -> Result<(), UsageError> {
-    let log = settings.find("log-file").zip(plan.output.log_file.as_ref());
-    let report = settings.find("report").zip(plan.output.report.as_ref());
+    let log = settings.find(&LOG_FILE).zip(plan.output.log_file.as_ref());
+    let report = settings.find(&REPORT).zip(plan.output.report.as_ref());
     if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
         && is_same_entry(log_path, report_path)
     {
@@ -167,10 +168,10 @@ impl Surroundings for Machine {
 
 /// Returns the document of `--generate`.
 fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
-    let kind = settings.choice("generate", &[Man, CompleteBash, CompleteZsh, CompleteFish])?;
+    let kind = settings.value(&GENERATE)?;
     let names = Names {
         presets: config::presets::all().map(|preset| preset.name).collect(),
-        sysexits: values::SYSEXITS.to_vec(),
+        sysexits: SYSEXITS.to_vec(),
     };
     Ok(vec![document(kind, &names)])
 }

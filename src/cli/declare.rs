@@ -4,33 +4,37 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, value_parser};
 
-use super::table::{Kind, OTHER, Opt};
+use crate::options::opt::{Heading, Kind, Spec};
 
 /// The id of `-h`.
 pub(super) const SUMMARY_ID: &str = "h";
 /// The id of the command and its arguments.
 pub(super) const COMMAND: &str = "COMMAND";
 
-impl Opt {
-    /// Declares the option to clap. As with getopt, the word after an option that takes a text is its text, `-5`
-    /// included.
-    pub(super) fn arg(&self) -> Arg {
-        let arg = Arg::new(self.long).long(self.long).short(self.short);
-        let text = |arg: Arg| {
-            arg.value_parser(value_parser!(OsString))
-                .allow_hyphen_values(true)
-        };
-        let optional = |arg, missing| text(arg).num_args(0..=1).default_missing_value(missing);
-        match self.kind {
-            Kind::Switch => arg.action(ArgAction::SetTrue),
-            Kind::Count => arg.action(ArgAction::Count),
-            Kind::Repeatable(_) => text(arg).action(ArgAction::Append),
-            Kind::One(_) | Kind::List(_) | Kind::Word(_) => text(arg),
-            // The next word may be the command.
-            Kind::Optional(_) => optional(arg, "on").require_equals(true),
-            Kind::Topic => optional(arg, ""),
-        }
+/// Declares an option to clap. As with getopt, the word after an option that takes a text is its text, `-5` included.
+pub(super) fn arg(opt: &Spec) -> Arg {
+    let arg = Arg::new(opt.long).long(opt.long).short(opt.short);
+    match opt.kind {
+        Kind::Switch => arg.action(ArgAction::SetTrue),
+        Kind::Count => arg.action(ArgAction::Count),
+        Kind::Repeatable(_) => with_text(arg).action(ArgAction::Append),
+        Kind::One(_) | Kind::List(_) | Kind::Word(_) => with_text(arg),
+        // The next word may be the command.
+        Kind::Optional { .. } => with_optional_text(arg, "on").require_equals(true),
+        Kind::Topic(_) => with_optional_text(arg, ""),
     }
+}
+
+fn with_text(arg: Arg) -> Arg {
+    arg.value_parser(value_parser!(OsString))
+        .allow_hyphen_values(true)
+}
+
+/// Declares that the option may have a text; `missing` is its text if it has none.
+fn with_optional_text(arg: Arg, missing: &'static str) -> Arg {
+    with_text(arg)
+        .num_args(0..=1)
+        .default_missing_value(missing)
 }
 
 /// Returns the parser with these options declared.
@@ -43,23 +47,37 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args(options)
-        .arg(summary.help("Print a summary").help_heading(OTHER))
+        .arg(
+            summary
+                .help("Print a summary")
+                .help_heading(Heading::Other.title()),
+        )
         .arg(command.value_parser(value_parser!(OsString)).hide(true))
 }
 
 /// Returns the parser with all details for help, man page and completions.
-pub(super) fn described<'o>(options: impl Iterator<Item = &'o Opt>) -> Command {
+pub(super) fn described<'o>(options: impl Iterator<Item = &'o Spec>) -> Command {
     parser(options.map(|opt| {
-        let help = |default: &str| match default {
-            "" => opt.about.to_owned(),
-            default => format!("{} [default: {default}]", opt.about),
-        };
-        // Without `more` the separator is cut off below.
-        let details = [&help(opt.default), opt.more].join(". ");
-        opt.arg()
-            .help(help(opt.default_value()))
-            .long_help(details.trim_end_matches(". ").to_owned())
-            .help_heading(opt.heading)
+        arg(opt)
+            .help(summary(opt, opt.default))
+            .long_help(details(opt))
+            .help_heading(opt.heading.title())
             .value_name(opt.kind.placeholder())
     }))
+}
+
+/// Returns the line about an option with its default, which may be empty.
+fn summary(opt: &Spec, default: &str) -> String {
+    if default.is_empty() {
+        return opt.about.to_owned();
+    }
+    format!("{} [default: {default}]", opt.about)
+}
+
+fn details(opt: &Spec) -> String {
+    let summary = summary(opt, &opt.all_defaults());
+    if opt.more.is_empty() {
+        return summary;
+    }
+    format!("{summary}. {}", opt.more)
 }

@@ -5,17 +5,9 @@ use clap::{Arg, ArgAction, ValueHint};
 use clap_complete::aot::{Bash, Fish, Generator, Zsh, generate};
 use clap_mangen::Man;
 
-use super::declare::{described, parser};
-use super::table::{Kind, OPTIONS, Opt};
-
-/// The document that `--generate` prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Document {
-    Man,
-    CompleteBash,
-    CompleteZsh,
-    CompleteFish,
-}
+use super::declare::{arg, described, parser};
+use crate::options::opt::{Completion, Heading, Kind, Spec};
+use crate::options::{Document, OPTIONS};
 
 /// Signals that all systems have.
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \
@@ -52,107 +44,99 @@ pub(crate) struct Names {
 
 /// Returns a generated document.
 pub(crate) fn document(document: Document, names: &Names) -> String {
-    let script = match document {
-        Document::Man => return man_page(),
-        Document::CompleteBash => {
-            include_str!("completions/bash.in").replace("@COMPLETE@\n", &clap_script(Bash))
-        }
-        Document::CompleteZsh => {
-            include_str!("completions/zsh.in").replace("@COMPLETE@\n", &clap_script(Zsh))
-        }
-        Document::CompleteFish => {
-            include_str!("completions/fish.in").replace("@COMPLETE@\n", &clap_script(Fish))
-        }
-    };
+    match document {
+        Document::Man => man_page(),
+        Document::CompleteBash => script(include_str!("completions/bash.in"), Bash, names),
+        Document::CompleteZsh => script(include_str!("completions/zsh.in"), Zsh, names),
+        Document::CompleteFish => script(include_str!("completions/fish.in"), Fish, names),
+    }
+}
+
+/// Returns a shell's completions: a template with clap's script and the names of options.
+fn script(template: &str, shell: impl Generator, names: &Names) -> String {
+    let script = template.replace("@COMPLETE@\n", &clap_script(shell));
     let script = CHANGES
         .iter()
         .fold(script, |script, (from, to)| script.replace(from, to));
-    // The form that the scripts parse: `n/attempts=`, `v/verbose`, `cool-off=?`.
-    let specs = OPTIONS.iter().map(|opt| {
-        let short = opt
-            .short
-            .map(|short| format!("{short}/"))
-            .unwrap_or_default();
-        let takes = match opt.kind {
-            Kind::Switch | Kind::Count => "",
-            Kind::Optional(_) => "=?",
-            _ => "=",
-        };
-        format!("{short}{}{takes}", opt.long)
-    });
-    let (with_text, without): (Vec<&Opt>, Vec<&Opt>) =
-        OPTIONS.iter().partition(|opt| opt.kind.takes_next());
-    let letters = |options: &[&Opt]| {
-        options
-            .iter()
-            .filter_map(|opt| opt.short)
-            .collect::<String>()
-    };
+    let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
+    let options = OPTIONS.iter().copied();
+    let (with_text, without): (Vec<&Spec>, Vec<&Spec>) =
+        options.partition(|opt| opt.kind.takes_next());
     let long: Vec<&str> = with_text.iter().map(|opt| opt.long).collect();
+    let statuses = names.sysexits.join(" ");
     script
-        .replace("@SPECS@", &specs.collect::<Vec<_>>().join("' '"))
+        .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
         .replace("@SHORT@", &letters(&with_text))
         .replace("@SWITCHES@", &(letters(&without) + "h"))
-        .replace(
-            "@CODES@",
-            &format!("timeout {} {SIGNALS}", names.sysexits.join(" ")),
-        )
-        .replace("@STATUS@", &names.sysexits.join(" "))
+        .replace("@CODES@", &format!("timeout {statuses} {SIGNALS}"))
+        .replace("@STATUS@", &statuses)
         .replace("@PRESETS@", &names.presets.join(" "))
+}
+
+/// Returns an option in the form that the scripts parse: `n/attempts=`, `v/verbose`, `cool-off=?`.
+fn spec(opt: &Spec) -> String {
+    let takes = match opt.kind {
+        Kind::Switch | Kind::Count => "",
+        Kind::Optional { .. } => "=?",
+        _ => "=",
+    };
+    match opt.short {
+        Some(short) => format!("{short}/{}{takes}", opt.long),
+        None => format!("{}{takes}", opt.long),
+    }
+}
+
+fn letters(options: &[&Spec]) -> String {
+    options.iter().filter_map(|opt| opt.short).collect()
 }
 
 /// Returns clap's completion script for a shell.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
-    generate(
-        shell,
-        &mut parser(OPTIONS.iter().map(offered)),
-        "backoff",
-        &mut text,
-    );
+    let mut parser = parser(OPTIONS.iter().map(|opt| offered(opt)));
+    generate(shell, &mut parser, "backoff", &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Declares an option with the texts that completions offer.
-fn offered(opt: &Opt) -> Arg {
+fn offered(opt: &Spec) -> Arg {
     let arg = match opt.kind {
         // Offered without its text, which would have to follow in the same word.
-        Kind::Optional(_) => Arg::new(opt.long).long(opt.long).action(ArgAction::SetTrue),
+        Kind::Optional { .. } => Arg::new(opt.long).long(opt.long).action(ArgAction::SetTrue),
         // Without this, clap would offer the default for an option given without a text.
-        _ => opt.arg().default_missing_value(Resettable::Reset),
+        _ => arg(opt).default_missing_value(Resettable::Reset),
     };
     let arg = arg.help(opt.about).value_name(opt.kind.placeholder());
-    let words = match opt.kind {
-        Kind::Switch | Kind::Count | Kind::Optional(_) => return arg,
-        Kind::One("PATH" | "PATH|none" | "URL" | "SHELL") => {
-            return arg.value_hint(ValueHint::FilePath);
-        }
-        Kind::One("SIGNAL") => SIGNALS.split(' ').collect(),
-        // Placeholders, which [`document`] replaces.
-        Kind::One("NAME") if opt.long == "policy" => vec!["@POLICIES@"],
-        Kind::List("PRESET,...") => vec!["auto", "@PRESETS@"],
-        Kind::One("CODE") => vec!["@STATUS@"],
-        Kind::Repeatable("CODES") => vec!["@CODES@"],
-        kind => kind.words().to_vec(),
-    };
-    match words.is_empty() {
-        true => arg.value_hint(ValueHint::Other),
-        // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
-        false => arg
-            .num_args(1)
-            .value_parser(PossibleValuesParser::new(words)),
+    if !opt.kind.takes_next() {
+        return arg;
     }
+    let words = match opt.completion {
+        Completion::Files => return arg.value_hint(ValueHint::FilePath),
+        Completion::Signals => SIGNALS.split(' ').collect(),
+        // Placeholders, which [`document`] replaces.
+        Completion::Policies => vec!["@POLICIES@"],
+        Completion::Presets => vec!["auto", "@PRESETS@"],
+        Completion::Statuses => vec!["@STATUS@"],
+        Completion::Codes => vec!["@CODES@"],
+        Completion::Nothing => opt.kind.words().to_vec(),
+    };
+    if words.is_empty() {
+        return arg.value_hint(ValueHint::Other);
+    }
+    // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
+    arg.num_args(1)
+        .value_parser(PossibleValuesParser::new(words))
 }
 
 /// Returns the man page: hand-written, with a generated section on options.
 fn man_page() -> String {
     let mut roff = Vec::new();
     // Writing to memory cannot fail.
-    let _ = Man::new(described(OPTIONS.iter())).render_options_section(&mut roff);
+    let _ = Man::new(described(OPTIONS.iter().copied())).render_options_section(&mut roff);
     let mut options = String::from_utf8_lossy(&roff).replace(".SH ", ".SS ");
     // clap_mangen writes headings in uppercase, quoted if they have several words.
-    for Opt { heading, .. } in OPTIONS {
+    for heading in Heading::ALL.map(Heading::title) {
         let upper = heading.to_uppercase();
         options = options.replace(&format!(".SS {upper}\n"), &format!(".SS {heading}\n"));
         options = options.replace(&format!(".SS \"{upper}\""), &format!(".SS \"{heading}\""));

@@ -2,14 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::builder::StyledStr;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 
-use super::UsageError;
 use super::declare::{SUMMARY_ID, described};
 use super::suggest::tip_for_option;
-use super::table::{EXAMPLES, OPTIONS, Opt, SECTIONS};
-use crate::process::sys::color::takes_color;
-use crate::process::sys::{environment, stdio};
+use crate::options::OPTIONS;
+use crate::options::opt::{EXAMPLES, Heading, Spec};
+use crate::options::problem::UsageError;
+use crate::process::sys::{color, environment, stdio};
 
 /// The text of `-h`.
 pub(super) const SUMMARY: &str = include_str!("summary.txt");
@@ -20,64 +21,96 @@ const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 /// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of
 /// `--color`.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
-    let word = topic.trim_start_matches('-');
-    let name = word.to_lowercase().replace('_', "-");
+    let name = topic
+        .trim_start_matches('-')
+        .to_lowercase()
+        .replace('_', "-");
     // A variable: `BACKOFF_TIMEOUT`.
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     if name == EXAMPLES {
         return Ok(EXAMPLES_TEXT.to_owned());
     }
-    let is_letter = |opt: &Opt| opt.short.is_some_and(|short| word.chars().eq([short]));
+    let shown = options_of(topic, name);
+    if shown.is_empty() {
+        return Err(unknown_topic(topic, name));
+    }
+    let text = rendered(name, &shown);
+    if takes_color(color) {
+        return Ok(text.ansi().to_string());
+    }
+    Ok(text.to_string())
+}
+
+/// Returns the option that a topic names, or else the options of the sections that it names. `name` is the topic in
+/// the form of long names; letters are case-sensitive.
+fn options_of(topic: &str, name: &str) -> Vec<&'static Spec> {
+    let letter = topic.trim_start_matches('-');
     let option = OPTIONS
         .iter()
-        .find(|opt| opt.long == name || is_letter(opt));
-    // A section is named by whole words of its heading.
-    let is_in =
-        |heading: &str| format!(" {} ", heading.to_lowercase()).contains(&format!(" {name} "));
-    let is_shown = |opt: &&Opt| match option {
-        Some(option) => *opt == option,
-        None => name.is_empty() || is_in(opt.heading),
-    };
-    if !OPTIONS.iter().any(|opt| is_shown(&opt)) {
-        let known = SECTIONS
-            .into_iter()
-            .chain([EXAMPLES])
-            .chain(OPTIONS.iter().map(|opt| opt.long));
-        let tip = tip_for_option(name, known, "--help alone");
-        let sections = SECTIONS.join(", ");
-        let why = format!(
-            "--help: {topic:?} is neither an option nor one of {sections}, {EXAMPLES}; nothing was run{tip}"
-        );
-        return Err(why.into());
+        .find(|opt| opt.long == name || is_letter_of(opt, letter));
+    if let Some(option) = option {
+        return vec![option];
     }
+    let options = OPTIONS.iter().copied();
+    options
+        .filter(|opt| name.is_empty() || is_in(opt.heading, name))
+        .collect()
+}
+
+fn is_letter_of(opt: &Spec, word: &str) -> bool {
+    opt.short.is_some_and(|short| word.chars().eq([short]))
+}
+
+/// Returns true if a name is one or several whole words of a heading.
+fn is_in(heading: Heading, name: &str) -> bool {
+    let title = heading.title().to_lowercase();
+    format!(" {title} ").contains(&format!(" {name} "))
+}
+
+fn unknown_topic(topic: &str, name: &str) -> UsageError {
+    let sections = Heading::ALL.map(Heading::word);
+    let names = OPTIONS.iter().map(|opt| opt.long);
+    let known = sections.into_iter().chain([EXAMPLES]).chain(names);
+    let tip = tip_for_option(name, known, "--help alone");
+    let sections = sections.join(", ");
+    UsageError(format!(
+        "--help: {topic:?} is neither an option nor one of {sections}, {EXAMPLES}; nothing was run{tip}"
+    ))
+}
+
+/// Returns the help on these options; an empty name stands for all.
+fn rendered(name: &str, shown: &[&'static Spec]) -> StyledStr {
     let bold = Style::new().bold();
     let styles = Styles::plain()
         .header(bold)
         .usage(bold)
         .literal(AnsiColor::Cyan.on_default());
-    let command = described(OPTIONS.iter().filter(is_shown))
+    let command = described(shown.iter().copied())
         .styles(styles)
         .next_line_help(true)
         .max_term_width(80);
-    let text = match name {
-        "" => command
+    if name.is_empty() {
+        return command
             .help_template(include_str!("help.txt"))
-            .render_help(),
-        _ => command
-            // The section Other lists `-h`, too.
-            .mut_arg(SUMMARY_ID, |arg| arg.hide(name != "other"))
-            .help_template("{all-args}\n")
-            .render_long_help(),
-    };
-    let color = color
+            .render_help();
+    }
+    command
+        // The section Other lists `-h`, too.
+        .mut_arg(SUMMARY_ID, |arg| arg.hide(name != Heading::Other.word()))
+        .help_template("{all-args}\n")
+        .render_long_help()
+}
+
+/// Returns true if help is printed in color. `typed` is the text of `--color`.
+fn takes_color(typed: Option<&OsString>) -> bool {
+    let set = typed
         .cloned()
         .or_else(|| environment::variable("BACKOFF_COLOR"));
-    Ok(match color.as_deref().and_then(OsStr::to_str) {
-        Some("always") => text.ansi().to_string(),
-        Some("never") => text.to_string(),
-        _ if takes_color(stdio::OUT) => text.ansi().to_string(),
-        _ => text.to_string(),
-    })
+    match set.as_deref().and_then(OsStr::to_str) {
+        Some("always") => true,
+        Some("never") => false,
+        _ => color::takes_color(stdio::OUT),
+    }
 }
 
 /// Returns the text of `--version`: a first line for programs, then details for bug reports.

@@ -1,4 +1,4 @@
-//! Parses the command line with clap, as the table of options declares it.
+//! Parses the command line with clap, as the options declare it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -6,22 +6,24 @@ use std::os::unix::ffi::OsStrExt;
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::declare::{COMMAND, SUMMARY_ID, described, parser};
+use super::declare::{COMMAND, SUMMARY_ID, arg, described, parser};
+use super::help;
 use super::suggest::tip_for_flag;
-use super::table::{Kind, OPTIONS, Opt};
-use super::{UsageError, help};
+use crate::options::opt::{Kind, Spec};
+use crate::options::problem::UsageError;
+use crate::options::{COLOR, FOR, HELP, OPTIONS, VERSION};
 use crate::text::is_printable;
 
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
 pub struct CommandLine {
     /// Options with their texts; the text of a switch is the number of times given.
-    pub options: Vec<(&'static Opt, OsString)>,
+    pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
     /// The option directly before the command, without `--` between them, if it takes no text, or takes it after `=`
     /// and has none: the command may be meant as its text.
-    pub switch_before_command: Option<&'static Opt>,
+    pub switch_before_command: Option<&'static Spec>,
 }
 
 /// The outcome of parsing the command line.
@@ -40,74 +42,75 @@ pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
         options: used,
         switch_before_command,
     } = options_used(words)?;
-    let parser = parser(used.iter().map(|opt| opt.arg()));
+    let parser = parser(used.iter().map(|opt| arg(opt)));
     let mut matches = parser
         .try_get_matches_from(words)
         .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
     let mut line = command_line(&mut matches, &used);
     line.switch_before_command = switch_before_command;
-    let text = |long| Some(&line.options.iter().rfind(|(opt, _)| opt.long == long)?.1);
     // --help overrides -h, and -h overrides --version.
-    Ok(match (text("help"), text("version")) {
-        (Some(topic), _) => Parsed::Print(help::help(&topic.to_string_lossy(), text("color"))?),
-        _ if wants_summary => Parsed::Print(help::SUMMARY.to_owned()),
-        (_, Some(_)) => Parsed::Print(help::version()),
-        _ => Parsed::Run(line),
-    })
+    if let Some(topic) = line.text(&HELP) {
+        let color = line.text(&COLOR);
+        return Ok(Parsed::Print(help::help(&topic.to_string_lossy(), color)?));
+    }
+    if wants_summary {
+        return Ok(Parsed::Print(help::SUMMARY.to_owned()));
+    }
+    if line.text(&VERSION).is_some() {
+        return Ok(Parsed::Print(help::version()));
+    }
+    Ok(Parsed::Run(line))
+}
+
+impl CommandLine {
+    /// Returns the text of an option; the last one if it was repeated.
+    fn text(&self, opt: &Spec) -> Option<&OsString> {
+        let given = self.options.iter().rfind(|(given, _)| *given == opt);
+        given.map(|(_, text)| text)
+    }
 }
 
 /// The options before the command.
 #[derive(Default)]
 struct Used {
-    options: Vec<&'static Opt>,
+    options: Vec<&'static Spec>,
     /// As in [`CommandLine`].
-    switch_before_command: Option<&'static Opt>,
+    switch_before_command: Option<&'static Spec>,
 }
 
 /// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
 /// of the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after one dash
 /// (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
-    let mut used: Vec<&'static Opt> = Vec::new();
+    let mut used: Vec<&'static Spec> = Vec::new();
     let mut last_switch = None;
     let mut words = words.iter().map(|word| word.as_bytes()).peekable();
-    let is_option = |word: &&[u8]| word.len() > 1 && word.starts_with(b"-") && *word != b"--";
-    while let Some(word) = words.next_if(is_option) {
+    while let Some(word) = words.next_if(|word| is_option(word)) {
         last_switch = None;
-        if let Some(opt) = find(&[b"-", word].concat()) {
-            return Err(
-                format!("unexpected argument '-{0}' found; tip: try --{0}", opt.long).into(),
-            );
-        }
+        check_dashes(word)?;
         // The topic may be an option; clap checks the words after it.
         if word.starts_with(b"--help") {
             return Ok(Used {
-                options: OPTIONS.iter().collect(),
+                options: OPTIONS.to_vec(),
                 switch_before_command: None,
             });
         }
         let (named, text) = options_in(word);
         used.extend(&named);
-        if text.is_empty() {
-            last_switch = named.last().copied().filter(|opt| !opt.kind.takes_next());
-        }
-        let Some(opt) = named
-            .last()
-            .filter(|opt| opt.kind.takes_next() && text.is_empty())
-        else {
+        let Some(last) = named.last().copied() else {
             continue;
         };
+        if !text.is_empty() {
+            continue;
+        }
+        if !last.kind.takes_next() {
+            last_switch = Some(last);
+            continue;
+        }
         // Skips the text of the option, which may begin with a dash.
         let Some(next) = words.next() else { break };
-        if matches!(next, b"--" | b"-h") || find(next).is_some() {
-            let (long, next) = (opt.long, String::from_utf8_lossy(name_in(next)));
-            let why = format!("a value is required for '--{long}', but '{next}' follows");
-            if long == "for" && next == "--" {
-                return Err(format!("{why}; tip: try --for auto").into());
-            }
-            return Err(format!("{why}; tip: try --{long}={next} if it is the value").into());
-        }
+        check_text(last, next)?;
     }
     used.sort_by_key(|opt| opt.long);
     used.dedup_by_key(|opt| opt.long);
@@ -118,16 +121,44 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     })
 }
 
+fn is_option(word: &[u8]) -> bool {
+    word.len() > 1 && word.starts_with(b"-") && word != b"--"
+}
+
+/// Refuses a long name after one dash.
+fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
+    let Some(opt) = find(&[b"-", word].concat()) else {
+        return Ok(());
+    };
+    let long = opt.long;
+    Err(format!("unexpected argument '-{long}' found; tip: try --{long}").into())
+}
+
+/// Refuses an option in place of the text of `opt`.
+fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
+    let is_mistake = matches!(next, b"--" | b"-h") || find(next).is_some();
+    if !is_mistake {
+        return Ok(());
+    }
+    let long = opt.long;
+    let next = String::from_utf8_lossy(name_in(next));
+    let why = format!("a value is required for '--{long}', but '{next}' follows");
+    if *opt == *FOR && next == "--" {
+        return Err(format!("{why}; tip: try --for auto").into());
+    }
+    Err(format!("{why}; tip: try --{long}={next} if it is the value").into())
+}
+
 /// Returns the options that a word names, and the rest of the word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
 /// `=3`.
-fn options_in(word: &[u8]) -> (Vec<&'static Opt>, &[u8]) {
+fn options_in(word: &[u8]) -> (Vec<&'static Spec>, &[u8]) {
     if word.starts_with(b"--") {
         return (
             find(word).into_iter().collect(),
             &word[name_in(word).len()..],
         );
     }
-    let mut named: Vec<&Opt> = Vec::new();
+    let mut named: Vec<&Spec> = Vec::new();
     for (at, letter) in word.iter().enumerate().skip(1) {
         named.extend(find(&[b'-', *letter]));
         if named.last().is_some_and(|opt| opt.kind.takes_next()) {
@@ -138,13 +169,17 @@ fn options_in(word: &[u8]) -> (Vec<&'static Opt>, &[u8]) {
 }
 
 /// Returns the option that a word names: `--timeout`, `--timeout=3` or `-t`.
-fn find(word: &[u8]) -> Option<&'static Opt> {
-    let is_named = |opt: &&Opt| match name_in(word) {
-        [b'-', b'-', name @ ..] => name == opt.long.as_bytes(),
+fn find(word: &[u8]) -> Option<&'static Spec> {
+    let name = name_in(word);
+    OPTIONS.iter().copied().find(|opt| is_named(opt, name))
+}
+
+fn is_named(opt: &Spec, name: &[u8]) -> bool {
+    match name {
+        [b'-', b'-', long @ ..] => long == opt.long.as_bytes(),
         [b'-', letter] => opt.short.is_some_and(|short| short as u8 == *letter),
         _ => false,
-    };
-    OPTIONS.iter().find(is_named)
+    }
 }
 
 /// Returns a word up to its `=`. Errors quote no more, as a password may follow.
@@ -153,7 +188,7 @@ fn name_in(word: &[u8]) -> &[u8] {
 }
 
 /// Extracts these options and the command from clap's matches.
-fn command_line(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLine {
+fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
         let times = match opt.kind {
@@ -178,7 +213,7 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Opt]) -> CommandLi
 /// Returns clap's error about a rejected command line, in one line. Parses again with all options declared, not only
 /// those in use, so that clap can suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
-    let Err(error) = described(OPTIONS.iter()).try_get_matches_from(words) else {
+    let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
         return UsageError(String::new());
     };

@@ -1,15 +1,14 @@
 //! Suggestions for misspelled names, and for names that other tools use.
 
-use super::table::{Kind, option};
+use std::fmt;
 
-/// Returns `; tip: try ...` with the known word that is one typo away, or else with `examples`. Returns an empty string
-/// if both are missing.
-pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
-    match one_slip_away(word, known).unwrap_or(examples) {
-        "" => String::new(),
-        tip => format!("; tip: try {tip}"),
-    }
-}
+use crate::options::opt::{Kind, Spec};
+use crate::options::similar::{normal, tip};
+use crate::options::{
+    ATTEMPTS, BASE, BEFORE_RETRY, COLOR, CONFIG, COOL_OFF, DEADLINE, EVERY, FACTOR, FOR, GROWTH,
+    JITTER, LOG_FILE, LOG_FORMAT, MAX_DELAY, ON_RETRY, PLAN, PROGRESS, QUIET, RETRY_AFTER,
+    RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
+};
 
 /// Returns a tip for the name of an option, which may come from another tool or an earlier version.
 pub(crate) fn tip_for_option<'n>(
@@ -17,21 +16,21 @@ pub(crate) fn tip_for_option<'n>(
     known: impl Iterator<Item = &'n str>,
     examples: &str,
 ) -> String {
-    if let Some((long, _)) = replacement(name, None) {
-        return format!("; tip: try {long}");
+    if let Some((opt, _)) = replacement(name, None) {
+        return format!("; tip: try {}", opt.long);
     }
-    foreign(name).map_or_else(
-        || tip(name, known, examples),
-        |known| format!("; tip: try {known}"),
-    )
+    match foreign(name) {
+        Some(foreign) => format!("; tip: try {foreign}"),
+        None => tip(name, known, examples),
+    }
 }
 
 /// Returns a tip for an unknown option on the command line. `value` is the word after it.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
-    if let Some((long, value)) = replacement(name, value) {
-        let opt = option(long);
+    if let Some((opt, value)) = replacement(name, value) {
+        let long = opt.long;
         return Some(match (opt.kind, opt.short) {
-            (Kind::Optional(_), _) => format!("try --{long}={value}"),
+            (Kind::Optional { .. }, _) => format!("try --{long}={value}"),
             (_, Some(short)) => format!("try -{short} {value}"),
             (_, None) => format!("try --{long} {value}"),
         });
@@ -47,102 +46,84 @@ pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
 }
 
 /// Returns the option that took the place of one that is gone, and its value for the old value.
-pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<(&'static str, String)> {
-    let value_or = |default| value.unwrap_or(default);
+pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<(&'static Spec, String)> {
+    let is_share = value.is_some_and(|value| value.ends_with('%'));
     Some(match normal(name).as_str() {
-        "spread" if value.is_some_and(|value| value.ends_with('%')) => {
-            ("jitter", format!("proportional:{}", value_or("25%")))
-        }
-        "spread" => ("jitter", format!("additive:{}", value_or("1s"))),
-        "slot-ceiling" => ("jitter", format!("slotted:{}", value_or("10"))),
-        "max-retry-after" => ("retry-after", value_or("5m").to_owned()),
-        "skipped-exit" => ("cool-off", format!("skip:{}", value_or("75"))),
-        "plot" => ("plan", "plot".to_owned()),
-        "no-config" => ("config", "none".to_owned()),
-        "retry-signal" => ("retry-exit", value_or("SIGKILL").to_owned()),
-        "stop-signal" => ("stop-exit", value_or("SIGKILL").to_owned()),
-        "stop-on-timeout" => ("stop-exit", "timeout".to_owned()),
+        "spread" if is_share => (&JITTER, format!("proportional:{}", value.unwrap_or("25%"))),
+        "spread" => (&JITTER, format!("additive:{}", value.unwrap_or("1s"))),
+        "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
+        "max-retry-after" => (&RETRY_AFTER, value.unwrap_or("5m").to_owned()),
+        "skipped-exit" => (&COOL_OFF, format!("skip:{}", value.unwrap_or("75"))),
+        "plot" => (&PLAN, "plot".to_owned()),
+        "no-config" => (&CONFIG, "none".to_owned()),
+        "retry-signal" => (&RETRY_EXIT, value.unwrap_or("SIGKILL").to_owned()),
+        "stop-signal" => (&STOP_EXIT, value.unwrap_or("SIGKILL").to_owned()),
+        "stop-on-timeout" => (&STOP_EXIT, "timeout".to_owned()),
         _ => return None,
     })
 }
 
-/// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
-pub(crate) fn one_slip_away<'n>(
-    name: &str,
-    mut known: impl Iterator<Item = &'n str>,
-) -> Option<&'n str> {
-    let name = normal(name);
-    known.find(|known| {
-        let known = normal(known);
-        let begin = name
-            .bytes()
-            .zip(known.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let (rest, known_rest) = (&name.as_bytes()[begin..], &known.as_bytes()[begin..]);
-        let from_end = rest.iter().rev().zip(known_rest.iter().rev());
-        let end = from_end.take_while(|(a, b)| a == b).count();
-        // The parts that differ.
-        match (
-            &rest[..rest.len() - end],
-            &known_rest[..known_rest.len() - end],
-        ) {
-            ([], []) => true,
-            // Two letters swapped.
-            ([a, b], [c, d]) => a == d && b == c,
-            // A name of up to three letters resembles too many words.
-            ([], [_]) | ([_], [] | [_]) => known.len() > 3,
-            _ => false,
-        }
-    })
+/// Another tool's names of an option.
+pub(crate) struct Foreign {
+    /// The names, separated by spaces.
+    names: &'static str,
+    pub(crate) opt: &'static Spec,
+    /// A value or a remark, which follows the option's name.
+    rest: &'static str,
 }
 
-fn normal(name: &str) -> String {
-    name.to_lowercase().replace('_', "-")
+/// Formats as `attempts unlimited`.
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.opt.long, self.rest)
+    }
 }
 
-/// Returns the option for another tool's name, with a value or a remark.
-pub(crate) fn foreign(name: &str) -> Option<&'static str> {
+/// Returns the option for another tool's name.
+pub(crate) fn foreign(name: &str) -> Option<&'static Foreign> {
     let name = normal(name);
-    let found = FOREIGN
+    FOREIGN
         .iter()
-        .find(|(names, _)| names.split(' ').any(|known| known == name));
-    found.map(|(_, tip)| *tip)
+        .find(|foreign| foreign.names.split(' ').any(|known| known == name))
+}
+
+const fn foreign_names(names: &'static str, opt: &'static Spec, rest: &'static str) -> Foreign {
+    Foreign { names, opt, rest }
 }
 
 /// Other tools' names of options, with backoff's.
 #[rustfmt::skip]
-const FOREIGN: [(&str, &str); 30] = [
-    ("retries retry max-retries tries max-tries max-attempts times count number-of-attempts", "attempts, which counts the first one, too"),
-    ("forever infinite loop until-success until-succeeds", "attempts unlimited"),
-    ("until-fail until-failure until-error", "until failure"),
-    ("always restart respawn", "until never"),
-    ("interval sleep wait delay pause retry-delay poll-interval retry-interval retry-wait fixed-delay", "every"),
-    ("min-delay min-wait initial-backoff base-delay initial-interval", "base"),
-    ("max-wait max-interval max-backoff cap", "max-delay"),
-    ("multiplier exponent backoff-factor", "factor"),
-    ("max-time time-limit max-elapsed-time retry-max-time total-timeout", "deadline, or timeout for each attempt"),
-    ("attempt-timeout timeout-per-attempt per-try-timeout", "timeout"),
-    ("dry-run simulate preview", "plan"),
-    ("retry-on retry-codes retry-code exit-code exit-codes retry-exit-code", "retry-exit"),
-    ("stop-on stop-code no-retry-on", "stop-exit"),
-    ("retry-on-output match grep pattern regex", "retry-match"),
-    ("ignore-exit ignore-exit-code ok-exit success-code accept", "success-exit"),
-    ("retry-on-timeout", "retry-exit timeout"),
-    ("on-error on-fail on-failure", "on-retry, or on-give-up at the end"),
-    ("before-attempt", "before-retry"),
-    ("silent no-output", "quiet"),
-    ("debug trace", "verbose"),
-    ("log output", "log-file"),
-    ("json", "log-format json"),
-    ("exponential linear fibonacci constant", "growth"),
-    ("no-jitter", "jitter none"),
-    ("full-jitter randomize random", "jitter full"),
-    ("no-color no-colour", "color never"),
-    ("colour", "color"),
-    ("no-progress", "progress never"),
-    ("no-stdin", "stdin null"),
-    ("preset tool", "for"),
+static FOREIGN: [Foreign; 30] = [
+    foreign_names("retries retry max-retries tries max-tries max-attempts times count number-of-attempts", &ATTEMPTS.spec, ", which counts the first one, too"),
+    foreign_names("forever infinite loop until-success until-succeeds", &ATTEMPTS.spec, " unlimited"),
+    foreign_names("until-fail until-failure until-error", &UNTIL.spec, " failure"),
+    foreign_names("always restart respawn", &UNTIL.spec, " never"),
+    foreign_names("interval sleep wait delay pause retry-delay poll-interval retry-interval retry-wait fixed-delay", &EVERY.spec, ""),
+    foreign_names("min-delay min-wait initial-backoff base-delay initial-interval", &BASE.spec, ""),
+    foreign_names("max-wait max-interval max-backoff cap", &MAX_DELAY.spec, ""),
+    foreign_names("multiplier exponent backoff-factor", &FACTOR.spec, ""),
+    foreign_names("max-time time-limit max-elapsed-time retry-max-time total-timeout", &DEADLINE.spec, ", or timeout for each attempt"),
+    foreign_names("attempt-timeout timeout-per-attempt per-try-timeout", &TIMEOUT.spec, ""),
+    foreign_names("dry-run simulate preview", &PLAN.spec, ""),
+    foreign_names("retry-on retry-codes retry-code exit-code exit-codes retry-exit-code", &RETRY_EXIT.spec, ""),
+    foreign_names("stop-on stop-code no-retry-on", &STOP_EXIT.spec, ""),
+    foreign_names("retry-on-output match grep pattern regex", &RETRY_MATCH.spec, ""),
+    foreign_names("ignore-exit ignore-exit-code ok-exit success-code accept", &SUCCESS_EXIT.spec, ""),
+    foreign_names("retry-on-timeout", &RETRY_EXIT.spec, " timeout"),
+    foreign_names("on-error on-fail on-failure", &ON_RETRY.spec, ", or on-give-up at the end"),
+    foreign_names("before-attempt", &BEFORE_RETRY.spec, ""),
+    foreign_names("silent no-output", &QUIET.spec, ""),
+    foreign_names("debug trace", &VERBOSE.spec, ""),
+    foreign_names("log output", &LOG_FILE.spec, ""),
+    foreign_names("json", &LOG_FORMAT.spec, " json"),
+    foreign_names("exponential linear fibonacci constant", &GROWTH.spec, ""),
+    foreign_names("no-jitter", &JITTER.spec, " none"),
+    foreign_names("full-jitter randomize random", &JITTER.spec, " full"),
+    foreign_names("no-color no-colour", &COLOR.spec, " never"),
+    foreign_names("colour", &COLOR.spec, ""),
+    foreign_names("no-progress", &PROGRESS.spec, " never"),
+    foreign_names("no-stdin", &STDIN.spec, " null"),
+    foreign_names("preset tool", &FOR.spec, ""),
 ];
 
 /// Names of options that no option of backoff replaces, with advice.

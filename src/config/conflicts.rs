@@ -1,19 +1,28 @@
 //! Pairs of options that contradict each other.
 
 use std::path::absolute;
+use std::time::Duration;
 
 use super::setting::{Setting, UsageError};
-use super::values::{count, duration, whole};
+use crate::options::opt::Spec;
+use crate::options::{
+    BASE, CONSECUTIVE, DEADLINE, DELAYS, GROWTH, GrowthName, IDEMPOTENT, INITIAL_DELAY, JITTER,
+    LOG_FILE, MAX_DELAY, QUIET, REPORT, SPLAY, STOP_AFTER, STOP_AT_DELAY, UNTIL, VERBOSE,
+};
+use crate::policy::delay::Jitter;
+use crate::policy::session::Until;
 
-/// Two options, a predicate that is true if their texts contradict each other, the rule if so, and the problem. An
-/// error is the first setting, then the problem with the second setting for `{}`.
-type Pair = (
-    &'static str,
-    &'static str,
-    fn(&str, &str) -> bool,
-    Rule,
-    &'static str,
-);
+/// Two options that may contradict each other.
+struct Conflict {
+    first: &'static Spec,
+    second: &'static Spec,
+    /// Returns true if settings of the two options contradict each other. A text that cannot be read is reported
+    /// later, unless the setting is dropped here.
+    contradict: fn(&Setting, &Setting) -> bool,
+    rule: Rule,
+    /// An error is the first setting, then this with the second setting for `{}`.
+    problem: &'static str,
+}
 
 /// Effect of a contradiction between two sources; within one source, it is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,60 +44,201 @@ const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
 const LATE: &str = "may leave no time before {}; tip: try a shorter wait or a later limit";
 
-#[rustfmt::skip]
-const PAIRS: &[Pair] = &[
-    ("growth", "delays", |_, _| true, Override, "cannot go with {}: a list of waits takes the place of growth"),
-    ("jitter", "growth", |jitter, _| grows(jitter), Override, GROWS),
-    ("jitter", "delays", |jitter, _| grows(jitter), Override, GROWS),
-    ("until", "growth", |until, growth| until == "failure" && growth != "constant", Override, NO_GROWTH),
-    ("until", "delays", |until, _| until == "failure", Override, NO_GROWTH),
-    ("jitter", "until", |jitter, until| grows(jitter) && until == "failure", Override, NO_GROWTH),
-    ("consecutive", "until", |n, until| is_several(n) && until != "success", Override,
-        "cannot go with {}: no number of successes ends such a run"),
-    ("initial-delay", "deadline", leaves_no_time, Yield, LATE),
-    ("splay", "deadline", leaves_no_time, Yield, LATE),
-    ("initial-delay", "stop-after", leaves_no_time, Yield, LATE),
-    ("splay", "stop-after", leaves_no_time, Yield, LATE),
-    ("quiet", "verbose", |quiet, verbose| is_on(quiet) && is_on(verbose), Override,
-        "cannot go with {}: one silences what the other asks for"),
-    ("log-file", "report", is_same_file, Override, "cannot go with {}: the report would replace the log; tip: try another file"),
-    ("idempotent", "consecutive", |idempotent, n| idempotent == "no" && is_several(n), Refuse, AGAIN),
-    ("idempotent", "until", |idempotent, until| idempotent == "no" && until != "success", Refuse, AGAIN),
-    ("base", "max-delay", is_longer, KeepBoth, "is longer than {}; tip: try a larger --max-delay"),
-    ("stop-at-delay", "max-delay", is_longer, KeepBoth, "can never be reached with {}; tip: try a larger --max-delay"),
+static CONFLICTS: [Conflict; 17] = [
+    Conflict {
+        first: &GROWTH.spec,
+        second: &DELAYS.spec,
+        contradict: |_, _| true,
+        rule: Override,
+        problem: "cannot go with {}: a list of waits takes the place of growth",
+    },
+    Conflict {
+        first: &JITTER.spec,
+        second: &GROWTH.spec,
+        contradict: |jitter, _| grows(jitter),
+        rule: Override,
+        problem: GROWS,
+    },
+    Conflict {
+        first: &JITTER.spec,
+        second: &DELAYS.spec,
+        contradict: |jitter, _| grows(jitter),
+        rule: Override,
+        problem: GROWS,
+    },
+    Conflict {
+        first: &UNTIL.spec,
+        second: &GROWTH.spec,
+        contradict: |until, growth| is_until_failure(until) && !is_constant(growth),
+        rule: Override,
+        problem: NO_GROWTH,
+    },
+    Conflict {
+        first: &UNTIL.spec,
+        second: &DELAYS.spec,
+        contradict: |until, _| is_until_failure(until),
+        rule: Override,
+        problem: NO_GROWTH,
+    },
+    Conflict {
+        first: &JITTER.spec,
+        second: &UNTIL.spec,
+        contradict: |jitter, until| grows(jitter) && is_until_failure(until),
+        rule: Override,
+        problem: NO_GROWTH,
+    },
+    Conflict {
+        first: &CONSECUTIVE.spec,
+        second: &UNTIL.spec,
+        contradict: |count, until| is_several(count) && !is_until_success(until),
+        rule: Override,
+        problem: "cannot go with {}: no number of successes ends such a run",
+    },
+    Conflict {
+        first: &INITIAL_DELAY.spec,
+        second: &DEADLINE.spec,
+        contradict: leaves_no_time,
+        rule: Yield,
+        problem: LATE,
+    },
+    Conflict {
+        first: &SPLAY.spec,
+        second: &DEADLINE.spec,
+        contradict: leaves_no_time,
+        rule: Yield,
+        problem: LATE,
+    },
+    Conflict {
+        first: &INITIAL_DELAY.spec,
+        second: &STOP_AFTER.spec,
+        contradict: leaves_no_time,
+        rule: Yield,
+        problem: LATE,
+    },
+    Conflict {
+        first: &SPLAY.spec,
+        second: &STOP_AFTER.spec,
+        contradict: leaves_no_time,
+        rule: Yield,
+        problem: LATE,
+    },
+    Conflict {
+        first: &QUIET.spec,
+        second: &VERBOSE.spec,
+        contradict: |quiet, verbose| is_given(quiet) && is_given(verbose),
+        rule: Override,
+        problem: "cannot go with {}: one silences what the other asks for",
+    },
+    Conflict {
+        first: &LOG_FILE.spec,
+        second: &REPORT.spec,
+        contradict: is_same_file,
+        rule: Override,
+        problem: "cannot go with {}: the report would replace the log; tip: try another file",
+    },
+    Conflict {
+        first: &IDEMPOTENT.spec,
+        second: &CONSECUTIVE.spec,
+        contradict: |idempotent, count| is_no(idempotent) && is_several(count),
+        rule: Refuse,
+        problem: AGAIN,
+    },
+    Conflict {
+        first: &IDEMPOTENT.spec,
+        second: &UNTIL.spec,
+        contradict: |idempotent, until| is_no(idempotent) && !is_until_success(until),
+        rule: Refuse,
+        problem: AGAIN,
+    },
+    Conflict {
+        first: &BASE.spec,
+        second: &MAX_DELAY.spec,
+        contradict: is_longer,
+        rule: KeepBoth,
+        problem: "is longer than {}; tip: try a larger --max-delay",
+    },
+    Conflict {
+        first: &STOP_AT_DELAY.spec,
+        second: &MAX_DELAY.spec,
+        contradict: is_longer,
+        rule: KeepBoth,
+        problem: "can never be reached with {}; tip: try a larger --max-delay",
+    },
 ];
 
-// The texts are not checked yet. An invalid one is reported later, unless the setting is dropped here.
-
-fn grows(jitter: &str) -> bool {
-    jitter == "decorrelated" || jitter.starts_with("slotted")
+/// Returns true if a jitter has its own growth.
+fn grows(jitter: &Setting) -> bool {
+    match jitter.value_of(&JITTER) {
+        Some(jitter) => matches!(jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }),
+        None => jitter.text.to_string_lossy().starts_with("slotted"),
+    }
 }
 
-fn is_several(number: &str) -> bool {
-    whole(number, 2, u64::MAX).is_ok()
+fn is_constant(growth: &Setting) -> bool {
+    growth.value_of(&GROWTH) == Some(GrowthName::Constant)
 }
 
-fn is_on(switch: &str) -> bool {
-    count(switch).is_ok_and(|count| count > 0)
+fn is_until_failure(until: &Setting) -> bool {
+    until.value_of(&UNTIL) == Some(Until::Failure)
 }
 
-fn is_longer(one: &str, other: &str) -> bool {
-    matches!((duration(one), duration(other)), (Ok(one), Ok(other)) if one > other)
+fn is_until_success(until: &Setting) -> bool {
+    until.value_of(&UNTIL) == Some(Until::Success)
+}
+
+fn is_several(consecutive: &Setting) -> bool {
+    consecutive
+        .value_of(&CONSECUTIVE)
+        .is_some_and(|count| count > 1)
+}
+
+fn is_no(idempotent: &Setting) -> bool {
+    idempotent.value_of(&IDEMPOTENT) == Some(false)
+}
+
+/// Returns true if `--quiet` or `--verbose` is not 0.
+fn is_given(times: &Setting) -> bool {
+    let count = times.value_of(&QUIET).or(times.value_of(&VERBOSE));
+    count.is_some_and(|count| count > 0)
+}
+
+fn is_longer(wait: &Setting, longest: &Setting) -> bool {
+    let wait = wait.value_of(&BASE).or(wait.value_of(&STOP_AT_DELAY));
+    match (wait, longest.value_of(&MAX_DELAY)) {
+        (Some(wait), Some(longest)) => wait > longest,
+        _ => false,
+    }
 }
 
 /// Returns false for standard output and devices: both can write there, and nothing is replaced.
-fn is_same_file(log: &str, report: &str) -> bool {
+fn is_same_file(log: &Setting, report: &Setting) -> bool {
+    let Some(log) = log.value_of(&LOG_FILE) else {
+        return false;
+    };
+    let Some(report) = report.value_of(&REPORT) else {
+        return false;
+    };
     // `/dev/shm` holds files.
-    let is_device = log.starts_with("/dev/") && !log.starts_with("/dev/shm/");
+    let is_device = log.starts_with("/dev") && !log.starts_with("/dev/shm");
+    if is_device || log.as_os_str() == "-" || report.as_os_str() == "-" {
+        return false;
+    }
     // `./run.log` is `run.log`.
-    let is_same =
-        matches!((absolute(log), absolute(report)), (Ok(log), Ok(report)) if log == report);
-    is_same && !is_device && ![log, report].contains(&"-")
+    match (absolute(log), absolute(report)) {
+        (Ok(log), Ok(report)) => log == report,
+        _ => false,
+    }
 }
 
 /// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.
-fn leaves_no_time(wait: &str, limit: &str) -> bool {
-    matches!((duration(wait), duration(limit)), (Ok(wait), Ok(limit)) if wait >= limit && !limit.is_zero())
+fn leaves_no_time(wait: &Setting, limit: &Setting) -> bool {
+    let wait = wait.value_of(&INITIAL_DELAY).or(wait.value_of(&SPLAY));
+    let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
+    match (wait, limit) {
+        (Some(_), Some(Duration::ZERO)) => false,
+        (Some(wait), Some(limit)) => wait >= limit,
+        _ => false,
+    }
 }
 
 /// Removes and returns the settings of a layer that a setting of higher precedence overrides. Returns an error if two
@@ -98,37 +248,49 @@ pub(super) fn settle(
     layer: &mut Vec<Setting>,
 ) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
-    for (first, second, contradict, rule, problem) in PAIRS {
-        let find = |long: &str| {
-            layer
-                .iter()
-                .chain(higher)
-                .find(|setting| setting.opt.long == long)
-        };
-        let (Some(first), Some(second)) = (find(first), find(second)) else {
-            continue;
-        };
+    for conflict in &CONFLICTS {
         // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one.
         // If the layer has neither option, the pair was settled with an earlier layer.
-        let is_of_pair = |setting: &Setting| [first.opt, second.opt].contains(&setting.opt);
-        let Some(lower) = layer.iter().position(is_of_pair) else {
+        let Some(lower) = layer.iter().position(|setting| conflict.names(setting.opt)) else {
             continue;
         };
-        if !contradict(
-            &first.text.to_string_lossy(),
-            &second.text.to_string_lossy(),
-        ) {
+        let Some(first) = find(conflict.first, layer, higher) else {
+            continue;
+        };
+        let Some(second) = find(conflict.second, layer, higher) else {
+            continue;
+        };
+        if !(conflict.contradict)(first, second) {
             continue;
         }
-        if first.source == second.source
-            || [Refuse, Yield].contains(rule) && first.source > second.source
-        {
-            let problem = problem.replace("{}", &second.to_string());
-            return Err(UsageError(format!("{first} {problem}")));
-        }
-        if [Override, Yield].contains(rule) {
+        conflict.check(first, second)?;
+        if matches!(conflict.rule, Override | Yield) {
             overridden.push(layer.remove(lower));
         }
     }
     Ok(overridden)
+}
+
+fn find<'s>(opt: &Spec, layer: &'s [Setting], higher: &'s [Setting]) -> Option<&'s Setting> {
+    let mut settings = layer.iter().chain(higher);
+    settings.find(|setting| setting.opt == opt)
+}
+
+impl Conflict {
+    fn names(&self, opt: &Spec) -> bool {
+        self.first == opt || self.second == opt
+    }
+
+    /// Returns an error if two settings that contradict each other must not be in effect together.
+    fn check(&self, first: &Setting, second: &Setting) -> Result<(), UsageError> {
+        let is_refused = match self.rule {
+            Refuse | Yield => first.source >= second.source,
+            Override | KeepBoth => first.source == second.source,
+        };
+        if !is_refused {
+            return Ok(());
+        }
+        let problem = self.problem.replace("{}", &second.to_string());
+        Err(UsageError(format!("{first} {problem}")))
+    }
 }

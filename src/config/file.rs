@@ -45,18 +45,24 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, Usage
         Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
         Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),
     };
-    let unreadable = |error| format!("cannot be read: {}", describe_error(&error));
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
-    let distrust = check_writers(&file.metadata().map_err(unreadable)?, choice)?;
+    let distrust = check_writers(
+        &file.metadata().map_err(|error| unreadable(&error))?,
+        choice,
+    )?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+        .map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST {
         return Err("is larger than 1MiB, so it is not a configuration file".into());
     }
     Ok(Some(Content { bytes, distrust }))
+}
+
+fn unreadable(error: &Error) -> UsageError {
+    UsageError(format!("cannot be read: {}", describe_error(error)))
 }
 
 /// Returns true if no file is there, or its directory cannot be searched, such as the home of another user (a service

@@ -1,7 +1,7 @@
 //! Output of `--list-presets` and `--list-policies`, line by line.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use serde::Serialize;
 
@@ -29,15 +29,16 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
 
 /// Lists the rules of each named preset.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
-    Ok(named(names)?.iter().map(rules).collect())
+    Ok(all_named(names)?.iter().map(rules).collect())
 }
 
-fn named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
-    let find = |name: &OsString| {
-        presets::named(&name.to_string_lossy())
-            .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
-    };
-    names.iter().map(find).collect()
+fn all_named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
+    names.iter().map(|name| preset_named(name)).collect()
+}
+
+fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
+    presets::named(&name.to_string_lossy())
+        .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
 }
 
 /// Lists the named presets, or all, with their rules: a JSON object on a line for each.
@@ -45,7 +46,7 @@ pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageEr
     let presets = if names.is_empty() {
         presets::all().collect()
     } else {
-        named(names)?
+        all_named(names)?
     };
     Ok(presets
         .iter()

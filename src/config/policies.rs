@@ -10,9 +10,11 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use super::file::{self, Choice};
 use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
-use super::values::Parsed;
-use crate::cli::suggest::{one_slip_away, replacement, tip, tip_for_option};
-use crate::cli::table::{Kind, OPTIONS, Opt, option};
+use crate::cli::suggest::{replacement, tip_for_option};
+use crate::options::opt::{Kind, Sources, Spec};
+use crate::options::similar::{one_slip_away, tip};
+use crate::options::values::Parsed;
+use crate::options::{CONFIG, OPTIONS, POLICY};
 use crate::process::sys::environment::config_home;
 use crate::text::printable;
 
@@ -40,18 +42,9 @@ pub(crate) struct Config {
     pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
-    /// Reason why someone else may have written the file; then only [`HARMLESS`] options are taken from it.
+    /// Reason why someone else may have written the file; then only harmless options are taken from it.
     distrust: Option<String>,
 }
-
-/// Options that a file may set which others can write to: they cannot run anything, hide output, or change what counts
-/// as a success. `policy` is harmless if the policy is.
-#[rustfmt::skip]
-const HARMLESS: [&str; 25] = [
-    "attempts", "deadline", "stop-after", "timeout", "idle-timeout", "kill-after", "every", "base", "factor", "max-delay",
-    "growth", "delays", "jitter", "stop-at-delay", "initial-delay", "splay", "reset-after", "retry-after", "policy",
-    "budget-ratio", "budget-min", "budget-window", "log-format", "verbose", "quiet",
-];
 
 impl Config {
     fn none(reason: String) -> Config {
@@ -64,9 +57,9 @@ impl Config {
 
     /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
-        let setting = settings.find("config");
+        let setting = settings.find(&CONFIG);
         let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);
-        let path = match (settings.path("config")?, config_home()) {
+        let path = match (settings.get(&CONFIG)?, config_home()) {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
             (Some(path), _) => path,
             (None, Some(home)) => home.join("config.toml"),
@@ -111,9 +104,7 @@ impl Config {
         let Some(why) = &self.distrust else {
             return Ok(());
         };
-        let refused = settings
-            .iter()
-            .find(|setting| !HARMLESS.contains(&setting.opt.long));
+        let refused = settings.iter().find(|setting| !setting.opt.is_harmless);
         let Some(setting) = refused else {
             return Ok(());
         };
@@ -133,18 +124,18 @@ impl Config {
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
-        let is_new = |policy: &Policy| !self.policies.iter().any(|own| own.name == policy.name);
-        all.extend(built_in()?.into_iter().filter(is_new));
+        for policy in built_in()? {
+            if self.policies.iter().all(|own| own.name != policy.name) {
+                all.push(policy);
+            }
+        }
         Ok(all)
     }
 
     /// Returns the settings of the policy selected by the source of highest precedence.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
-        let by_default = self
-            .defaults
-            .iter()
-            .find(|setting| setting.opt.long == "policy");
-        let Some(setting) = settings.find("policy").or(by_default) else {
+        let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
+        let Some(setting) = settings.find(&POLICY).or(by_default) else {
             return Ok(Vec::new());
         };
         let mut all = self.all_policies()?;
@@ -189,7 +180,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
         let at = error.span().map_or(0, |span| span.start);
         document.wrong(at, &format!("is not TOML: {}", error.message()))
     })?;
-    let (mut defaults, mut policies) = (Vec::new(), Vec::new());
+    let mut defaults = Vec::new();
+    let mut policies = Vec::new();
     for (key, value) in in_order(root.get_ref()) {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("defaults", DeValue::Table(table)) => {
@@ -224,27 +216,28 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
-fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Opt> {
-    if let Some((long, text)) = replacement(key, value) {
+fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Spec> {
+    if let Some((opt, text)) = replacement(key, value) {
         let text = printable(&text);
-        let tip = match option(long).is_setting() {
-            true => format!("try {long} = \"{text}\""),
-            false => format!("give --{long}={text} on the command line"),
+        let tip = match opt.sources {
+            Sources::All => format!("try {} = \"{text}\"", opt.long),
+            _ => format!("give --{}={text} on the command line", opt.long),
         };
         return Err(format!("is not an option; tip: {tip}").into());
     }
-    let names = OPTIONS
-        .iter()
-        .filter(|opt| opt.is_setting())
-        .map(|opt| opt.long);
-    match OPTIONS.iter().find(|opt| opt.long == key.replace('_', "-")) {
-        Some(opt) if !opt.is_setting() => Err("cannot be set in a configuration file".into()),
-        Some(opt) if opt.long == "policy" && *source != Source::Defaults => {
-            Err("cannot be set by a policy".into())
-        }
-        Some(opt) => Ok(opt),
-        None => Err(format!("is not an option{}", tip_for_option(key, names, "")).into()),
+    let name = key.replace('_', "-");
+    let Some(opt) = OPTIONS.iter().copied().find(|opt| opt.long == name) else {
+        let settable = OPTIONS.iter().filter(|opt| opt.is_setting());
+        let tip = tip_for_option(key, settable.map(|opt| opt.long), "");
+        return Err(format!("is not an option{tip}").into());
+    };
+    if !opt.is_setting() {
+        return Err("cannot be set in a configuration file".into());
     }
+    if *opt == *POLICY && *source != Source::Defaults {
+        return Err("cannot be set by a policy".into());
+    }
+    Ok(opt)
 }
 
 impl Document<'_> {
@@ -258,9 +251,11 @@ impl Document<'_> {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |end| end + 1);
-        let begins_character = |byte: &&u8| **byte & 0xc0 != 0x80;
         let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        let columns = before[line_start..].iter().filter(begins_character).count();
+        let columns = before[line_start..]
+            .iter()
+            .filter(|byte| begins_character(**byte))
+            .count();
         format!("{}:{}:{}", self.file, lines + 1, columns + 1)
     }
 
@@ -279,8 +274,7 @@ impl Document<'_> {
             return Err(self.wrong_key(key, &problem));
         };
         // Names appear in messages and in the first column of a list.
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || !name.chars().all(is_plain) {
+        if name.is_empty() || !name.chars().all(is_of_name) {
             return Err(self.wrong_key(
                 key,
                 "cannot be the name of a policy; tip: try letters, digits, - and _",
@@ -319,7 +313,7 @@ impl Document<'_> {
 
     /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
     /// be repeated, or else one text.
-    fn texts(&self, opt: &Opt, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+    fn texts(&self, opt: &Spec, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         // `text` rejects an array that is not split here. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {
@@ -331,8 +325,9 @@ impl Document<'_> {
         for value in values {
             let at = value.span().start;
             let text = text(value.get_ref(), opt).ok_or_else(|| {
-                let (long, form, given) = (opt.long, form(opt), value.get_ref().type_str());
-                self.wrong(at, &format!("{long:?} takes {form}, not a TOML {given}"))
+                let given = value.get_ref().type_str();
+                let problem = format!("{:?} takes {}, not a TOML {given}", opt.long, form(opt));
+                self.wrong(at, &problem)
             })?;
             texts.push((text, at));
         }
@@ -344,8 +339,18 @@ impl Document<'_> {
     }
 }
 
+/// Returns true for a byte of UTF-8 that begins a character.
+fn begins_character(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+/// Returns true for a letter of a policy's name.
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.')
+}
+
 /// Returns the expected form of an option's value, for error messages.
-fn form(opt: &Opt) -> String {
+fn form(opt: &Spec) -> String {
     match opt.kind {
         Kind::Switch => "true or false".to_owned(),
         Kind::Count => "a number".to_owned(),
@@ -354,9 +359,9 @@ fn form(opt: &Opt) -> String {
 }
 
 /// Returns a value as the text that a flag would take, or None if the option takes no value of this type.
-fn text(value: &DeValue<'_>, opt: &Opt) -> Option<String> {
+fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
     match (value, opt.kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional(_)) => {
+        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional { .. }) => {
             Some(on.to_string())
         }
         // TOML users write true for yes.

@@ -7,8 +7,8 @@ use std::fmt;
 
 use memchr::memmem;
 
-use super::values::{self, Parsed};
-use crate::cli::suggest::tip;
+use crate::options::similar::tip;
+use crate::options::values::{self, Parsed};
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 
@@ -309,12 +309,20 @@ pub(crate) enum PresetName {
 impl PresetName {
     /// Parses a list such as `curl,ssh` or `auto`.
     pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
-        let parse = |name: &str| match (name, find(name)) {
-            ("auto", _) => Ok(PresetName::Auto),
-            (_, Some(preset)) => Ok(PresetName::Named(preset.name)),
-            (name, None) => Err(unknown(name, text).into()),
-        };
-        text.split(',').map(|name| parse(name.trim())).collect()
+        text.split(',')
+            .map(|name| PresetName::parse(name.trim(), text))
+            .collect()
+    }
+
+    /// Parses a name that stands in a list.
+    fn parse(name: &str, list: &str) -> Parsed<PresetName> {
+        if name == "auto" {
+            return Ok(PresetName::Auto);
+        }
+        match find(name) {
+            Some(preset) => Ok(PresetName::Named(preset.name)),
+            None => Err(unknown(name, list).into()),
+        }
     }
 
     /// Returns true if the name selects the preset of the program with this file name.

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::budget::client::redacted;
-pub(crate) use crate::cli::UsageError;
-use crate::cli::table::{Kind, Opt, STORE};
+use crate::options::opt::{Kind, Opt, Spec};
+pub(crate) use crate::options::problem::UsageError;
+use crate::options::values::Parsed;
 
 /// Source of a setting, from lowest to highest precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub(crate) enum Source {
 /// An option, the text that a source gives for it, and the source.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
-    pub(crate) opt: &'static Opt,
+    pub(crate) opt: &'static Spec,
     pub(crate) text: OsString,
     pub(crate) source: Source,
     /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
@@ -33,7 +33,7 @@ pub(crate) struct Setting {
 
 impl Setting {
     pub(super) fn new(
-        opt: &'static Opt,
+        opt: &'static Spec,
         text: impl Into<OsString>,
         source: Source,
         position: String,
@@ -48,7 +48,11 @@ impl Setting {
     }
 
     /// Returns the setting of `opt` that `compound` implies. Both have the same source.
-    pub(super) fn implied_by(compound: &Rc<Setting>, opt: &'static Opt, text: OsString) -> Setting {
+    pub(super) fn implied_by(
+        compound: &Rc<Setting>,
+        opt: &'static Spec,
+        text: OsString,
+    ) -> Setting {
         let mut implied = Setting::new(
             opt,
             text,
@@ -72,10 +76,10 @@ impl Setting {
     /// Returns the text without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
-        if self.opt.kind == STORE {
-            return redacted(&text);
+        match self.opt.redact {
+            Some(redact) => redact(&text),
+            None => text.into_owned(),
         }
-        text.into_owned()
     }
 
     /// Returns true if the configuration file sets the option.
@@ -98,21 +102,25 @@ impl Setting {
 
     /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is the position in a file, or else the name of the source.
     pub(crate) fn error(&self, problem: impl fmt::Display) -> UsageError {
-        let position = Some(self.position.clone()).filter(|position| !position.is_empty());
-        let place = position.unwrap_or_else(|| self.source_name());
+        let place = if self.position.is_empty() {
+            self.source_name()
+        } else {
+            self.position.clone()
+        };
         UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }
 
-    /// Parses the text; an error names its place.
-    pub(crate) fn parse<T>(
-        &self,
-        parse: impl Fn(&str) -> Result<T, UsageError>,
-    ) -> Result<T, UsageError> {
-        let text = self
-            .text
-            .to_str()
-            .ok_or_else(|| self.error("is not UTF-8"))?;
-        parse(text).map_err(|problem| self.error(problem))
+    /// Returns the value of the text as this option reads it; an error names the place.
+    pub(crate) fn read<T>(&self, opt: &Opt<T>) -> Parsed<T> {
+        opt.read(&self.text).map_err(|problem| self.error(problem))
+    }
+
+    /// Returns the value if this is a setting of the option, and its text can be read.
+    pub(super) fn value_of<T>(&self, opt: &Opt<T>) -> Option<T> {
+        if *self.opt != **opt {
+            return None;
+        }
+        self.read(opt).ok()
     }
 }
 
@@ -120,11 +128,13 @@ impl Setting {
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let setting = self.as_written();
-        let (source, long, text) = (setting.source_name(), setting.opt.long, setting.shown());
+        let source = setting.source_name();
+        let long = setting.opt.long;
+        let text = setting.shown();
         match setting.source {
             Source::Flag if setting.opt.kind.is_switch() => f.write_str(&source),
             // The text of such an option must stand in the same word.
-            Source::Flag if matches!(setting.opt.kind, Kind::Optional(_)) => {
+            Source::Flag if matches!(setting.opt.kind, Kind::Optional { .. }) => {
                 write!(f, "{source}={text}")
             }
             Source::Flag => write!(f, "{source} {text}"),

@@ -2,15 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
 
 use super::conflicts;
 use super::setting::{Setting, Source, UsageError};
-use super::values::{self, Parsed};
 use crate::cli::parse::CommandLine;
-use crate::cli::table::{Kind, OPTIONS, Opt, option};
+use crate::options::opt::{Kind, Opt, Spec};
+use crate::options::values::Parsed;
+use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -37,21 +36,14 @@ impl Settings {
 
     /// Adds the settings of `BACKOFF_*` variables. Actions are accepted on the command line only.
     pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
-        let set_by_variable = |opt: &'static Opt| {
-            let (_, text) = variables
-                .iter()
-                .find(|(name, _)| opt.has_variable(name.as_bytes()))?;
-            // An empty variable counts as unset.
-            (!text.is_empty()).then(|| Setting::new(opt, text, Source::Variable, String::new()))
-        };
         let settable = OPTIONS.iter().filter(|opt| !opt.is_action());
-        self.add(settable.filter_map(set_by_variable).collect())
+        self.add(settable.filter_map(|opt| set_by(variables, opt)).collect())
     }
 
     /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
     /// already set keeps its setting.
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
-        layer.retain(|setting| self.find(setting.opt.long).is_none());
+        layer.retain(|setting| self.find(setting.opt).is_none());
         self.expand_every(&mut layer)?;
         self.overridden
             .extend(conflicts::settle(&self.merged, &mut layer)?);
@@ -62,25 +54,25 @@ impl Settings {
     /// Replaces `--every` in a layer by the three settings that it implies. Returns an error if the layer itself sets
     /// one of the three differently.
     fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
-        let Some(at) = layer.iter().position(|setting| setting.opt.long == "every") else {
+        let Some(at) = layer.iter().position(|setting| *setting.opt == *EVERY) else {
             return Ok(());
         };
         let every = Rc::new(layer.remove(at));
-        let implied = [
-            ("base", every.text.clone()),
-            ("growth", "constant".into()),
-            ("jitter", "none".into()),
+        let implied: [(&'static Spec, OsString); 3] = [
+            (&BASE, every.text.clone()),
+            (&GROWTH, "constant".into()),
+            (&JITTER, "none".into()),
         ];
-        for (long, text) in implied {
-            match layer.iter().find(|setting| setting.opt.long == long) {
+        for (opt, text) in implied {
+            match layer.iter().find(|setting| setting.opt == opt) {
                 Some(other) if other.text != text => {
                     return Err(format!(
                         "{every} cannot go with {other}: it is a fixed wait without jitter"
                     )
                     .into());
                 }
-                None if self.source(long).is_none() => {
-                    layer.push(Setting::implied_by(&every, option(long), text));
+                None if self.find(opt).is_none() => {
+                    layer.push(Setting::implied_by(&every, opt, text));
                 }
                 // The layer sets it to the same text, or a higher source sets it.
                 _ => {}
@@ -90,118 +82,104 @@ impl Settings {
     }
 
     /// Returns the setting in effect for an option; the last one if it was repeated.
-    pub(crate) fn find(&self, long: &str) -> Option<&Setting> {
-        self.merged.iter().rfind(|setting| setting.opt.long == long)
+    pub(crate) fn find(&self, opt: &Spec) -> Option<&Setting> {
+        self.merged.iter().rfind(|setting| setting.opt == opt)
+    }
+
+    /// Returns true if a source sets the option.
+    pub(crate) fn has(&self, opt: &Spec) -> bool {
+        self.find(opt).is_some()
     }
 
     /// Returns the source of an option's value; None, which is below every source, if the option is not set.
-    pub(crate) fn source(&self, long: &str) -> Option<Source> {
-        self.find(long).map(|setting| setting.source.clone())
+    pub(crate) fn source(&self, opt: &Spec) -> Option<Source> {
+        self.find(opt).map(|setting| setting.source.clone())
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T>(
-        &self,
-        long: &str,
-        parse: impl Fn(&str) -> Parsed<T>,
-    ) -> Parsed<Option<T>> {
-        self.find(long)
-            .map(|setting| setting.parse(parse))
-            .transpose()
+    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Parsed<Option<T>> {
+        self.find(opt).map(|setting| setting.read(opt)).transpose()
     }
 
     /// Returns the option's value, or else that of its default, which must not be empty.
-    pub(crate) fn value<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<T> {
-        let default = option(long).default_value();
-        match self.find(long) {
-            Some(setting) => setting.parse(parse),
-            None => parse(default)
-                .map_err(|problem| UsageError(format!("--{long}: {default:?} {problem}"))),
+    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Parsed<T> {
+        if let Some(setting) = self.find(opt) {
+            return setting.read(opt);
         }
-    }
-
-    /// Returns the element of `values` that corresponds to the option's word; both are in the same order.
-    pub(crate) fn choice<T: Clone>(&self, long: &str, values: &[T]) -> Result<T, UsageError> {
-        let words = option(long).kind.words();
-        self.value(long, |text| {
-            values::word(words, text).map(|at| values[at].clone())
+        opt.read(OsStr::new(opt.default)).map_err(|problem| {
+            let default = opt.default;
+            UsageError(format!("--{}: {default:?} {problem}", opt.long))
         })
     }
 
-    /// Returns each setting of a repeatable option.
-    pub(crate) fn each(&self, long: &str) -> impl Iterator<Item = &Setting> {
+    /// Returns the values of a repeatable option.
+    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Parsed<Vec<T>> {
         self.merged
             .iter()
-            .filter(move |setting| setting.opt.long == long)
-    }
-
-    /// Returns the values of a repeatable option.
-    pub(crate) fn all<T>(&self, long: &str, parse: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.each(long)
-            .map(|setting| setting.parse(&parse))
+            .filter(|setting| *setting.opt == **opt)
+            .map(|setting| setting.read(opt))
             .collect()
     }
 
     /// Returns the number of times a repeatable switch is given.
-    pub(crate) fn count(&self, long: &str) -> Result<u8, UsageError> {
-        Ok(self.get(long, values::count)?.unwrap_or(0))
+    pub(crate) fn count(&self, opt: &Opt<u8>) -> Parsed<u8> {
+        Ok(self.get(opt)?.unwrap_or(0))
     }
 
-    pub(crate) fn is_on(&self, long: &str) -> Result<bool, UsageError> {
-        Ok(self.get(long, values::switch)?.unwrap_or(false))
-    }
-
-    pub(crate) fn duration(&self, long: &str) -> Parsed<Option<Duration>> {
-        self.get(long, values::duration)
-    }
-
-    /// Returns a path, which need not be UTF-8.
-    pub(crate) fn path(&self, long: &str) -> Parsed<Option<PathBuf>> {
-        match self.find(long) {
-            Some(setting) if setting.text.is_empty() => {
-                Err(setting.error("is not a path; tip: try a file name"))
-            }
-            setting => Ok(setting.map(|setting| PathBuf::from(&setting.text))),
-        }
+    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Parsed<bool> {
+        Ok(self.get(opt)?.unwrap_or(false))
     }
 
     /// Returns an option's text without secrets, and the name of its source, even if the setting is overridden.
-    pub(crate) fn shown(&self, long: &str) -> Option<(String, String)> {
-        let (settings, note) = match self.find(long) {
+    pub(crate) fn shown(&self, opt: &Spec) -> Option<(String, String)> {
+        let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
         };
         let found: Vec<&Setting> = settings
             .iter()
-            .filter(|setting| setting.opt.long == long)
+            .filter(|setting| setting.opt == opt)
             .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
         Some((texts.join(", "), found.last()?.source_name() + note))
     }
 }
 
+/// Returns the setting of an option's variable; an empty variable counts as unset.
+fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
+    let (_, text) = variables
+        .iter()
+        .find(|(name, _)| opt.has_variable(name.as_bytes()))?;
+    if text.is_empty() {
+        return None;
+    }
+    Some(Setting::new(opt, text, Source::Variable, String::new()))
+}
+
 /// Refuses a value that stands after a switch, as in `--pty yes make`: it would be the command, and its exit status that
 /// of the run. A word alone may be a command: `-q true`.
 fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
-    let (Some(opt), [word, _, ..]) = (line.switch_before_command, &*line.command) else {
+    let Some(opt) = line.switch_before_command else {
+        return Ok(());
+    };
+    let [word, _, ..] = &*line.command else {
         return Ok(());
     };
     let Some(text) = word.to_str() else {
         return Ok(());
     };
-    if !values::is_value_of_switch(opt, text) {
+    if !opt.is_value_of_switch(text) {
         return Ok(());
     }
     let long = opt.long;
     let problem = match opt.kind {
-        Kind::Optional(_) => {
-            let lacks_unit = long == "retry-after" && values::retry_after(text).is_err();
-            let example = if lacks_unit {
-                format!("{text}s")
+        Kind::Optional { .. } => {
+            let unit = if *opt == *RETRY_AFTER && RETRY_AFTER.read(word).is_err() {
+                "s"
             } else {
-                text.to_owned()
+                ""
             };
-            format!("takes a value only after =; tip: try --{long}={example}")
+            format!("takes a value only after =; tip: try --{long}={text}{unit}")
         }
         Kind::Count => format!("takes no value, but may be repeated; tip: leave {text} out"),
         _ => format!("takes no value; tip: leave {text} out"),

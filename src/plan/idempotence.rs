@@ -4,7 +4,8 @@ use crate::command::program::Command;
 use crate::command::requests::{Requests, Selection};
 use crate::command::{Environment, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
-use crate::config::values::Parsed;
+use crate::options::values::Parsed;
+use crate::options::{BEFORE_RETRY, IDEMPOTENT};
 use crate::run::plan::NotIdempotent;
 
 const CLIENTS: [&str; 2] = ["curl", "wget"];
@@ -37,8 +38,8 @@ pub(super) fn idempotence(
     command: &Command<'_>,
     surroundings: &dyn Surroundings,
 ) -> Parsed<Idempotence> {
-    let is_idempotent = settings.choice("idempotent", &[true, false])?;
-    if let Some(setting) = settings.find("idempotent") {
+    let is_idempotent = settings.value(&IDEMPOTENT)?;
+    if let Some(setting) = settings.find(&IDEMPOTENT) {
         let why_not = NotIdempotent {
             why: setting.to_string(),
             is_typed: true,
@@ -48,7 +49,7 @@ pub(super) fn idempotence(
             remark: None,
         });
     }
-    let environment = if settings.find("before-retry").is_some() {
+    let environment = if settings.has(&BEFORE_RETRY) {
         Environment::MayChange
     } else {
         Environment::Fixed
@@ -63,36 +64,49 @@ pub(super) fn idempotence(
     };
     for client in CLIENTS {
         if command.is_judged(client) {
-            let selection = if command.is_named(client) {
-                Selection::Named
-            } else {
-                Selection::Auto
-            };
-            let finding = requests.doubtful(client, selection);
-            let why_not = finding.map(|finding| NotIdempotent {
-                why: finding.to_string(),
-                is_typed: false,
-            });
+            let why_not = doubt(&requests, command, client);
             idempotence.why_not = idempotence.why_not.or(why_not);
-        } else if let Some(finding) = requests.sending(client) {
-            // Only the preset knows which failures had no effect. Without the preset, `no` would forbid nearly every
-            // retry.
-            let remark = format!(
-                "{}: a retry sends the request again, even if it took effect; --for {client} or \
-                 --idempotent no prevents that, --idempotent yes hides this remark",
-                finding.seen()
-            );
-            idempotence.remark.get_or_insert(remark);
+        } else {
+            let remark = remark_on_sending(&requests, client);
+            idempotence.remark = idempotence.remark.or(remark);
         }
     }
     Ok(idempotence)
 }
 
+/// Returns the reason why requests of a client with a preset must not be sent twice.
+fn doubt(requests: &Requests, command: &Command<'_>, client: &str) -> Option<NotIdempotent> {
+    let selection = if command.is_named(client) {
+        Selection::Named
+    } else {
+        Selection::Auto
+    };
+    let finding = requests.doubtful(client, selection)?;
+    Some(NotIdempotent {
+        why: finding.to_string(),
+        is_typed: false,
+    })
+}
+
+/// Returns a remark about requests of a client without a preset. Only the preset knows which failures had no effect:
+/// without it, `no` would forbid nearly every retry.
+fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
+    let finding = requests.sending(client)?;
+    Some(format!(
+        "{}: a retry sends the request again, even if it took effect; --for {client} or \
+         --idempotent no prevents that, --idempotent yes hides this remark",
+        finding.seen()
+    ))
+}
+
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
-pub(super) fn hides_status(_: &Settings, command: &Command<'_>) -> Option<String> {
+pub(super) fn hides_status(command: &Command<'_>) -> Option<String> {
     let words = command.wrapped.strip_prefix(&["curl"])?;
     let hides = command.is_judged("curl") && http::hides_errors(words);
-    hides.then(|| {
-        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned()
-    })
+    if !hides {
+        return None;
+    }
+    Some(
+        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned(),
+    )
 }

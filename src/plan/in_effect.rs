@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use crate::cli::table::Opt;
 use crate::config::settings::Settings;
-use crate::config::values;
+use crate::options::opt::Spec;
+use crate::options::{
+    ATTEMPTS, BASE, DEADLINE, DELAYS, FACTOR, GROWTH, JITTER, MAX_DELAY, STOP_AFTER, STOP_AT_DELAY,
+    UNTIL,
+};
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::text::exact;
@@ -31,22 +34,11 @@ pub(super) fn line(
     settings: &Settings,
     limits: &Limits,
     delays: &Delays,
-    opt: &Opt,
+    opt: &Spec,
 ) -> Option<String> {
     let long = opt.long;
-    let shown = settings.shown(long);
-    let effect = match long {
-        "attempts" => attempts(settings, limits),
-        "base" => base(settings, limits, delays),
-        "factor" if settings.find("factor").is_some() => Effect::AsSet,
-        "factor" => factor(delays),
-        "max-delay" => max_delay(settings, delays),
-        "growth" => growth(settings, limits, delays),
-        "jitter" => jitter(settings, limits, delays),
-        _ => Effect::AsSet,
-    };
-    let default = opt.default_value();
-    match (effect, shown) {
+    let shown = settings.shown(opt);
+    match (effect(settings, limits, delays, opt), shown) {
         (Effect::By(Decided { value, by }), None) => Some(format!("{long} = {value} (by --{by})")),
         (Effect::By(Decided { value, by }), Some((text, source))) => Some(format!(
             "{long} = {value} (by --{by}, not {text} of {})",
@@ -55,98 +47,114 @@ pub(super) fn line(
         (Effect::AsSet | Effect::None, Some((text, source))) => {
             Some(format!("{long} = {text} ({source})"))
         }
-        (Effect::AsSet, None) if !default.is_empty() => {
-            Some(format!("{long} = {default} (default)"))
+        (Effect::AsSet, None) if !opt.default.is_empty() => {
+            Some(format!("{long} = {} (default)", opt.default))
         }
         (Effect::AsSet | Effect::None, None) => None,
     }
 }
 
+fn effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) -> Effect {
+    if *opt == *ATTEMPTS {
+        attempts(settings, limits)
+    } else if *opt == *BASE {
+        base(settings, limits, delays)
+    } else if *opt == *FACTOR {
+        factor(settings, delays)
+    } else if *opt == *MAX_DELAY {
+        max_delay(settings, delays)
+    } else if *opt == *GROWTH {
+        growth(settings, limits, delays)
+    } else if *opt == *JITTER {
+        jitter(settings, limits, delays)
+    } else {
+        Effect::AsSet
+    }
+}
+
 fn attempts(settings: &Settings, limits: &Limits) -> Effect {
-    let is_limited = settings
-        .value("attempts", values::attempts)
-        .ok()
-        .flatten()
-        .is_some();
+    let is_limited = settings.value(&ATTEMPTS).ok().flatten().is_some();
     if limits.attempts.is_some() || !is_limited {
         return Effect::AsSet;
     }
-    let given = |long| settings.source(long);
-    let by = if limits.deadline.is_some() && given("deadline") >= given("stop-after") {
-        "deadline"
+    let is_stronger = settings.source(&DEADLINE) >= settings.source(&STOP_AFTER);
+    if limits.deadline.is_some() && is_stronger {
+        decided("unlimited", DEADLINE.long)
     } else if limits.stop_after.is_some() {
-        "stop-after"
+        decided("unlimited", STOP_AFTER.long)
     } else {
-        "until"
-    };
-    decided("unlimited", by)
+        decided("unlimited", UNTIL.long)
+    }
 }
 
 fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
     let has_list = matches!(delays.growth, Growth::List(_));
-    match settings.value("base", values::duration) {
-        _ if settings.find("base").is_none() && limits.until == Until::Failure => {
-            decided("0", "until")
-        }
-        _ if settings.find("base").is_none() && has_list && limits.consecutive == 1 => Effect::None,
-        Ok(given) if given > delays.base => decided(&exact(delays.base), "max-delay"),
+    let is_given = settings.has(&BASE);
+    if !is_given && limits.until == Until::Failure {
+        return decided("0", UNTIL.long);
+    }
+    if !is_given && has_list && limits.consecutive == 1 {
+        return Effect::None;
+    }
+    match settings.value(&BASE) {
+        Ok(given) if given > delays.base => decided(&exact(delays.base), MAX_DELAY.long),
         _ => Effect::AsSet,
     }
 }
 
-fn factor(delays: &Delays) -> Effect {
+fn factor(settings: &Settings, delays: &Delays) -> Effect {
+    if settings.has(&FACTOR) {
+        return Effect::AsSet;
+    }
     match (delays.jitter, &delays.growth) {
         (Jitter::Decorrelated { .. }, _) => Effect::AsSet,
         (Jitter::Slotted { .. }, _) => Effect::None,
-        // The default of the table is that of decorrelated jitter.
-        (_, Growth::Exponential { factor }) => decided(&factor.to_string(), "jitter"),
+        // The default of the option is that of decorrelated jitter.
+        (_, Growth::Exponential { factor }) => decided(&factor.to_string(), JITTER.long),
         _ => Effect::None,
     }
 }
 
 fn max_delay(settings: &Settings, delays: &Delays) -> Effect {
     if delays.cap == Duration::MAX {
-        return decided("unlimited", "jitter");
+        return decided("unlimited", JITTER.long);
     }
-    let given = settings.value("max-delay", values::duration);
-    if given == Ok(delays.cap) {
+    if settings.value(&MAX_DELAY) == Ok(delays.cap) {
         return Effect::AsSet;
     }
-    let longest = |long| settings.duration(long).ok().flatten();
-    let by = if longest("stop-at-delay") == Some(delays.cap) {
-        "stop-at-delay"
-    } else if matches!(delays.growth, Growth::List(_)) {
-        "delays"
-    } else {
-        settings
-            .find("base")
-            .map_or("base", |base| base.option_name())
-    };
-    decided(&exact(delays.cap), by)
+    let cap = exact(delays.cap);
+    if settings.get(&STOP_AT_DELAY) == Ok(Some(delays.cap)) {
+        return decided(&cap, STOP_AT_DELAY.long);
+    }
+    if matches!(delays.growth, Growth::List(_)) {
+        return decided(&cap, DELAYS.long);
+    }
+    match settings.find(&BASE) {
+        Some(base) => decided(&cap, base.option_name()),
+        None => decided(&cap, BASE.long),
+    }
 }
 
 fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
     match (&delays.growth, delays.jitter) {
         (Growth::List(_), _) => Effect::None,
         (_, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }) => Effect::None,
-        (Growth::Constant, _)
-            if limits.until == Until::Failure && settings.find("growth").is_none() =>
-        {
-            decided("constant", "until")
+        (Growth::Constant, _) if limits.until == Until::Failure && !settings.has(&GROWTH) => {
+            decided("constant", UNTIL.long)
         }
         _ => Effect::AsSet,
     }
 }
 
 fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
-    let is_given = settings.get("jitter", values::jitter);
+    let is_given = settings.get(&JITTER);
     match (is_given, delays.jitter) {
         (Ok(Some(given)), in_effect) if given == in_effect => Effect::AsSet,
         // Its factor may differ.
         (_, Jitter::Decorrelated { .. }) => Effect::AsSet,
-        (_, Jitter::Full) => decided("full", "growth"),
-        (_, Jitter::None) if limits.until == Until::Failure => decided("none", "until"),
-        (_, Jitter::None) => decided("none", "delays"),
+        (_, Jitter::Full) => decided("full", GROWTH.long),
+        (_, Jitter::None) if limits.until == Until::Failure => decided("none", UNTIL.long),
+        (_, Jitter::None) => decided("none", DELAYS.long),
         _ => Effect::AsSet,
     }
 }

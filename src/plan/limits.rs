@@ -5,195 +5,239 @@ use std::time::Duration;
 use crate::budget::{StoreError, client::Store};
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, CoolOffMode, Parsed};
+use crate::options::opt::{Opt, Spec};
+use crate::options::values::{self, CoolOffMode, Parsed};
+use crate::options::{
+    ATTEMPTS, BASE, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
+    DEADLINE, DELAYS, FACTOR, GROWTH, GrowthName, IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER,
+    MAX_DELAY, RESET_AFTER, RETRY_AFTER, SIGNAL, SPLAY, STOP_AFTER, STOP_AT_DELAY, STORE,
+    STORE_DOWN, StoreDown,
+};
 use crate::policy::budget::BudgetLimits;
-use crate::policy::delay::Growth::{self, Constant, Exponential, Fibonacci, Linear};
-use crate::policy::delay::{Delays, Jitter};
+use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
 use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
-fn limit(settings: &Settings, long: &str) -> Parsed<Option<Duration>> {
-    Ok(settings.duration(long)?.filter(|limit| !limit.is_zero()))
+fn limit(settings: &Settings, opt: &Opt<Duration>) -> Parsed<Option<Duration>> {
+    Ok(settings.get(opt)?.filter(|limit| !limit.is_zero()))
 }
 
 /// Reads the limits on an attempt, except `--timeout`, which may be another for each attempt.
 pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
+    let kill_after = settings.value(&KILL_AFTER)?;
     Ok(AttemptLimits {
         timeout: None,
-        idle: limit(settings, "idle-timeout")?,
-        signal: settings.value("signal", values::signal)?,
-        never_ignored: settings.get("signal", values::signal)?,
+        idle: limit(settings, &IDLE_TIMEOUT)?,
+        signal: settings.value(&SIGNAL)?,
+        never_ignored: settings.get(&SIGNAL)?,
         // None unless the user sets `--kill-after`: its default is for timeouts only.
-        kill_interrupted_after: limit(settings, "kill-after")?,
-        kill_after: Some(settings.value("kill-after", values::duration)?)
-            .filter(|after| !after.is_zero()),
+        kill_interrupted_after: limit(settings, &KILL_AFTER)?,
+        kill_after: Some(kill_after).filter(|after| !after.is_zero()),
     })
 }
 
-/// Reads the limits of a run; both bools are fields of the result.
-pub(super) fn limits(
-    settings: &Settings,
-    until: Until,
-    idempotent: bool,
-    leave_to_outer: bool,
-) -> Parsed<Limits> {
-    let (deadline, stop_after) = (limit(settings, "deadline")?, limit(settings, "stop-after")?);
+/// What limits depend on beside their own options.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Premises {
+    pub(super) until: Until,
+    /// The command may run twice.
+    pub(super) idempotent: bool,
+    /// The outer run does all retries.
+    pub(super) leave_to_outer: bool,
+}
+
+/// Reads the limits of a run.
+pub(super) fn limits(settings: &Settings, premises: Premises) -> Parsed<Limits> {
+    let deadline = limit(settings, &DEADLINE)?;
+    let stop_after = limit(settings, &STOP_AFTER)?;
     // A time limit overrides the default attempt limit (source None), and one of lower precedence.
-    let source_of = |long, limit: Option<_>| limit.and_then(|_| settings.source(long));
-    let time_source = source_of("deadline", deadline).max(source_of("stop-after", stop_after));
-    let attempts_source = settings.source("attempts");
-    let is_lifted =
-        time_source > attempts_source || attempts_source.is_none() && until == Until::Never;
-    let attempts = settings
-        .value("attempts", values::attempts)?
-        .filter(|_| !is_lifted);
-    let most = attempts.unwrap_or(u64::MAX);
-    let consecutive = |text: &str| match values::whole(text, 1, u64::MAX)? {
-        count if count <= most => Ok(count),
-        _ => Err(format!(
-            "can never be reached with {most} attempts; tip: try a larger --attempts"
-        )
-        .into()),
+    let deadline_source = deadline.and_then(|_| settings.source(&DEADLINE));
+    let stop_after_source = stop_after.and_then(|_| settings.source(&STOP_AFTER));
+    let time_source = deadline_source.max(stop_after_source);
+    let attempts_source = settings.source(&ATTEMPTS);
+    let is_endless = attempts_source.is_none() && premises.until == Until::Never;
+    let attempts = settings.value(&ATTEMPTS)?;
+    let attempts = if is_endless || time_source > attempts_source {
+        None
+    } else {
+        attempts
     };
-    // Many runs may get the same Retry-After, and a random part spreads them. A policy without jitter is meant for the
-    // policy's own waits: the random part is dropped only if the user types both options.
-    let is_typed = |long| settings.source(long) == Some(Source::Flag);
-    let no_jitter = settings
-        .find("jitter")
-        .is_some_and(|setting| setting.text == "none");
     Ok(Limits {
-        until,
+        until: premises.until,
         attempts,
         deadline,
         stop_after,
-        stop_at_delay: settings.duration("stop-at-delay")?,
+        stop_at_delay: settings.get(&STOP_AT_DELAY)?,
         // 0 would start again after every attempt and never end.
-        reset_after: settings.get("reset-after", |text| values::period(text, "10m"))?,
-        consecutive: settings.value("consecutive", consecutive)?,
-        asked_is_exact: no_jitter && is_typed("jitter") && is_typed("retry-after"),
-        max_retry_after: settings.get("retry-after", values::retry_after)?.flatten(),
-        idempotent,
-        leave_to_outer,
+        reset_after: settings.get(&RESET_AFTER)?,
+        consecutive: consecutive(settings, attempts)?,
+        asked_is_exact: asked_is_exact(settings),
+        max_retry_after: settings.get(&RETRY_AFTER)?.flatten(),
+        idempotent: premises.idempotent,
+        leave_to_outer: premises.leave_to_outer,
     })
+}
+
+/// Reads `--consecutive`, and checks that the attempts can reach it.
+fn consecutive(settings: &Settings, attempts: Option<u64>) -> Parsed<u64> {
+    let consecutive = settings.value(&CONSECUTIVE)?;
+    match (attempts, settings.find(&CONSECUTIVE)) {
+        (Some(most), Some(setting)) if consecutive > most => Err(setting.error(format!(
+            "can never be reached with {most} attempts; tip: try a larger --attempts"
+        ))),
+        _ => Ok(consecutive),
+    }
+}
+
+/// Returns true if the wait of a `Retry-After` gets no random part. Many runs may get the same one, and a random part
+/// spreads them. A policy without jitter is meant for the policy's own waits: the random part is dropped only if the
+/// user types both options.
+fn asked_is_exact(settings: &Settings) -> bool {
+    settings.get(&JITTER) == Ok(Some(Jitter::None))
+        && settings.source(&JITTER) == Some(Source::Flag)
+        && settings.source(&RETRY_AFTER) == Some(Source::Flag)
+}
+
+/// The waits before the first attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartDelays {
+    pub(super) initial: Duration,
+    /// The longest random wait after it.
+    pub(super) splay: Duration,
 }
 
 /// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt; `config::conflicts` has
 /// checked each alone.
-pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<[Duration; 2]> {
-    let initial_delay = settings.value("initial-delay", values::duration)?;
-    let splay = settings.value("splay", values::duration)?;
-    match (limits.latest_begin(), settings.find("splay")) {
-        (Some((limit, _)), Some(setting)) if initial_delay.saturating_add(splay) >= limit => {
+pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<StartDelays> {
+    let initial = settings.value(&INITIAL_DELAY)?;
+    let splay = settings.value(&SPLAY)?;
+    match (limits.latest_begin(), settings.find(&SPLAY)) {
+        (Some((limit, _)), Some(setting)) if initial.saturating_add(splay) >= limit => {
             let limit = exact(limit);
             let problem =
                 format!("and --initial-delay may leave no time before the limit of {limit}");
             Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
         }
-        _ => Ok([initial_delay, splay]),
+        _ => Ok(StartDelays { initial, splay }),
     }
 }
 
 /// Reads the options on waits.
 pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
-    // Successes are repeated at once by default, as nothing needs to recover.
-    let until_failure = until == Until::Failure;
-    let list = settings.get("delays", values::durations)?;
-    let jitter = jitter(settings, until_failure)?;
+    let list = settings.get(&DELAYS)?;
+    let jitter = jitter(settings, until)?;
     // Decorrelated jitter has another default factor.
     let factor = match jitter {
         Jitter::Decorrelated { factor } => factor,
-        _ => settings.get("factor", values::factor)?.unwrap_or(2.0),
+        _ => settings.get(&FACTOR)?.unwrap_or(2.0),
     };
     let cap = cap(settings, list.as_deref(), jitter)?;
+    // Successes are repeated at once by default, as nothing needs to recover.
+    let base = if until == Until::Failure && !settings.has(&BASE) {
+        Duration::ZERO
+    } else {
+        settings.value(&BASE)?.min(cap)
+    };
     Ok(Delays {
-        base: match settings.find("base") {
-            None if until_failure => Duration::ZERO,
-            _ => settings.value("base", values::duration)?.min(cap),
-        },
+        base,
         cap,
         growth: match list {
             Some(list) => Growth::List(list),
-            None if until_failure => Constant,
-            None => settings.choice(
-                "growth",
-                &[Exponential { factor }, Linear, Fibonacci, Constant],
-            )?,
+            None if until == Until::Failure => Growth::Constant,
+            None => growth(settings.value(&GROWTH)?, factor),
         },
         jitter,
     })
 }
 
-fn jitter(settings: &Settings, until_failure: bool) -> Parsed<Jitter> {
-    let list_source = settings.source("delays");
-    let mut jitter = match settings.get("jitter", values::jitter)? {
+fn growth(name: GrowthName, factor: f64) -> Growth {
+    match name {
+        GrowthName::Exponential => Growth::Exponential { factor },
+        GrowthName::Linear => Growth::Linear,
+        GrowthName::Fibonacci => Growth::Fibonacci,
+        GrowthName::Constant => Growth::Constant,
+    }
+}
+
+fn jitter(settings: &Settings, until: Until) -> Parsed<Jitter> {
+    let list_source = settings.source(&DELAYS);
+    let jitter = match settings.get(&JITTER)? {
         // A list is exact unless the same or a higher precedence asks for jitter.
-        Some(jitter) if settings.source("jitter") >= list_source => jitter,
-        _ if list_source.is_some() || until_failure => Jitter::None,
+        Some(jitter) if settings.source(&JITTER) >= list_source => jitter,
+        _ if list_source.is_some() || until == Until::Failure => Jitter::None,
         // The default jitter ignores a growth.
-        _ if settings.find("growth").is_some() => Jitter::Full,
+        _ if settings.has(&GROWTH) => Jitter::Full,
         _ => values::DEFAULT_JITTER,
     };
-    if let Jitter::Decorrelated { factor } = &mut jitter {
-        *factor = settings.get("factor", values::factor)?.unwrap_or(*factor);
-    }
-    Ok(jitter)
+    let Jitter::Decorrelated { factor } = jitter else {
+        return Ok(jitter);
+    };
+    Ok(Jitter::Decorrelated {
+        factor: settings.get(&FACTOR)?.unwrap_or(factor),
+    })
 }
 
 /// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
 fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
-    let cap = match (settings.find("max-delay"), jitter) {
+    let cap = match (settings.find(&MAX_DELAY), jitter) {
         // The ceiling limits the waits.
         (None, Jitter::Slotted { .. }) => Duration::MAX,
-        _ => settings.value("max-delay", values::duration)?,
+        _ => settings.value(&MAX_DELAY)?,
     };
-    let longest = match list {
-        Some(list) => ("delays", list.iter().copied().max()),
-        None => ("base", settings.duration("base")?),
+    let cap = match list {
+        Some(list) => raised(settings, cap, &DELAYS, list.iter().copied().max()),
+        None => raised(settings, cap, &BASE, settings.get(&BASE)?),
     };
     // A cut wait would never reach `--stop-at-delay`.
-    let asked = [
-        longest,
-        ("stop-at-delay", settings.duration("stop-at-delay")?),
-    ];
-    let overrides_cap = |long| settings.source(long) > settings.source("max-delay");
-    let raising = asked.into_iter().filter(|(long, _)| overrides_cap(long));
-    Ok(raising
-        .filter_map(|(_, wait)| wait)
-        .fold(cap, Duration::max))
+    Ok(raised(
+        settings,
+        cap,
+        &STOP_AT_DELAY,
+        settings.get(&STOP_AT_DELAY)?,
+    ))
 }
 
-/// Returns the budget of `--budget`, if given, and its store. Without a budget, the store is never used. `cap` is the
-/// run's own longest wait, `outer` the budget that has counted the attempt of the outer run.
-pub(super) fn budget(
-    settings: &Settings,
-    cap: Duration,
-    outer: Option<&str>,
-) -> Parsed<(Option<SharedBudget>, Store)> {
-    let mode = settings.value("cool-off", values::cool_off)?;
+/// Returns the cap, raised to the wait of an option if its source is above that of `--max-delay`.
+fn raised(settings: &Settings, cap: Duration, opt: &Spec, wait: Option<Duration>) -> Duration {
+    match wait {
+        Some(wait) if settings.source(opt) > settings.source(&MAX_DELAY) => cap.max(wait),
+        _ => cap,
+    }
+}
+
+/// The budget of a run, if it has one, and its store. Without a budget, the store is never used.
+pub(super) struct Budgeted {
+    pub(super) budget: Option<SharedBudget>,
+    pub(super) store: Store,
+}
+
+/// Returns the budget of `--budget`. `cap` is the run's own longest wait, `outer` the budget that has counted the
+/// attempt of the outer run.
+pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<Budgeted> {
+    let mode = settings.value(&COOL_OFF)?;
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(longest_asked(settings)?);
     let limits = BudgetLimits {
         // Retries per million attempts.
-        ratio: (settings.value("budget-ratio", values::percent)? * 1e6).round() as u32,
-        min: settings.value("budget-min", |text| values::whole(text, 0, u64::MAX))?,
-        window: settings.value("budget-window", |text| values::period(text, "10m"))?,
+        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
+        min: settings.value(&BUDGET_MIN)?,
+        window: settings.value(&BUDGET_WINDOW)?,
     };
-    let parse_timeout = |text: &str| values::period(text, "250ms").map_err(|problem| problem.0);
-    let usage_error = |error: StoreError| UsageError(error.to_string());
-    let store = settings.get("store", |text| {
-        Store::parse(text, parse_timeout).map_err(usage_error)
-    })?;
-    let denies_if_down = settings.choice("store-down", &["local", "deny"])? == "deny";
-    let Some(name) = settings.get("budget", values::budget_name)? else {
-        return Ok((None, Store::Directory(None)));
+    let store = settings.get(&STORE)?;
+    let denies_if_down = settings.value(&STORE_DOWN)? == StoreDown::Deny;
+    let Some(name) = settings.get(&BUDGET)? else {
+        return Ok(Budgeted {
+            budget: None,
+            store: Store::Directory(None),
+        });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    // `get` begins an error with the option that names the store. The text itself has already been parsed.
-    let prepared = settings.get("store", |_| store.prepare().map_err(usage_error))?;
-    let (location, timeout) = prepared.map_or_else(|| store.prepare().map_err(usage_error), Ok)?;
+    let (location, timeout) = store
+        .prepare()
+        .map_err(|problem| store_error(settings, &problem))?;
     let place = format!("{name:?} in {location}");
     let budget = SharedBudget {
         name,
@@ -204,7 +248,18 @@ pub(super) fn budget(
         denies_if_down,
         cool_off: cool_off(mode, longest),
     };
-    Ok((Some(budget), store))
+    Ok(Budgeted {
+        budget: Some(budget),
+        store,
+    })
+}
+
+/// Returns the error about a store, which begins with the option that names the store.
+fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
+    match settings.find(&STORE) {
+        Some(setting) => setting.error(problem),
+        None => UsageError(problem.to_string()),
+    }
 }
 
 fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
@@ -221,7 +276,7 @@ fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
 
 /// Returns the longest wait of a server that this run accepts, or would accept by default.
 fn longest_asked(settings: &Settings) -> Parsed<Duration> {
-    let given = settings.get("retry-after", values::retry_after)?.flatten();
+    let given = settings.get(&RETRY_AFTER)?.flatten();
     let default = values::retry_after("on")?.unwrap_or_default();
     Ok(given.unwrap_or(default))
 }

@@ -11,6 +11,8 @@ mod without_effect;
 use std::ffi::OsString;
 
 use self::idempotence::Idempotence;
+use self::limits::{Budgeted, Premises, StartDelays};
+use self::remarks::Remarks;
 use crate::budget::client::Store;
 use crate::command::Surroundings;
 use crate::command::nesting::nesting;
@@ -18,12 +20,28 @@ use crate::command::program::Command;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
-use crate::config::values::{self, Parsed};
-use crate::policy::session::Until;
-use crate::run::plan::{NotIdempotent, Plan};
+use crate::options::values::Parsed;
+use crate::options::{
+    BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED, SUCCESS_IF,
+    TIMEOUT, UNTIL,
+};
+use crate::policy::classifier::Classifier;
+use crate::policy::delay::Delays;
+use crate::policy::session::Limits;
+use crate::run::plan::{Nesting, OutputOptions, Plan, SharedBudget};
+use crate::search::scanner::Patterns;
 
 /// A plan, and the store of its budget.
 type Planned = Parsed<(Plan, Store)>;
+
+/// What a plan is made of beside the settings.
+#[derive(Clone, Copy)]
+struct Request<'r> {
+    command: &'r [OsString],
+    variables: &'r Variables,
+    config: &'r Config,
+    surroundings: &'r dyn Surroundings,
+}
 
 /// Returns the plan of a run. `settings` hold flags and variables; adds the policy that they select, then `[defaults]`.
 pub(crate) fn plan(
@@ -36,7 +54,13 @@ pub(crate) fn plan(
     check(config, surroundings)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults()?)?;
-    build(settings, command, variables, config, surroundings)
+    let request = Request {
+        command,
+        variables,
+        config,
+        surroundings,
+    };
+    build(settings, request)
 }
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
@@ -50,99 +74,148 @@ fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
         // The policy that the defaults select, or none.
         layers.push(config.policy(&Settings::default())?);
     }
+    let request = Request {
+        command: &[],
+        variables: &[],
+        config,
+        surroundings,
+    };
     for layer in layers {
         let mut settings = Settings::default();
         settings.add(layer)?;
         settings.add(config.defaults.clone())?;
-        build(&settings, &[], &[], config, surroundings)?;
+        build(&settings, request)?;
     }
     Ok(())
 }
 
+/// Parts of a plan that depend on each other.
+struct Parts {
+    classifier: Classifier,
+    patterns: Patterns,
+    idempotence: Idempotence,
+    nesting: Nesting,
+    delays: Delays,
+    limits: Limits,
+    start: StartDelays,
+    budget: Option<SharedBudget>,
+    output: OutputOptions,
+    remarks: Remarks,
+}
+
 /// Builds the plan of a run. Reads every option, so that every text is checked.
-fn build(
-    settings: &Settings,
-    command: &[OsString],
-    variables: &Variables,
-    config: &Config,
-    surroundings: &dyn Surroundings,
-) -> Planned {
+fn build(settings: &Settings, request: Request<'_>) -> Planned {
     output::check_command_line_only(settings)?;
-    let texts: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    let texts: Vec<_> = request
+        .command
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let judged_command = Command::new(
-        &words,
-        settings
-            .get("for", PresetName::parse_list)?
-            .unwrap_or_default(),
-    );
-    let Idempotence {
-        why_not: not_idempotent,
-        remark: remark_on_retry,
-    } = idempotence::idempotence(settings, &words, &judged_command, surroundings)?;
-    let nested = settings.choice("nested", &["allow", "once", "warn"])?;
-    let nesting = nesting(variables, nested == "warn", &words);
-    let until = settings.choice("until", &[Until::Success, Until::Failure, Until::Never])?;
-    let (classifier, patterns) = rules::classifier(settings, &words, &judged_command)?;
-    let delays = limits::delays(settings, until)?;
-    let leave_to_outer = nested == "once" && nesting.depth > 0;
-    let limits = limits::limits(settings, until, not_idempotent.is_none(), leave_to_outer)?;
-    let [initial_delay, splay] = limits::start_delays(settings, &limits)?;
-    let (budget, store) = limits::budget(settings, delays.cap, nesting.counted.as_deref())?;
-    let output = output::output(settings)?;
-    let (mut warnings, mut remarks) = remarks::unknown_variables(variables);
-    if output.verbosity < 1 {
-        remarks.clear();
-        // Inner runs inherit the variables; the outermost has printed the warnings.
-        warnings.retain(|_| nesting.depth == 0);
-    } else if let Some(NotIdempotent {
-        why,
-        is_typed: false,
-    }) = &not_idempotent
-    {
-        remarks.push(format!("--idempotent no: {why}"));
-    }
-    if output.verbosity >= 2 {
-        remarks.extend(remarks::settings_and_rules(
-            settings,
-            &judged_command,
-            config,
-            &limits,
-            &delays,
-        ));
-    }
-    let plan = Plan {
-        command: command.to_vec(),
-        streams: output::streams(settings, patterns, limits.attempts)?,
-        classifier,
-        retry_if: settings.get("retry-if", values::predicate)?,
-        success_if: settings.get("success-if", values::predicate)?,
-        attempt_limits: limits::attempt_limits(settings)?,
-        timeouts: settings
-            .get("timeout", values::durations)?
-            .unwrap_or_default(),
-        initial_delay,
-        splay,
-        seed: settings.get("seed", |text| values::whole(text, 0, u64::MAX))?,
-        budget,
-        overrides: output::overrides(settings)?,
-        on_retry: settings.get("on-retry", values::any_text)?,
-        before_retry: settings.get("before-retry", values::predicate)?,
-        on_give_up: settings.get("on-give-up", values::any_text)?,
-        c_locale: settings.is_on("c-locale")?,
-        warnings,
-        nesting,
-        remarks,
-        remarks_on_failure: remarks::on_failure(settings, &judged_command, &words),
-        remark_on_retry,
-        not_idempotent,
-        output,
-        limits,
-        delays,
-    };
+    let (parts, store) = parts(settings, request, &words)?;
+    let plan = assemble(settings, request.command, parts)?;
     // Last, as a text that cannot be read is the first thing to mend.
     without_effect::check(settings)?;
     Ok((plan, store))
+}
+
+/// Builds the parts, in an order in which each has what it depends on.
+fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Parsed<(Parts, Store)> {
+    let command = Command::new(words, preset_names(settings)?);
+    let idempotence = idempotence::idempotence(settings, words, &command, request.surroundings)?;
+    let nested = settings.value(&NESTED)?;
+    let nesting = nesting(request.variables, nested == Nested::Warn, words);
+    let until = settings.value(&UNTIL)?;
+    let (classifier, patterns) = rules::classifier(settings, words, &command)?;
+    let delays = limits::delays(settings, until)?;
+    let premises = Premises {
+        until,
+        idempotent: idempotence.why_not.is_none(),
+        leave_to_outer: nested == Nested::Once && nesting.depth > 0,
+    };
+    let limits = limits::limits(settings, premises)?;
+    let start = limits::start_delays(settings, &limits)?;
+    let outer = nesting.counted.as_deref();
+    let Budgeted { budget, store } = limits::budget(settings, delays.cap, outer)?;
+    let mut parts = Parts {
+        classifier,
+        patterns,
+        idempotence,
+        nesting,
+        delays,
+        limits,
+        start,
+        budget,
+        output: output::output(settings)?,
+        remarks: Remarks::default(),
+    };
+    parts.remarks = remarks(settings, request, words, &command, &parts);
+    Ok((parts, store))
+}
+
+/// Returns what is said about the settings, which are valid.
+fn remarks(
+    settings: &Settings,
+    request: Request<'_>,
+    words: &[&str],
+    command: &Command<'_>,
+    parts: &Parts,
+) -> Remarks {
+    let output = &parts.output;
+    let mut remarks = Remarks::on_variables(request.variables, &parts.nesting, output);
+    remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
+    if output.verbosity >= 2 {
+        let lines = remarks::settings_and_rules(
+            settings,
+            command,
+            request.config,
+            &parts.limits,
+            &parts.delays,
+        );
+        remarks.remarks.extend(lines);
+    }
+    remarks.on_failure = remarks::on_failure(settings, command, words);
+    remarks
+}
+
+/// Returns the presets of `--for`.
+fn preset_names(settings: &Settings) -> Parsed<Vec<PresetName>> {
+    let Some(setting) = settings.find(&FOR) else {
+        return Ok(Vec::new());
+    };
+    PresetName::parse_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
+}
+
+/// Reads the options on which no other part depends, and puts the parts together.
+fn assemble(settings: &Settings, command: &[OsString], parts: Parts) -> Parsed<Plan> {
+    let attempts = parts.limits.attempts;
+    Ok(Plan {
+        command: command.to_vec(),
+        streams: output::streams(settings, parts.patterns, attempts)?,
+        classifier: parts.classifier,
+        retry_if: settings.get(&RETRY_IF)?,
+        success_if: settings.get(&SUCCESS_IF)?,
+        attempt_limits: limits::attempt_limits(settings)?,
+        timeouts: settings.get(&TIMEOUT)?.unwrap_or_default(),
+        initial_delay: parts.start.initial,
+        splay: parts.start.splay,
+        seed: settings.get(&SEED)?,
+        budget: parts.budget,
+        overrides: output::overrides(settings)?,
+        on_retry: settings.get(&ON_RETRY)?,
+        before_retry: settings.get(&BEFORE_RETRY)?,
+        on_give_up: settings.get(&ON_GIVE_UP)?,
+        c_locale: settings.is_on(&C_LOCALE)?,
+        warnings: parts.remarks.warnings,
+        nesting: parts.nesting,
+        remarks: parts.remarks.remarks,
+        remarks_on_failure: parts.remarks.on_failure,
+        remark_on_retry: parts.idempotence.remark,
+        not_idempotent: parts.idempotence.why_not,
+        output: parts.output,
+        limits: parts.limits,
+        delays: parts.delays,
+    })
 }
 
 #[cfg(test)]

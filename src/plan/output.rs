@@ -1,18 +1,23 @@
-//! The command's standard streams, backoff's own messages, and exit statuses. Arrays follow the order of the options'
-//! words.
+//! The command's standard streams, backoff's own messages, and exit statuses.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::setting::Source;
+use crate::config::setting::{Setting, Source};
 use crate::config::settings::Settings;
-use crate::config::values::{self, CoolOffMode, Parsed};
+use crate::options::opt::Opt;
+use crate::options::values::{CoolOffMode, Parsed};
+use crate::options::{
+    BEFORE_RETRY, COLOR, COOL_OFF, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL,
+    LOG_FILE, LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT,
+    RETRY_AFTER, RETRY_IF, STDERR, STDIN, STDIN_LIMIT, STDOUT, SUCCESS_EXIT, SUCCESS_IF, UNTIL,
+    VERBOSE,
+};
 use crate::policy::exit::Overrides;
+use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
-use crate::run::plan::{Format, OutputOptions, Progress, When};
-use crate::run::streams::InputMode::{self, Auto, Inherit, Replay};
-use crate::run::streams::OutputMode::{Failure, Final, Null, Stream, Success};
-use crate::run::streams::StreamOptions;
+use crate::run::plan::{Format, OutputOptions};
+use crate::run::streams::{InputMode, StreamOptions};
 use crate::search::scanner::Patterns;
 
 pub(super) fn streams(
@@ -20,48 +25,41 @@ pub(super) fn streams(
     patterns: Patterns,
     attempts: Option<u64>,
 ) -> Parsed<StreamOptions> {
-    // A single attempt needs no replay.
-    let auto = if attempts == Some(1) { Inherit } else { Auto };
-    let hook_output = settings.get("hook-output", values::hook_output)?.flatten();
-    let hooks = ["on-retry", "before-retry", "on-give-up"];
-    let has_hooks = hooks.iter().any(|hook| settings.find(hook).is_some());
+    let hook_output = settings.get(&HOOK_OUTPUT)?.flatten();
+    let has_hooks =
+        settings.has(&ON_RETRY) || settings.has(&BEFORE_RETRY) || settings.has(&ON_GIVE_UP);
+    let idle_timeout = settings.get(&IDLE_TIMEOUT)?;
     Ok(StreamOptions {
-        input: settings.choice("stdin", &[auto, Inherit, Replay, InputMode::Null])?,
-        input_limit: settings.value("stdin-limit", values::size)?,
-        outputs: [
-            settings.choice("stdout", &[Stream, Final, Success, Failure, Null])?,
-            settings.choice("stderr", &[Stream, Final, Failure, Null])?,
-        ],
-        pty: settings.is_on("pty")?,
-        watched: settings.choice("match-on", &[[true, false], [false, true], [true, true]])?,
+        input: match settings.value(&STDIN)? {
+            // A single attempt needs no replay.
+            InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
+            input => input,
+        },
+        input_limit: settings.value(&STDIN_LIMIT)?,
+        outputs: [settings.value(&STDOUT)?, settings.value(&STDERR)?],
+        pty: settings.is_on(&PTY)?,
+        watched: match settings.value(&MATCH_ON)? {
+            MatchOn::Stdout => [true, false],
+            MatchOn::Stderr => [false, true],
+            MatchOn::Both => [true, true],
+        },
         patterns: Arc::new(patterns),
-        retry_after: settings.get("retry-after", values::retry_after)?.flatten(),
-        retry_if: settings.find("retry-if").is_some(),
-        success_if: settings.find("success-if").is_some(),
-        hook_output: hook_output.filter(|_| has_hooks),
-        idle: settings
-            .duration("idle-timeout")?
-            .is_some_and(|idle| !idle.is_zero()),
+        retry_after: settings.get(&RETRY_AFTER)?.flatten(),
+        retry_if: settings.has(&RETRY_IF),
+        success_if: settings.has(&SUCCESS_IF),
+        hook_output: if has_hooks { hook_output } else { None },
+        idle: idle_timeout.is_some_and(|idle| !idle.is_zero()),
     })
 }
 
 pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
-    let formats = [
-        Format::Text,
-        Format::Json,
-        Format::GitHub,
-        Format::GitHubGroups,
-    ];
-    let format = settings.choice("log-format", &formats)?;
-    let log_file = file(settings, "log-file")?;
-    let quiet = settings.count("quiet")?.min(2);
-    let verbose = settings.count("verbose")?;
+    let format = settings.value(&LOG_FORMAT)?;
+    let log_file = file(settings, &LOG_FILE)?;
+    let quiet = settings.count(&QUIET)?.min(2);
+    let verbose = settings.count(&VERBOSE)?;
     // Machine-readable output stays free of the countdown.
     let has_countdown = quiet == 0 && (format == Format::Text || log_file.is_some());
-    let progress = settings.choice(
-        "progress",
-        &[Some(Progress::Auto), Some(Progress::Always), None],
-    )?;
+    let progress = settings.value(&PROGRESS)?;
     Ok(OutputOptions {
         verbosity: match (quiet, &log_file) {
             (0, _) => i16::from(verbose),
@@ -71,53 +69,51 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
         },
         format,
         log_file,
-        report: file(settings, "report")?,
-        label: settings.get("label", values::label)?,
-        color: settings.choice("color", &[When::Auto, When::Always, When::Never])?,
-        progress: progress.filter(|_| has_countdown),
+        report: file(settings, &REPORT)?,
+        label: settings.get(&LABEL)?,
+        color: settings.value(&COLOR)?,
+        progress: if has_countdown { progress } else { None },
     })
 }
 
 /// Returns the file of an option; `-` is standard output.
-fn file(settings: &Settings, long: &str) -> Parsed<Option<PathBuf>> {
-    let path = settings.path(long)?;
-    let is_stdout = path.as_deref() == Some(Path::new("-"));
-    Ok(if is_stdout {
-        Some("/dev/stdout".into())
-    } else {
-        path
-    })
+fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Parsed<Option<PathBuf>> {
+    let path = settings.get(opt)?;
+    if path.as_deref() == Some(Path::new("-")) {
+        return Ok(Some("/dev/stdout".into()));
+    }
+    Ok(path)
 }
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
 pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
-    let command_line_only = ["until", "exhausted-exit", "cool-off"];
-    for setting in command_line_only
-        .iter()
-        .filter_map(|long| settings.find(long))
-    {
-        let makes_success = match setting.opt.long {
-            "until" => setting.text == "failure",
-            "cool-off" => setting.parse(values::cool_off) == Ok(CoolOffMode::Skip(0)),
-            _ => setting.parse(values::code) == Ok(0),
-        };
-        if makes_success && setting.source != Source::Flag {
-            return Err(setting.error(
-                "is accepted on the command line only, as it turns a failure into a success",
-            ));
-        }
+    check_typed(settings, &UNTIL, &Until::Failure)?;
+    check_typed(settings, &EXHAUSTED_EXIT, &0)?;
+    check_typed(settings, &COOL_OFF, &CoolOffMode::Skip(0))
+}
+
+/// Returns an error if another source than the command line sets an option to a value that makes a success.
+fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Parsed<()> {
+    let Some(setting) = settings.find(opt) else {
+        return Ok(());
+    };
+    if setting.source == Source::Flag || !is_value(setting, opt, success) {
+        return Ok(());
     }
-    Ok(())
+    Err(setting.error("is accepted on the command line only, as it turns a failure into a success"))
+}
+
+/// Returns true if a setting has this value; a text that cannot be read has none.
+fn is_value<T: PartialEq>(setting: &Setting, opt: &Opt<T>, value: &T) -> bool {
+    setting.read(opt).is_ok_and(|read| read == *value)
 }
 
 /// Returns the exit statuses that options set in place of the command's own.
 pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
-    let success = settings
-        .all("success-exit", values::success_codes)?
-        .into_iter();
+    let success = settings.all(&SUCCESS_EXIT)?.into_iter();
     Ok(Overrides {
-        exhausted: settings.get("exhausted-exit", values::code)?,
-        flaky: settings.get("flaky-exit", values::code)?,
+        exhausted: settings.get(&EXHAUSTED_EXIT)?,
+        flaky: settings.get(&FLAKY_EXIT)?,
         zero: success
             .map(|codes| codes.zero)
             .fold(CodeSet::default(), CodeSet::union),

@@ -1,19 +1,22 @@
 //! Remarks about valid settings that may not be intended. Each check is a function with its text.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::idempotence::hides_status;
 use super::in_effect;
 use crate::cli::suggest;
-use crate::cli::table::{OPTIONS, Opt, option};
 use crate::command::program::{Command, wrapped_program};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, Variables, variable};
-use crate::config::values;
+use crate::options::opt::Spec;
+use crate::options::similar::one_slip_away;
+use crate::options::values::whole;
+use crate::options::{OPTIONS, RETRY_AFTER, RETRY_MATCH, VERBOSE};
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
+use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 use crate::text::printable;
 
@@ -23,20 +26,19 @@ pub(super) fn on_failure(
     command: &Command<'_>,
     words: &[&str],
 ) -> Vec<String> {
-    let checks: [fn(&Settings, &Command<'_>) -> _; 3] =
-        [number_as_pattern, without_preset, hides_status];
-    let mut remarks: Vec<String> = checks
-        .iter()
-        .filter_map(|check| check(settings, command))
-        .collect();
-    remarks.extend(without_headers(settings, words));
-    remarks
+    let remarks = [
+        number_as_pattern(settings),
+        without_preset(command),
+        hides_status(command),
+        without_headers(settings, words),
+    ];
+    remarks.into_iter().flatten().collect()
 }
 
 /// Explains `-r 3`, which other tools read as three retries.
-fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
-    let setting = settings.find("retry-match")?;
-    let count = values::whole(setting.text.to_str()?, 0, 99).ok()?;
+fn number_as_pattern(settings: &Settings) -> Option<String> {
+    let setting = settings.find(&RETRY_MATCH)?;
+    let count = whole(setting.text.to_str()?, 0, 99).ok()?;
     let looks = format!("{setting} looks for a pattern in the output");
     Some(format!(
         "{looks}; to retry {count} times, use -n {}",
@@ -45,30 +47,37 @@ fn number_as_pattern(settings: &Settings, _: &Command<'_>) -> Option<String> {
 }
 
 /// Returns a remark if `--for auto` adds no rules.
-fn without_preset(_: &Settings, command: &Command<'_>) -> Option<String> {
+fn without_preset(command: &Command<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
-    let is_empty =
-        command.presets.contains(&PresetName::Auto) && presets::for_program(program).is_none();
-    is_empty
-        .then(|| format!("--for auto has no preset for {program:?}; --list-presets lists presets"))
+    if !command.presets.contains(&PresetName::Auto) || presets::for_program(program).is_some() {
+        return None;
+    }
+    Some(format!(
+        "--for auto has no preset for {program:?}; --list-presets lists presets"
+    ))
 }
 
 /// Returns a remark, only for `-v`, if `--retry-after` has no answer to read, as curl prints none.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
-    settings.get("retry-after", values::retry_after).ok()??;
+    settings.get(&RETRY_AFTER).ok()??;
     let wrapped = wrapped_program(words);
     let (program, words) = wrapped.split_first()?;
     let name = program.rsplit('/').next()?;
-    let prints_headers = words.iter().any(|word| match word.strip_prefix("--") {
+    let prints_headers = words.iter().any(|word| prints_headers(word));
+    if name != "curl" || prints_headers || settings.count(&VERBOSE) == Ok(0) {
+        return None;
+    }
+    Some("--retry-after sees no headers, as curl prints none; tip: add -D /dev/stderr".to_owned())
+}
+
+/// Returns true if an argument of curl prints the headers of an answer.
+fn prints_headers(word: &str) -> bool {
+    match word.strip_prefix("--") {
         Some(long) => HEADERS_OF_CURL
             .iter()
             .any(|option| long.starts_with(option)),
         None => word.starts_with('-') && word.contains(['D', 'i', 'I', 'v']),
-    });
-    if name != "curl" || prints_headers || settings.count("verbose") == Ok(0) {
-        return None;
     }
-    Some("--retry-after sees no headers, as curl prints none; tip: add -D /dev/stderr".to_owned())
 }
 
 /// Options of curl that print the headers of an answer.
@@ -83,59 +92,106 @@ const OTHER_ATTEMPTS: [&str; 5] = [
     "MAX_ATTEMPTS",
 ];
 
-/// Returns warnings about variables that are probably typos, and remarks about others, which may be another program's.
-pub(super) fn unknown_variables(variables: &Variables) -> (Vec<String>, Vec<String>) {
-    // Outer runs set their variables only along with BACKOFF_DEPTH.
-    let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
-    let is_set_by_outer =
-        |name: &OsString| is_within && SET_BY_BACKOFF.iter().any(|known| name == known);
-    let is_variable_of =
-        |opt: &Opt, name: &OsString| !opt.is_action() && opt.has_variable(name.as_bytes());
-    let mut typos = Vec::new();
-    let mut others = Vec::new();
-    for (name, value) in variables {
-        if value.is_empty()
-            || is_set_by_outer(name)
-            || OPTIONS.iter().any(|opt| is_variable_of(opt, name))
-        {
-            continue;
+/// What is said about valid settings.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    /// Said in any case.
+    pub(super) warnings: Vec<String>,
+    /// Said with `-v`.
+    pub(super) remarks: Vec<String>,
+    /// Said if the first attempt fails.
+    pub(super) on_failure: Vec<String>,
+}
+
+impl Remarks {
+    /// Returns warnings about variables that are probably typos, and remarks about others, which may be another
+    /// program's.
+    pub(super) fn on_variables(
+        variables: &Variables,
+        nesting: &Nesting,
+        output: &OutputOptions,
+    ) -> Remarks {
+        let mut remarks = Remarks::default();
+        let is_verbose = output.verbosity >= 1;
+        for (name, value) in variables {
+            if value.is_empty() || is_known(variables, name) {
+                continue;
+            }
+            let name = name.to_string_lossy();
+            let key = name.trim_start_matches("BACKOFF_");
+            match meant(key, value) {
+                // Inner runs inherit the variables; the outermost has printed the warnings.
+                Some(tip) if is_verbose || nesting.depth == 0 => {
+                    let warning = format!("unknown variable {name:?}; tip: {tip}");
+                    remarks.warnings.push(warning);
+                }
+                None if is_verbose => {
+                    let remark = format!("unknown variable {name:?}{}", similar(key));
+                    remarks.remarks.push(remark);
+                }
+                _ => {}
+            }
         }
-        let name = name.to_string_lossy();
-        let key = name.trim_start_matches("BACKOFF_");
-        match meant(key, value) {
-            Some(tip) => typos.push(format!("unknown variable {name:?}; tip: {tip}")),
-            None => others.push(format!("unknown variable {name:?}{}", similar(key))),
+        remarks
+    }
+
+    /// Adds the reason why the command must not run twice, if it was found, not typed.
+    pub(super) fn add_not_idempotent(
+        &mut self,
+        output: &OutputOptions,
+        why_not: Option<&NotIdempotent>,
+    ) {
+        if let Some(why_not) = why_not
+            && !why_not.is_typed
+            && output.verbosity >= 1
+        {
+            let remark = format!("--idempotent no: {}", why_not.why);
+            self.remarks.push(remark);
         }
     }
-    (typos, others)
+}
+
+/// Returns true for the variable of an option, and for those that an outer run sets.
+fn is_known(variables: &Variables, name: &OsStr) -> bool {
+    // Outer runs set their variables only along with BACKOFF_DEPTH.
+    let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
+    let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == *known);
+    is_set_by_outer || OPTIONS.iter().any(|opt| is_variable_of(opt, name))
+}
+
+fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
+    !opt.is_action() && opt.has_variable(name.as_bytes())
 }
 
 /// Returns a tip for the name of a variable that is certainly meant for backoff: of an option that is gone, or one typo
 /// away from a known one.
 fn meant(key: &str, value: &OsStr) -> Option<String> {
-    if let Some((long, text)) = suggest::replacement(key, value.to_str()) {
+    if let Some((opt, text)) = suggest::replacement(key, value.to_str()) {
         let text = printable(&text);
-        return Some(match option(long).is_action() {
-            true => format!("give --{long}={text} on the command line"),
-            false => format!("try {}={text}", option(long).variable()),
-        });
+        if opt.is_action() {
+            return Some(format!("give --{}={text} on the command line", opt.long));
+        }
+        return Some(format!("try {}={text}", opt.variable()));
     }
     if OTHER_ATTEMPTS.contains(&key) {
         return Some("try BACKOFF_ATTEMPTS, which counts the first one, too".to_owned());
     }
-    let long = suggest::one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
-    Some(match option(long).is_action() {
-        true => format!("give --{long} on the command line"),
-        false => format!("try {}", option(long).variable()),
-    })
+    let long = one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
+    let opt = OPTIONS.iter().find(|opt| opt.long == long)?;
+    if opt.is_action() {
+        return Some(format!("give --{long} on the command line"));
+    }
+    Some(format!("try {}", opt.variable()))
 }
 
 /// Returns a tip for another tool's name of an option that a variable can set; empty if there is none.
 fn similar(key: &str) -> String {
-    // The option, with which the tip begins.
-    let foreign = suggest::foreign(key).and_then(|tip| tip.split([' ', ',']).next());
-    let settable = foreign.map(option).filter(|opt| !opt.is_action());
-    settable.map_or_else(String::new, |opt| format!("; tip: try {}", opt.variable()))
+    match suggest::foreign(key) {
+        Some(foreign) if !foreign.opt.is_action() => {
+            format!("; tip: try {}", foreign.opt.variable())
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns a line for each option that is set or has a default, such as

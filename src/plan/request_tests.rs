@@ -4,10 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cli::parse::{Parsed, parse};
-use crate::cli::table::{OPTIONS, Opt};
 use crate::command::ScriptFile;
 use crate::config::listing;
 use crate::config::setting::UsageError;
+use crate::options::opt::{Kind, Spec};
+use crate::options::{BASE, EVERY, OPTIONS};
 
 /// No variables and no files.
 struct Nothing;
@@ -40,7 +41,7 @@ pub(super) fn planned(
 /// Asserts that setting an option to its documented default changes nothing.
 #[test]
 fn documented_defaults_are_those_in_effect() {
-    let plan = |words: &[&str], opt: Option<(&Opt, &str)>| {
+    let plan = |words: &[&str], opt: Option<(&Spec, &str)>| {
         let mut all: Vec<OsString> = vec!["backoff".into(), "--config=none".into()];
         all.extend(words.iter().map(OsString::from));
         all.extend(opt.map(|(opt, value)| format!("--{}={value}", opt.long).into()));
@@ -49,6 +50,7 @@ fn documented_defaults_are_those_in_effect() {
     };
     for opt in OPTIONS {
         let default = opt.default;
+        let all_defaults = opt.all_defaults();
         let cases: &[(&[&str], &str)] = match opt.long {
             _ if default.is_empty() => continue,
             // If given, `--kill-after` also limits the time after a forwarded signal.
@@ -83,13 +85,78 @@ fn documented_defaults_are_those_in_effect() {
             _ => &[(&[], default)],
         };
         for (words, value) in cases {
-            assert!(default.contains(value), "--{} {value}", opt.long);
+            assert!(all_defaults.contains(value), "--{} {value}", opt.long);
             assert_eq!(
                 plan(words, Some((opt, value))),
                 plan(words, None),
                 "--{} {value}",
                 opt.long
             );
+        }
+    }
+}
+
+/// Returns a text that the option accepts, and the same as a value of TOML.
+fn sample(opt: &Spec) -> (&'static str, String) {
+    let text = match (opt.kind, opt.kind.words(), opt.default) {
+        (Kind::Switch, ..) => return ("1", "true".to_owned()),
+        (Kind::Count, ..) => return ("1", "1".to_owned()),
+        (_, [word, ..], _) => word,
+        (_, [], "") => opt.example,
+        (_, [], default) => default,
+    };
+    assert!(!text.is_empty(), "--{} has no example", opt.long);
+    (text, format!("{text:?}"))
+}
+
+/// Returns the settings of words, a variable and a configuration file, after the plan has read them.
+fn settings_of(words: &[String], variable: Option<(String, &str)>, file: &str) -> Settings {
+    let mut document = tempfile::NamedTempFile::new().unwrap();
+    document.write_all(file.as_bytes()).unwrap();
+    let path = document.path().to_str().unwrap();
+    let mut args: Vec<OsString> = vec!["backoff".into()];
+    args.extend(words.iter().map(OsString::from));
+    args.extend(["--".into(), "cmd".into()]);
+    let mut variables: Vec<(OsString, OsString)> = vec![("BACKOFF_CONFIG".into(), path.into())];
+    variables.extend(variable.map(|(name, value)| (name.into(), value.into())));
+    let Ok(Parsed::Run(typed)) = parse(&args) else {
+        panic!("{args:?}")
+    };
+    let mut settings = Settings::of_command_line(&typed).unwrap();
+    settings.add_variables(&variables).unwrap();
+    let config = Config::load(&settings).unwrap();
+    let planned = plan(&mut settings, &typed.command, &variables, &config, &Nothing);
+    // Some options change nothing without others.
+    match planned {
+        Ok(_) => settings,
+        Err(UsageError(line)) if line.contains("has no effect without") => settings,
+        Err(UsageError(line)) => panic!("{args:?}: {line}"),
+    }
+}
+
+/// Asserts that each source sets each option, and that the plan reads its text.
+#[test]
+fn an_option_is_set_from_its_constant_alone() {
+    for opt in OPTIONS.into_iter().filter(|opt| opt.is_setting()) {
+        let (text, in_file) = sample(opt);
+        let flag = match opt.kind {
+            Kind::Switch | Kind::Count => format!("--{}", opt.long),
+            _ => format!("--{}={text}", opt.long),
+        };
+        let (file, variable) = (
+            format!("[defaults]\n{} = {in_file}\n", opt.long),
+            opt.variable(),
+        );
+        for settings in [
+            settings_of(&[flag], None, ""),
+            settings_of(&[], Some((variable, text)), ""),
+            settings_of(&[], None, &file),
+        ] {
+            // `--every` stands for three options.
+            let opt = if *opt == *EVERY { &*BASE } else { opt };
+            let (shown, _) = settings.shown(opt).expect(opt.long);
+            // A switch is `true` in a file, and 1 elsewhere.
+            assert!(shown == text || shown == in_file, "--{}: {shown}", opt.long);
         }
     }
 }

@@ -4,9 +4,14 @@ use std::rc::Rc;
 
 use crate::command::http::is_single_request;
 use crate::command::program::{Command, is_backoff};
-use crate::config::presets::{self, RowVerdict};
+use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
 use crate::config::settings::Settings;
-use crate::config::values::{self, Parsed};
+use crate::options::opt::Opt;
+use crate::options::values::{Parsed, SuccessCodes};
+use crate::options::{
+    BEFORE_RETRY, FAIL_MATCH, RETRY_EXIT, RETRY_IF, RETRY_MATCH, STOP_EXIT, STOP_MATCH,
+    SUCCESS_EXIT, SUCCESS_MATCH,
+};
 use crate::policy::classifier::{Classifier, Rule};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
@@ -16,6 +21,14 @@ use crate::search::scanner::{MOST_PLACES, Patterns};
 /// The status of backoff's own errors.
 const FAULT_CODE: u8 = 125;
 
+/// What a failure is that meets a rule of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Stop,
+    /// Transient, and the user vouches for a retry.
+    Retry,
+}
+
 /// Returns the classifier and its patterns.
 pub(super) fn classifier(
     settings: &Settings,
@@ -23,84 +36,108 @@ pub(super) fn classifier(
     command: &Command<'_>,
 ) -> Parsed<(Classifier, Patterns)> {
     let mut patterns = Vec::new();
-    // Appends the patterns of an option, and returns their indexes.
-    let mut add = |long: &str| -> Parsed<Vec<usize>> {
-        let first = patterns.len();
-        patterns.extend(settings.all(long, values::regex)?);
-        Ok((first..patterns.len()).collect())
-    };
-    let success_match = add("success-match")?;
-    let fail_match = add("fail-match")?;
-    // A retry rule of the user marks the failure as safe to retry.
-    let rule = |long: &str, codes, pattern| Rule {
-        stops: long.starts_with("stop"),
-        codes,
-        pattern,
-        is_safe_to_repeat: long.starts_with("retry"),
-        name: format!("--{long}").into(),
-    };
+    let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
+    let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
     // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
-    let mut rules = Vec::new();
-    let mut retry_exit = CodeSet::default();
-    for long in ["stop-match", "retry-match"] {
-        rules.extend(
-            add(long)?
-                .into_iter()
-                .map(|pattern| rule(long, None, Some(pattern))),
-        );
-    }
-    for long in ["stop-exit", "retry-exit"] {
-        let codes = settings
-            .all(long, values::codes)?
-            .into_iter()
-            .reduce(CodeSet::union);
-        rules.extend(codes.map(|codes| rule(long, Some(codes), None)));
-        if long == "retry-exit" {
-            retry_exit = codes.unwrap_or_default();
-        }
-    }
-    let has_before_retry = settings.find("before-retry").is_some();
-    rules.extend(preset_rules(command, has_before_retry, &mut patterns));
-    rules.extend(rule_for_inner_backoff(words, &rules));
-    let places = patterns
-        .iter()
-        .map(Pattern::places)
-        .fold(0, usize::saturating_add);
-    if places > MOST_PLACES {
-        let problem = format!(
-            "the patterns are too large together (over {MOST_PLACES} characters and classes)"
-        );
-        return Err((problem + "; tip: try smaller repetitions").into());
-    }
-    let success_exit = settings
-        .all("success-exit", values::success_codes)?
-        .into_iter();
-    let success_exit = success_exit.map(|codes| codes.all).reduce(CodeSet::union);
+    let mut rules = match_rules(settings, &STOP_MATCH, Effect::Stop, &mut patterns)?;
+    rules.extend(match_rules(
+        settings,
+        &RETRY_MATCH,
+        Effect::Retry,
+        &mut patterns,
+    )?);
+    let stop_exit = united(settings, &STOP_EXIT)?;
+    rules.extend(stop_exit.map(|codes| exit_rule(&STOP_EXIT, Effect::Stop, codes)));
+    let retry_exit = united(settings, &RETRY_EXIT)?;
+    rules.extend(retry_exit.map(|codes| exit_rule(&RETRY_EXIT, Effect::Retry, codes)));
+    rules.extend(preset_rules(settings, command, &mut patterns));
+    rules.extend(rule_for_inner_backoff(words, retry_exit));
+    check_size(&patterns)?;
     let classifier = Classifier {
-        success_exit: success_exit.unwrap_or_else(|| CodeSet::of(0)),
+        success_exit: success_exit(&settings.all(&SUCCESS_EXIT)?),
         success_match,
         fail_match,
         rules,
-        retry_exit,
-        has_retry_if: settings.find("retry-if").is_some(),
+        retry_exit: retry_exit.unwrap_or_default(),
+        has_retry_if: settings.has(&RETRY_IF),
     };
     Ok((classifier, Patterns::new(patterns)))
 }
 
-/// Returns the rule that a usage error of an inner backoff is permanent, unless a rule retries its status.
-fn rule_for_inner_backoff(words: &[&str], rules: &[Rule]) -> Option<Rule> {
+/// Appends the patterns of an option, and returns their indexes.
+fn add_patterns(
+    settings: &Settings,
+    opt: &Opt<Pattern>,
+    patterns: &mut Vec<Pattern>,
+) -> Parsed<Vec<usize>> {
+    let first = patterns.len();
+    patterns.extend(settings.all(opt)?);
+    Ok((first..patterns.len()).collect())
+}
+
+/// Returns the rules of an option for patterns, and appends the patterns.
+fn match_rules(
+    settings: &Settings,
+    opt: &Opt<Pattern>,
+    effect: Effect,
+    patterns: &mut Vec<Pattern>,
+) -> Parsed<Vec<Rule>> {
+    let added = add_patterns(settings, opt, patterns)?;
+    let rules = added.into_iter().map(|pattern| Rule {
+        stops: effect == Effect::Stop,
+        codes: None,
+        pattern: Some(pattern),
+        is_safe_to_repeat: effect == Effect::Retry,
+        name: format!("--{}", opt.long).into(),
+    });
+    Ok(rules.collect())
+}
+
+fn exit_rule(opt: &Opt<CodeSet>, effect: Effect, codes: CodeSet) -> Rule {
+    Rule {
+        stops: effect == Effect::Stop,
+        codes: Some(codes),
+        pattern: None,
+        is_safe_to_repeat: effect == Effect::Retry,
+        name: format!("--{}", opt.long).into(),
+    }
+}
+
+/// Returns all codes of an option, if it is given.
+fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Parsed<Option<CodeSet>> {
+    Ok(settings.all(opt)?.into_iter().reduce(CodeSet::union))
+}
+
+/// Returns the codes of a success: those given, or else 0.
+fn success_exit(given: &[SuccessCodes]) -> CodeSet {
+    let given = given.iter().map(|codes| codes.all);
+    given
+        .reduce(CodeSet::union)
+        .unwrap_or_else(|| CodeSet::of(0))
+}
+
+/// Returns an error if a search for all patterns would take too long.
+fn check_size(patterns: &[Pattern]) -> Parsed<()> {
+    let places = patterns
+        .iter()
+        .map(Pattern::places)
+        .fold(0, usize::saturating_add);
+    if places <= MOST_PLACES {
+        return Ok(());
+    }
+    let problem =
+        format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
+    Err((problem + "; tip: try smaller repetitions").into())
+}
+
+/// Returns the rule that a usage error of an inner backoff is permanent, unless `--retry-exit` names its status.
+fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option<Rule> {
     let mentions_backoff = words.iter().any(|word| word.contains("backoff"));
     if !mentions_backoff || !is_backoff(words) {
         return None;
     }
     let usage_error = End::Exited(FAULT_CODE);
-    let retries = |rule: &Rule| {
-        let has_code = rule
-            .codes
-            .is_some_and(|codes| codes.contains_end(&usage_error));
-        has_code && &*rule.name == "--retry-exit"
-    };
-    if rules.iter().any(retries) {
+    if retry_exit.is_some_and(|codes| codes.contains_end(&usage_error)) {
         return None;
     }
     Some(Rule {
@@ -114,45 +151,82 @@ fn rule_for_inner_backoff(words: &[&str], rules: &[Rule]) -> Option<Rule> {
 
 /// Returns the rules of presets, and appends their patterns.
 fn preset_rules(
+    settings: &Settings,
     command: &Command<'_>,
-    has_before_retry: bool,
     patterns: &mut Vec<Pattern>,
 ) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    // Presets share lists, and so texts.
-    let mut known: Vec<(&str, usize)> = Vec::new();
     let program = command.wrapped.first().copied();
+    let mut shared = SharedPatterns {
+        patterns,
+        known: Vec::new(),
+    };
+    let mut rules = Vec::new();
     for (name, preset) in presets::chosen(&command.presets, program) {
-        // A refusal proves that nothing was done only if the program makes no other request.
-        let is_proof = program.is_some_and(|program| name.is_for(program))
-            && is_single_request(&command.wrapped);
-        let rule_name: Rc<str> = format!("--for {}", preset.name).into();
-        let has = |word| command.wrapped.contains(&word);
-        for row in preset
-            .rows()
-            .iter()
-            .filter(|row| !row.unless.is_some_and(has))
-        {
-            let pattern = row.text.map(|text| {
-                let index = known
-                    .iter()
-                    .find(|(other, _)| *other == text)
-                    .map(|(_, index)| *index);
-                index.unwrap_or_else(|| {
-                    known.push((text, patterns.len()));
-                    patterns.extend(row.pattern());
-                    patterns.len() - 1
-                })
-            });
+        let chosen = ChosenPreset {
+            command,
+            has_before_retry: settings.has(&BEFORE_RETRY),
+            is_proof: is_proof(name, command),
+            rule_name: format!("--for {}", preset.name).into(),
+        };
+        chosen.add_rules(&preset, &mut shared, &mut rules);
+    }
+    rules
+}
+
+/// Returns true if a refusal proves that nothing was done: the program makes no other request.
+fn is_proof(name: PresetName, command: &Command<'_>) -> bool {
+    let program = command.wrapped.first();
+    program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
+}
+
+/// The list of patterns, and the indexes of texts in it: presets share lists, and so texts.
+struct SharedPatterns<'p> {
+    patterns: &'p mut Vec<Pattern>,
+    known: Vec<(&'static str, usize)>,
+}
+
+impl SharedPatterns<'_> {
+    /// Returns the index of a row's pattern; appends the pattern if it is new.
+    fn index(&mut self, row: &Row) -> Option<usize> {
+        let text = row.text?;
+        if let Some((_, index)) = self.known.iter().find(|(known, _)| *known == text) {
+            return Some(*index);
+        }
+        let index = self.patterns.len();
+        self.known.push((text, index));
+        self.patterns.extend(row.pattern());
+        Some(index)
+    }
+}
+
+/// A preset that applies to the command.
+struct ChosenPreset<'c> {
+    command: &'c Command<'c>,
+    has_before_retry: bool,
+    is_proof: bool,
+    rule_name: Rc<str>,
+}
+
+impl ChosenPreset<'_> {
+    fn add_rules(&self, preset: &Preset, patterns: &mut SharedPatterns<'_>, rules: &mut Vec<Rule>) {
+        for row in preset.rows() {
+            if row
+                .unless
+                .is_some_and(|word| self.command.wrapped.contains(&word))
+            {
+                continue;
+            }
             rules.push(Rule {
-                stops: row.verdict == RowVerdict::Stop
-                    || row.verdict == RowVerdict::Behind && !has_before_retry,
+                stops: match row.verdict {
+                    RowVerdict::Stop => true,
+                    RowVerdict::Behind => !self.has_before_retry,
+                    RowVerdict::Retry | RowVerdict::Refused => false,
+                },
                 codes: row.codes,
-                pattern,
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && is_proof,
-                name: Rc::clone(&rule_name),
+                pattern: patterns.index(&row),
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.is_proof,
+                name: Rc::clone(&self.rule_name),
             });
         }
     }
-    rules
 }

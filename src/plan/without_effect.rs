@@ -3,53 +3,61 @@
 
 use crate::config::setting::{Setting, Source, UsageError};
 use crate::config::settings::Settings;
-use crate::config::values::{self, CoolOffMode, Parsed};
+use crate::options::opt::Spec;
+use crate::options::values::{CoolOffMode, Parsed};
+use crate::options::{
+    BASE, BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
+    DEADLINE, DELAYS, FACTOR, FAIL_MATCH, FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT,
+    MATCH_ON, ON_GIVE_UP, ON_RETRY, RETRY_AFTER, RETRY_EXIT, RETRY_IF, RETRY_MATCH, SIGNAL, STDIN,
+    STDIN_LIMIT, STOP_EXIT, STOP_MATCH, STORE, STORE_DOWN, SUCCESS_IF, SUCCESS_MATCH, TIMEOUT,
+};
+use crate::run::streams::InputMode;
 
 /// Options that need one of others, from any source, and how messages name these.
 struct Needs {
-    options: &'static [&'static str],
-    one_of: &'static [&'static str],
+    options: &'static [&'static Spec],
+    one_of: &'static [&'static Spec],
     shown: &'static str,
 }
 
-const NEEDS: [Needs; 4] = [
+static NEEDS: [Needs; 4] = [
     Needs {
         options: &[
-            "budget-ratio",
-            "budget-min",
-            "budget-window",
-            "store",
-            "store-down",
-            "cool-off",
+            &BUDGET_RATIO.spec,
+            &BUDGET_MIN.spec,
+            &BUDGET_WINDOW.spec,
+            &STORE.spec,
+            &STORE_DOWN.spec,
+            &COOL_OFF.spec,
         ],
-        one_of: &["budget"],
+        one_of: &[&BUDGET.spec],
         shown: "a budget; tip: try --budget NAME",
     },
     Needs {
-        options: &["signal"],
-        one_of: &["timeout", "idle-timeout", "deadline"],
+        options: &[&SIGNAL.spec],
+        one_of: &[&TIMEOUT.spec, &IDLE_TIMEOUT.spec, &DEADLINE.spec],
         shown: "a limit; tip: try --timeout, --idle-timeout or --deadline",
     },
     Needs {
-        options: &["match-on"],
+        options: &[&MATCH_ON.spec],
         one_of: &[
-            "success-match",
-            "fail-match",
-            "retry-match",
-            "stop-match",
-            "retry-exit",
-            "stop-exit",
-            "retry-if",
-            "success-if",
-            "for",
-            "retry-after",
-            "hook-output",
+            &SUCCESS_MATCH.spec,
+            &FAIL_MATCH.spec,
+            &RETRY_MATCH.spec,
+            &STOP_MATCH.spec,
+            &RETRY_EXIT.spec,
+            &STOP_EXIT.spec,
+            &RETRY_IF.spec,
+            &SUCCESS_IF.spec,
+            &FOR.spec,
+            &RETRY_AFTER.spec,
+            &HOOK_OUTPUT.spec,
         ],
         shown: "a rule or a predicate; tip: try --retry-match, --for or --retry-if",
     },
     Needs {
-        options: &["hook-output"],
-        one_of: &["on-retry", "before-retry", "on-give-up"],
+        options: &[&HOOK_OUTPUT.spec],
+        one_of: &[&ON_RETRY.spec, &BEFORE_RETRY.spec, &ON_GIVE_UP.spec],
         shown: "a hook; tip: try --on-give-up, --on-retry or --before-retry",
     },
 ];
@@ -59,25 +67,25 @@ pub(super) fn check(settings: &Settings) -> Parsed<()> {
     for needs in &NEEDS {
         check_needs(settings, needs)?;
     }
-    if let Some(factor) = typed(settings, "factor") {
+    if let Some(factor) = typed(settings, &FACTOR) {
         // `--every` implies a growth.
-        if let Some(growth) = typed(settings, "growth")
-            && growth.text != "exponential"
+        if let Some(growth) = typed(settings, &GROWTH)
+            && growth.read(&GROWTH) != Ok(GrowthName::Exponential)
         {
             return Err(no_effect_with(factor, growth));
         }
-        if let Some(delays) = typed(settings, "delays") {
+        if let Some(delays) = typed(settings, &DELAYS) {
             return Err(no_effect_with(factor, delays));
         }
     }
     // The base is the wait between successes that `--consecutive` counts.
-    if let (Some(base), Some(delays)) = (typed(settings, "base"), typed(settings, "delays"))
-        && settings.find("consecutive").is_none()
+    if let (Some(base), Some(delays)) = (typed(settings, &BASE), typed(settings, &DELAYS))
+        && !settings.has(&CONSECUTIVE)
     {
         return Err(no_effect_with(base, delays));
     }
-    if let (Some(limit), Some(stdin)) = (typed(settings, "stdin-limit"), typed(settings, "stdin"))
-        && stdin.text == "null"
+    if let (Some(limit), Some(stdin)) = (typed(settings, &STDIN_LIMIT), typed(settings, &STDIN))
+        && stdin.read(&STDIN) == Ok(InputMode::Null)
     {
         return Err(no_effect_with(limit, stdin));
     }
@@ -85,38 +93,31 @@ pub(super) fn check(settings: &Settings) -> Parsed<()> {
 }
 
 fn check_needs(settings: &Settings, needs: &Needs) -> Parsed<()> {
-    let Some(setting) = needs
-        .options
-        .iter()
-        .find_map(|long| typed(settings, long).filter(|setting| !is_off(setting)))
-    else {
+    let mut given = needs.options.iter().filter_map(|opt| typed(settings, opt));
+    let Some(setting) = given.find(|setting| !is_off(setting)) else {
         return Ok(());
     };
-    if needs
-        .one_of
-        .iter()
-        .any(|long| settings.find(long).is_some())
-    {
+    if needs.one_of.iter().any(|opt| settings.has(opt)) {
         return Ok(());
     }
-    let (name, shown) = (setting.source_name(), needs.shown);
-    Err(UsageError(format!("{name} has no effect without {shown}")))
+    let name = setting.source_name();
+    let why = format!("{name} has no effect without {}", needs.shown);
+    Err(UsageError(why))
 }
 
 /// Returns the setting of an option on the command line.
-fn typed<'s>(settings: &'s Settings, long: &str) -> Option<&'s Setting> {
+fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
     settings
-        .find(long)
+        .find(opt)
         .filter(|setting| setting.source == Source::Flag)
 }
 
 /// Returns true for an option that is switched off, to override a variable or the file.
 fn is_off(setting: &Setting) -> bool {
-    match setting.opt.long {
-        "cool-off" => setting.parse(values::cool_off) == Ok(CoolOffMode::Off),
-        "hook-output" => setting.parse(values::hook_output) == Ok(None),
-        _ => false,
+    if *setting.opt == *COOL_OFF {
+        return setting.read(&COOL_OFF) == Ok(CoolOffMode::Off);
     }
+    *setting.opt == *HOOK_OUTPUT && setting.read(&HOOK_OUTPUT) == Ok(None)
 }
 
 fn no_effect_with(setting: &Setting, other: &Setting) -> UsageError {

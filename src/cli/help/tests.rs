@@ -23,6 +23,6 @@ fn the_summary_agrees_with_the_table() {
         let shown = line
             .split_once("[default: ")
             .map(|(_, rest)| rest.trim_end_matches(']'));
-        assert_eq!(shown.unwrap_or_default(), opt.default_value(), "{line}");
+        assert_eq!(shown.unwrap_or_default(), opt.default, "{line}");
     }
 }

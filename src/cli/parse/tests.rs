@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn read(options: &[&'static Opt], words: &[OsString]) -> Option<CommandLine> {
-    let matches = parser(options.iter().map(|opt| opt.arg())).try_get_matches_from(words);
+fn read(options: &[&'static Spec], words: &[OsString]) -> Option<CommandLine> {
+    let matches = parser(options.iter().map(|opt| arg(opt))).try_get_matches_from(words);
     matches
         .ok()
         .map(|mut matches| command_line(&mut matches, options))
@@ -11,12 +11,12 @@ fn read(options: &[&'static Opt], words: &[OsString]) -> Option<CommandLine> {
 
 #[test]
 fn the_parser_is_sound() {
-    parser(OPTIONS.iter().map(Opt::arg)).debug_assert();
+    parser(OPTIONS.iter().map(|opt| arg(opt))).debug_assert();
 }
 
 /// Words of a command line: options in every spelling, values, mistakes.
 fn word() -> impl Strategy<Value = String> {
-    let opt = || (0..OPTIONS.len()).prop_map(|index| &OPTIONS[index]);
+    let opt = || (0..OPTIONS.len()).prop_map(|index| OPTIONS[index]);
     let shorts: Vec<char> = OPTIONS
         .iter()
         .filter_map(|opt| opt.short)
@@ -42,7 +42,7 @@ proptest! {
     fn options_that_do_not_occur_need_not_be_declared(words in proptest::collection::vec(word(), 0..8)) {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         if let Ok(Used { options: few, .. }) = options_used(&words) {
-            let all: Vec<&Opt> = few.iter().copied().chain(OPTIONS.iter().filter(|opt| !few.contains(opt))).collect();
+            let all: Vec<&Spec> = few.iter().copied().chain(OPTIONS.iter().copied().filter(|opt| !few.contains(opt))).collect();
             prop_assert_eq!(format!("{:?}", read(&few, &words)), format!("{:?}", read(&all, &words)));
         }
     }

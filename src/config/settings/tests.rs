@@ -1,4 +1,12 @@
+use std::time::Duration;
+
 use super::*;
+use crate::options::{CONSECUTIVE, DEADLINE, FACTOR, IDEMPOTENT, INITIAL_DELAY};
+
+/// Returns the option with this long name.
+fn option(long: &str) -> &'static Spec {
+    OPTIONS.iter().find(|opt| opt.long == long).expect(long)
+}
 
 fn layer(source: &Source, settings: &[(&str, &str)]) -> Vec<Setting> {
     let settings = settings.iter();
@@ -16,7 +24,7 @@ fn settings(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<Settin
 
 #[test]
 fn a_variable_has_the_name_of_its_option() {
-    for opt in OPTIONS {
+    for opt in &OPTIONS {
         let name = opt.variable();
         let named = |name: &str| {
             OPTIONS
@@ -46,15 +54,15 @@ fn a_variable_that_a_flag_overrides_is_not_read() {
     ];
     let mut both = settings(&[("base", "2s")], &[]).unwrap();
     both.add_variables(&variables).unwrap();
-    assert_eq!(both.duration("base"), Ok(Some(Duration::from_secs(2))));
+    assert_eq!(both.get(&BASE), Ok(Some(Duration::from_secs(2))));
     let mut alone = Settings::default();
     alone.add_variables(&variables).unwrap();
-    let error = alone.duration("base").unwrap_err();
+    let error = alone.get(&BASE).unwrap_err();
     assert!(
         error.0.starts_with("BACKOFF_BASE: \"nonsense\" "),
         "{error}"
     );
-    assert!(alone.find("factor").is_none());
+    assert!(alone.find(&FACTOR).is_none());
 }
 
 #[test]
@@ -71,10 +79,10 @@ fn what_contradicts_gives_way_or_is_an_error() {
         for (strong, weak) in [(one, other), (other, one)] {
             let both = settings(&[strong], &[weak]).unwrap();
             assert!(
-                both.find(strong.0).is_some() && both.find(weak.0).is_none(),
+                both.has(option(strong.0)) && !both.has(option(weak.0)),
                 "{strong:?} {weak:?}"
             );
-            assert!(both.shown(weak.0).is_some(), "{weak:?}");
+            assert!(both.shown(option(weak.0)).is_some(), "{weak:?}");
             assert!(
                 settings(&[], &[strong, weak]).is_err(),
                 "{strong:?} {weak:?}"
@@ -84,11 +92,11 @@ fn what_contradicts_gives_way_or_is_an_error() {
     let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
     assert!(settings(&[wait], &[limit]).is_err() && settings(&[wait, limit], &[]).is_err());
     let both = settings(&[limit], &[wait]).unwrap();
-    assert!(both.find("deadline").is_some() && both.find("initial-delay").is_none());
+    assert!(both.has(&DEADLINE) && !both.has(&INITIAL_DELAY));
     let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
     assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
     let both = settings(&[again], &[once]).unwrap();
-    assert!(both.find("idempotent").is_some() && both.find("consecutive").is_some());
+    assert!(both.has(&IDEMPOTENT) && both.has(&CONSECUTIVE));
     assert!(settings(&[("base", "1m")], &[("max-delay", "1s")]).is_ok());
     assert!(settings(&[("base", "1m"), ("max-delay", "1s")], &[]).is_err());
     assert!(settings(&[("growth", "constant"), ("until", "failure")], &[]).is_ok());
@@ -97,8 +105,10 @@ fn what_contradicts_gives_way_or_is_an_error() {
 #[test]
 fn every_is_three_options_of_its_source() {
     let both = settings(&[("jitter", "full")], &[("every", "3s")]).unwrap();
-    let shown = ["base", "growth", "jitter", "every"]
-        .map(|long| both.shown(long).map(|(text, by)| format!("{text} {by}")));
+    let shown = ["base", "growth", "jitter", "every"].map(|long| {
+        both.shown(option(long))
+            .map(|(text, by)| format!("{text} {by}"))
+    });
     let expected = [
         Some("3s BACKOFF_EVERY"),
         Some("constant BACKOFF_EVERY"),
@@ -109,5 +119,5 @@ fn every_is_three_options_of_its_source() {
         shown.map(Option::unwrap_or_default),
         expected.map(Option::unwrap_or_default)
     );
-    assert_eq!(both.find("growth").unwrap().to_string(), "BACKOFF_EVERY=3s");
+    assert_eq!(both.find(&GROWTH).unwrap().to_string(), "BACKOFF_EVERY=3s");
 }

@@ -1,12 +1,13 @@
 //! The grammars of option values. Each function takes the text and returns the value.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::duration::is_word_for_no_limit;
 pub use super::duration::{duration, durations};
-use crate::cli::UsageError;
-use crate::cli::suggest::tip;
-use crate::cli::table::{Kind, Opt, option};
+use super::problem::UsageError;
+use super::similar::tip;
 use crate::policy::delay::Jitter;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
@@ -84,10 +85,11 @@ pub fn percent(text: &str) -> Parsed<f64> {
 /// Parses a duration of at least one millisecond.
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
-    match duration < Duration::from_millis(1) {
-        true => Err(format!("is out of range; it must be at least 1ms; tip: try {example}").into()),
-        false => Ok(duration),
+    if duration < Duration::from_millis(1) {
+        let why = format!("is out of range; it must be at least 1ms; tip: try {example}");
+        return Err(why.into());
     }
+    Ok(duration)
 }
 
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
@@ -158,11 +160,6 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         set.add_timeout();
         return Ok(());
     }
-    let one_code = |text: &str| {
-        code(text)
-            .or_else(|_| signal(text).map(Signal::shell_status))
-            .ok()
-    };
     let range = part
         .split_once('-')
         .and_then(|(first, last)| one_code(first.trim()).zip(one_code(last.trim())));
@@ -186,6 +183,12 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         .chain(signal_names());
     let tip = tip(part, names, "7, 1,2,75 or 100-110");
     Err(format!("is not a list of exit codes ({part:?} {problem}){tip}").into())
+}
+
+/// Returns the exit code of a number, a name or a signal.
+fn one_code(text: &str) -> Option<u8> {
+    let code = code(text).or_else(|_| signal(text).map(Signal::shell_status));
+    code.ok()
 }
 
 /// Codes of `--success-exit`, and the subset whose status becomes 0.
@@ -362,10 +365,10 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
         return Err(format!("has no unit; tip: try {text}s, or 1 for on").into());
     }
     let longest = duration(text).map_err(|problem| format!("is not on or off, and {problem}"))?;
-    match longest.is_zero() {
-        true => Err("accepts no wait at all; tip: try off, or a limit such as 2m".into()),
-        false => Ok(Some(longest)),
+    if longest.is_zero() {
+        return Err("accepts no wait at all; tip: try off, or a limit such as 2m".into());
     }
+    Ok(Some(longest))
 }
 
 /// The form of `--plan`.
@@ -388,72 +391,109 @@ pub fn plan(text: &str) -> Parsed<Option<PlanForm>> {
     }
 }
 
-/// Returns true if a variable would accept this text for an option that takes none, or takes it after `=`. Then the
-/// text is hardly the name of a command.
-pub(crate) fn is_value_of_switch(opt: &Opt, text: &str) -> bool {
-    match (opt.kind, opt.long) {
-        (Kind::Switch, _) => switch(text).is_ok(),
-        (Kind::Count, _) => count(text).is_ok(),
-        (Kind::Optional(_), "cool-off") => text.starts_with("skip:") || cool_off(text).is_ok(),
-        (Kind::Optional(_), "hook-output") => hook_output(text).is_ok(),
-        (Kind::Optional(_), "plan") => plan(text).is_ok(),
-        (Kind::Optional(_), "retry-after") => retry_after(text).is_ok() || digits(text).is_some(),
-        _ => false,
+/// Returns true for a word that is rather the mode of `--cool-off` than the name of a command.
+pub(super) fn is_cool_off(text: &str) -> bool {
+    text.starts_with("skip:") || cool_off(text).is_ok()
+}
+
+/// Returns true for a word that is rather the limit of `--retry-after` than the name of a command.
+pub(super) fn is_wait(text: &str) -> bool {
+    retry_after(text).is_ok() || digits(text).is_some()
+}
+
+/// Parses a path, which need not be UTF-8.
+pub(super) fn path(text: &OsStr) -> Parsed<PathBuf> {
+    if text.is_empty() {
+        return Err("is not a path; tip: try a file name".into());
     }
+    Ok(PathBuf::from(text))
 }
 
 pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };
 
-/// The jitters with their default parameters, in the order of the words of `--jitter`.
-#[rustfmt::skip]
-const JITTERS: [Jitter; 7] = [
-    Jitter::None, Jitter::Full, Jitter::Equal, DEFAULT_JITTER, Jitter::Additive { spread: Duration::from_secs(1) },
-    Jitter::Proportional { spread: 0.25 }, Jitter::Slotted { ceiling: 10 },
+/// The words of `--jitter`; jitters have their default parameters.
+pub(super) static JITTERS: [(&str, Jitter); 7] = [
+    ("none", Jitter::None),
+    ("full", Jitter::Full),
+    ("equal", Jitter::Equal),
+    ("decorrelated", DEFAULT_JITTER),
+    (
+        "additive",
+        Jitter::Additive {
+            spread: Duration::from_secs(1),
+        },
+    ),
+    ("proportional", Jitter::Proportional { spread: 0.25 }),
+    ("slotted", Jitter::Slotted { ceiling: 10 }),
 ];
 
 /// Parses a jitter: one of the words, `additive:WIDTH`, `proportional:PERCENT` or `slotted:CEILING`.
 pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
-    let words = option("jitter").kind.words();
     let Some((name, parameter)) = text.split_once(':') else {
-        return word(words, text).map(|at| JITTERS[at]);
+        return word(&JITTERS, text);
     };
     match name {
-        "additive" => match duration(parameter) {
-            Ok(spread) => Ok(Jitter::Additive { spread }),
-            Err(_) if percent(parameter).is_ok() => {
-                let proportional = format!("proportional:{parameter}");
-                Err(format!("has a percentage as its width; tip: try {proportional}").into())
-            }
-            Err(problem) => Err(format!("has a width that {problem}").into()),
-        },
-        "proportional" => match percent(parameter) {
-            Ok(spread) => Ok(Jitter::Proportional { spread }),
-            Err(_) if duration(parameter).is_ok() && digits(parameter).is_none() => {
-                Err(format!("has a duration as its share; tip: try additive:{parameter}").into())
-            }
-            Err(problem) => Err(format!("has a share that {problem}").into()),
-        },
-        "slotted" => match whole(parameter, 1, 62) {
-            Ok(ceiling) => Ok(Jitter::Slotted {
-                ceiling: ceiling as u32,
-            }),
-            Err(problem) => Err(format!("has a ceiling that {problem}").into()),
-        },
-        _ if words.contains(&name) => {
-            Err(format!("has a parameter that {name} does not take; tip: try {name}").into())
+        "additive" => additive(parameter),
+        "proportional" => proportional(parameter),
+        "slotted" => slotted(parameter),
+        name => {
+            // A word without a parameter, or no word at all.
+            word(&JITTERS, name)?;
+            let why = format!("has a parameter that {name} does not take; tip: try {name}");
+            Err(why.into())
         }
-        _ => Err(word(words, name)
-            .err()
-            .unwrap_or_else(|| "is not a jitter".into())),
     }
 }
 
-/// Returns the index of a word in a list.
-pub fn word(words: &[&str], text: &str) -> Parsed<usize> {
-    words.iter().position(|word| *word == text).ok_or_else(|| {
-        let tip = tip(text, words.iter().copied(), similar(words, text));
-        format!("is not one of {}{tip}", words.join(", ")).into()
-    })
+fn additive(width: &str) -> Parsed<Jitter> {
+    match duration(width) {
+        Ok(spread) => Ok(Jitter::Additive { spread }),
+        Err(_) if percent(width).is_ok() => {
+            Err(format!("has a percentage as its width; tip: try proportional:{width}").into())
+        }
+        Err(problem) => Err(format!("has a width that {problem}").into()),
+    }
+}
+
+fn proportional(share: &str) -> Parsed<Jitter> {
+    match percent(share) {
+        Ok(spread) => Ok(Jitter::Proportional { spread }),
+        Err(_) if duration(share).is_ok() && digits(share).is_none() => {
+            Err(format!("has a duration as its share; tip: try additive:{share}").into())
+        }
+        Err(problem) => Err(format!("has a share that {problem}").into()),
+    }
+}
+
+fn slotted(ceiling: &str) -> Parsed<Jitter> {
+    match whole(ceiling, 1, 62) {
+        Ok(ceiling) => Ok(Jitter::Slotted {
+            ceiling: ceiling as u32,
+        }),
+        Err(problem) => Err(format!("has a ceiling that {problem}").into()),
+    }
+}
+
+/// Returns the words of pairs.
+pub(super) const fn names<T, const N: usize>(pairs: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut at = 0;
+    while at < N {
+        names[at] = pairs[at].0;
+        at += 1;
+    }
+    names
+}
+
+/// Returns the value of a word.
+pub(super) fn word<T: Clone>(pairs: &[(&'static str, T)], text: &str) -> Parsed<T> {
+    let known = pairs.iter().find(|(word, _)| *word == text);
+    if let Some((_, value)) = known {
+        return Ok(value.clone());
+    }
+    let words: Vec<&str> = pairs.iter().map(|(word, _)| *word).collect();
+    let tip = tip(text, words.iter().copied(), similar(&words, text));
+    Err(format!("is not one of {}{tip}", words.join(", ")).into())
 }
 
 /// Returns the word that a text may mean: another word for on or off, a beginning (`exp`), or an end (`bash`). Returns
@@ -477,13 +517,15 @@ fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
         .into_iter()
         .filter(|group| group.contains(&&*text))
         .find_map(|group| words.iter().find(|word| group.contains(*word)));
-    let is_part = |word: &&&str| {
-        text.len() > 2 && (word.starts_with(&text) || word.ends_with(&format!("-{text}")))
-    };
     of_group
-        .or_else(|| words.iter().find(is_part))
+        .or_else(|| words.iter().find(|word| is_part(&text, word)))
         .copied()
         .unwrap_or_default()
+}
+
+/// Returns true for the beginning of a word (`exp`), or its end after a dash (`bash`).
+fn is_part(text: &str, word: &str) -> bool {
+    text.len() > 2 && (word.starts_with(text) || word.ends_with(&format!("-{text}")))
 }
 
 #[cfg(test)]

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use crate::cli::UsageError;
+use super::problem::UsageError;
 
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Result<Duration, UsageError> {
-    read(text.trim()).map_err(|why| match is_word_for_no_limit(text) {
-        true => {
-            "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s".into()
+    read(text.trim()).map_err(|why| {
+        if is_word_for_no_limit(text) {
+            return "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s"
+                .into();
         }
-        false => format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into(),
+        format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into()
     })
 }
 
@@ -37,13 +38,14 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
-    let wrong = |part, why| {
+    text.split(',').map(|part| element(part.trim())).collect()
+}
+
+/// Parses a duration of a list.
+fn element(part: &str) -> Result<Duration, UsageError> {
+    read(part).map_err(|why| {
         format!("is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s").into()
-    };
-    let parts = text.split(',').map(str::trim);
-    parts
-        .map(|part| read(part).map_err(|why| wrong(part, why)))
-        .collect()
+    })
 }
 
 /// Parses a duration; the error is only the reason.
@@ -55,8 +57,9 @@ fn read(text: &str) -> Result<Duration, UsageError> {
         return Err("it is negative".into());
     }
     // Nanoseconds of the integer parts and of the fractions: an f64 cannot hold all integer parts exactly.
-    let (mut whole_sum, mut fraction_sum, mut rest) = (0u128, 0.0, text);
-    let begins_number_or_unit = |c: char| c.is_ascii_alphanumeric() || ".µ".contains(c);
+    let mut whole_sum = 0u128;
+    let mut fraction_sum = 0.0;
+    let mut rest = text;
     while !rest.is_empty() {
         let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic() || c == 'µ');
@@ -80,6 +83,10 @@ fn read(text: &str) -> Result<Duration, UsageError> {
     Ok(seconds.map_or(Duration::MAX, |seconds| {
         Duration::new(seconds, (total % 1_000_000_000) as u32)
     }))
+}
+
+fn begins_number_or_unit(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || ".µ".contains(letter)
 }
 
 /// Splits the text after its leading characters that satisfy `is_of_kind`.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::options::opt::{Heading, Kind, TOPICS};
 
 #[test]
 fn names_are_unique() {
@@ -16,11 +17,11 @@ fn names_are_unique() {
 
 #[test]
 fn details_are_sentences() {
-    for opt in OPTIONS {
+    for opt in &OPTIONS {
         assert!(!opt.about.ends_with('.'), "{}", opt.about);
         assert_eq!(
             opt.more.contains("Repeatable"),
-            matches!(opt.kind, Repeatable(_)),
+            matches!(opt.kind, Kind::Repeatable(_)),
             "{}",
             opt.long
         );
@@ -34,20 +35,17 @@ fn details_are_sentences() {
 
 #[test]
 fn a_section_is_a_word_of_its_heading() {
-    let is_in = |opt: &Opt, section: &str| {
-        opt.heading
-            .to_lowercase()
-            .split(' ')
-            .any(|word| word == section)
-    };
-    for section in SECTIONS {
-        assert!(OPTIONS.iter().any(|opt| is_in(opt, section)), "{section}");
+    for section in Heading::ALL {
+        let names = |heading: &Heading| {
+            let title = heading.title().to_lowercase();
+            title.split(' ').any(|word| word == section.word())
+        };
+        let named: Vec<Heading> = Heading::ALL.into_iter().filter(names).collect();
+        assert_eq!(named, [section]);
+        assert!(
+            OPTIONS.iter().any(|opt| opt.heading == section),
+            "{section:?}"
+        );
+        assert!(TOPICS.contains(&section.word()), "{section:?}");
     }
-    let found = |opt: &Opt| {
-        SECTIONS
-            .iter()
-            .filter(|section| is_in(opt, section))
-            .count()
-    };
-    assert!(OPTIONS.iter().all(|opt| found(opt) == 1));
 }

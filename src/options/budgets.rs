@@ -1,0 +1,130 @@
+//! Options on budgets, which runs share.
+
+use std::time::Duration;
+
+use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
+use super::problem::UsageError;
+use super::values::{self, CoolOffMode, Parsed};
+use crate::budget::client::{Store, redacted};
+
+/// What a run does if its store does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreDown {
+    /// Uses a budget of this machine.
+    Local,
+    /// Makes a transient failure final.
+    Deny,
+}
+
+/// Parses a directory or an address.
+fn store(text: &str) -> Parsed<Store> {
+    let store = Store::parse(text, |text| {
+        values::period(text, "250ms").map_err(|problem| problem.0.into())
+    });
+    store.map_err(|error| UsageError(error.to_string()))
+}
+
+/// `--budget`
+pub(crate) static BUDGET: Opt<String> = Opt {
+    reader: Reader::Text(values::budget_name),
+    spec: Spec {
+        kind: Kind::One("NAME"),
+        about: "Limit the share of retries of all runs with this NAME",
+        more: "A retry is allowed while the window holds fewer than --budget-min attempts, or \
+            retries / attempts is below --budget-ratio; else the failure is final. Take the name \
+            of the service that is called.",
+        example: "api",
+        ..Spec::named(Heading::Budgets, "budget")
+    },
+};
+
+/// `--budget-ratio`
+pub(crate) static BUDGET_RATIO: Opt<f64> = Opt {
+    reader: Reader::Text(values::percent),
+    spec: Spec {
+        kind: Kind::One("PERCENT"),
+        about: "Maximum share of retries among attempts",
+        default: "10%",
+        is_harmless: true,
+        ..Spec::named(Heading::Budgets, "budget-ratio")
+    },
+};
+
+/// `--budget-min`
+pub(crate) static BUDGET_MIN: Opt<u64> = Opt {
+    reader: Reader::Text(|text| values::whole(text, 0, u64::MAX)),
+    spec: Spec {
+        kind: Kind::One("N"),
+        about: "Attempts below which every retry is allowed",
+        default: "10",
+        is_harmless: true,
+        ..Spec::named(Heading::Budgets, "budget-min")
+    },
+};
+
+/// `--budget-window`
+pub(crate) static BUDGET_WINDOW: Opt<Duration> = Opt {
+    reader: Reader::Text(|text| values::period(text, "10m")),
+    spec: Spec {
+        kind: Kind::One("DURATION"),
+        about: "Time during which an attempt counts",
+        default: "10m",
+        more: "Kept in sixty steps: an attempt may count for up to a sixtieth longer.",
+        is_harmless: true,
+        ..Spec::named(Heading::Budgets, "budget-window")
+    },
+};
+
+/// `--cool-off`
+pub(crate) static COOL_OFF: Opt<CoolOffMode> = Opt {
+    reader: Reader::Text(values::cool_off),
+    spec: Spec {
+        kind: Kind::Optional {
+            name: "skip[:CODE]",
+            is_text: values::is_cool_off,
+        },
+        about: "Wait first if this budget's last run gave up",
+        default: "off",
+        exceptions: "CODE is 75",
+        more: "For jobs that are started again and again; needs --budget. Waits as long as that run \
+            would have waited next, less the time since. With =skip, a run that is too early \
+            ends at once with the exit status CODE; 0 is accepted on the command line only. See \
+            COOL-OFF in the manual.",
+        example: "skip:75",
+        ..Spec::named(Heading::Budgets, "cool-off")
+    },
+};
+
+/// `--store`
+pub(crate) static STORE: Opt<Store> = Opt {
+    reader: Reader::Text(store),
+    spec: Spec {
+        kind: Kind::One("URL"),
+        about: "Directory or Redis address that keeps budgets",
+        more: "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff, if absolute; for a \
+            fleet redis://, rediss:// or redis+unix://. ?timeout=250ms of an address limits an \
+            answer; during a wait, up to 5s are accepted. Set an address with a password by \
+            BACKOFF_STORE, as all users can read a command line.",
+        example: "/var/lib/budgets",
+        completion: Completion::Files,
+        redact: Some(redacted),
+        ..Spec::named(Heading::Budgets, "store")
+    },
+};
+
+static STORE_DOWN_WORDS: [(&str, StoreDown); 2] =
+    [("local", StoreDown::Local), ("deny", StoreDown::Deny)];
+
+/// `--store-down`
+pub(crate) static STORE_DOWN: Opt<StoreDown> = Opt {
+    reader: Reader::Text(|text| values::word(&STORE_DOWN_WORDS, text)),
+    spec: Spec {
+        kind: Kind::Word(&values::names(&STORE_DOWN_WORDS)),
+        about: "Fallback if the store does not answer",
+        default: "local",
+        more: "Both print a warning. local: use a budget of the same name in ~/.local/state/backoff \
+            or, if that is not available either, none; deny: make a transient failure final, for \
+            containers with a directory each.",
+        ..Spec::named(Heading::Budgets, "store-down")
+    },
+};

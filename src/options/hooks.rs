@@ -1,0 +1,65 @@
+//! Options on hooks.
+
+use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
+use super::values;
+
+/// `--on-retry`
+pub(crate) static ON_RETRY: Opt<String> = Opt {
+    reader: Reader::Text(values::any_text),
+    spec: Spec {
+        kind: Kind::One("SHELL"),
+        about: "Shell command to run before each wait",
+        more: "See BACKOFF_EXIT and others under ENVIRONMENT in the manual. Its output goes to \
+            standard error; it has no terminal, and input only with --hook-output. Its failure \
+            is reported and changes nothing.",
+        example: "true",
+        completion: Completion::Files,
+        ..Spec::named(Heading::Hooks, "on-retry")
+    },
+};
+
+/// `--before-retry`
+pub(crate) static BEFORE_RETRY: Opt<String> = Opt {
+    reader: Reader::Text(values::predicate),
+    spec: Spec {
+        kind: Kind::One("SHELL"),
+        about: "Shell command that must succeed after each wait",
+        more: "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that \
+            it appends to the file $BACKOFF_ENV are variables of all later attempts, at most 64 \
+            KiB in all.",
+        example: "true",
+        completion: Completion::Files,
+        ..Spec::named(Heading::Hooks, "before-retry")
+    },
+};
+
+/// `--on-give-up`
+pub(crate) static ON_GIVE_UP: Opt<String> = Opt {
+    reader: Reader::Text(values::any_text),
+    spec: Spec {
+        kind: Kind::One("SHELL"),
+        about: "Shell command to run when giving up",
+        more: "Like --on-retry, but with at least five seconds, as the deadline may have passed. \
+            BACKOFF_FAILED_RUNS is the number of runs of --budget that gave up in a row, this \
+            one included.",
+        example: "true",
+        completion: Completion::Files,
+        ..Spec::named(Heading::Hooks, "on-give-up")
+    },
+};
+
+/// `--hook-output`
+pub(crate) static HOOK_OUTPUT: Opt<Option<usize>> = Opt {
+    reader: Reader::Text(values::hook_output),
+    spec: Spec {
+        kind: Kind::Optional {
+            name: "SIZE",
+            is_text: |text| values::hook_output(text).is_ok(),
+        },
+        about: "Pass the last output of a failed attempt to hooks",
+        more: "As their standard input, by default 64KiB, at most 1MiB. Longer output is cut at the \
+            beginning of a line.",
+        example: "4KiB",
+        ..Spec::named(Heading::Hooks, "hook-output")
+    },
+};

@@ -1,0 +1,309 @@
+//! The types of an option: what is said about it, and how its text becomes a value.
+
+use std::ffi::OsStr;
+use std::ops::Deref;
+
+use super::values::{self, Parsed};
+
+type Text = &'static str;
+
+/// An option whose values are of type `T`.
+#[derive(Debug)]
+pub(crate) struct Opt<T: 'static> {
+    pub(crate) reader: Reader<T>,
+    pub(crate) spec: Spec,
+}
+
+/// The function that reads an option's text. Its error follows the rejected text in a sentence.
+#[derive(Debug)]
+pub(crate) enum Reader<T> {
+    Text(fn(&str) -> Parsed<T>),
+    /// Of a path, which need not be UTF-8.
+    Path(fn(&OsStr) -> Parsed<T>),
+}
+
+impl<T> Opt<T> {
+    /// Returns the value of a text.
+    pub(crate) fn read(&self, text: &OsStr) -> Parsed<T> {
+        match self.reader {
+            Reader::Text(read) => read(text.to_str().ok_or("is not UTF-8")?),
+            Reader::Path(read) => read(text),
+        }
+    }
+}
+
+impl<T> Deref for Opt<T> {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+/// An option without the type of its values.
+#[derive(Debug)]
+pub struct Spec {
+    pub heading: Heading,
+    pub short: Option<char>,
+    /// The long name without dashes.
+    pub long: Text,
+    pub kind: Kind,
+    /// A one-line description that stands alone.
+    pub about: Text,
+    /// The text that the option has if no source sets it; may be empty.
+    pub default: Text,
+    /// When the default is another one; may be empty.
+    pub exceptions: Text,
+    /// Details for `--help NAME` and the man page; may be empty.
+    pub more: Text,
+    /// A text that the option accepts, if it takes one and has neither words nor a default.
+    #[cfg_attr(
+        not(test),
+        allow(dead_code, reason = "tests set each option from its constant alone")
+    )]
+    pub example: Text,
+    /// Who may set the option.
+    pub sources: Sources,
+    /// True if a file may set the option that others can write to: it cannot run anything, hide output, or change what
+    /// counts as a success. `--policy` is harmless if the policy is.
+    pub is_harmless: bool,
+    /// What completions offer, if the option takes a text that is none of a few words.
+    pub completion: Completion,
+    /// Returns a text without its secrets, if there may be some.
+    pub redact: Option<fn(&str) -> String>,
+}
+
+/// An option is known by its name.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Spec) -> bool {
+        self.long == other.long
+    }
+}
+
+/// The sources that may set an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sources {
+    All,
+    CommandLineAndVariable,
+    /// The option replaces running COMMAND: a forgotten variable or a file must not make a run exit with 0 without
+    /// running the command.
+    CommandLine,
+}
+
+/// What completions offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    Nothing,
+    Files,
+    Signals,
+    Policies,
+    Presets,
+    /// Exit codes, signals and `timeout`.
+    Codes,
+    /// Names of exit codes.
+    Statuses,
+}
+
+/// The number of an option's texts, and the name of their grammar, which help shows: `DURATION`.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// On or off.
+    Switch,
+    /// A switch that may be repeated; a variable or a file gives a number.
+    Count,
+    One(Text),
+    /// One text, which is a list separated by commas.
+    List(Text),
+    /// One text or several, which add up.
+    Repeatable(Text),
+    /// One of a list of words.
+    Word(&'static [Text]),
+    /// On, off or a text, after `=`; on if given alone.
+    Optional {
+        name: Text,
+        /// Returns true for a word that is rather this text than the name of a command.
+        is_text: fn(&str) -> bool,
+    },
+    /// A section or an option; all of them if given alone.
+    Topic(&'static [Text]),
+}
+
+impl Kind {
+    /// Returns true if the option takes no text.
+    pub fn is_switch(self) -> bool {
+        matches!(self, Kind::Switch | Kind::Count)
+    }
+
+    /// Returns true if the next word is the option's text, or its topic.
+    pub fn takes_next(self) -> bool {
+        match self {
+            Kind::One(_) | Kind::List(_) | Kind::Repeatable(_) | Kind::Word(_) => true,
+            Kind::Topic(_) => true,
+            Kind::Switch | Kind::Count | Kind::Optional { .. } => false,
+        }
+    }
+
+    /// Returns the accepted words, if the option takes one of a few.
+    pub fn words(self) -> &'static [Text] {
+        match self {
+            Kind::Word(words) | Kind::Topic(words) => words,
+            _ => &[],
+        }
+    }
+
+    /// Returns the name of the text in help: `DURATION`, `auto|always|never`.
+    pub fn placeholder(self) -> String {
+        match self {
+            Kind::One(name) | Kind::List(name) | Kind::Repeatable(name) => name.to_owned(),
+            Kind::Optional { name, .. } => name.to_owned(),
+            Kind::Topic(_) => "SECTION|OPTION|examples".to_owned(),
+            Kind::Word(words) => words.join("|"),
+            Kind::Switch | Kind::Count => String::new(),
+        }
+    }
+}
+
+/// The headings of help, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heading {
+    Time,
+    Rules,
+    Waits,
+    Streams,
+    Hooks,
+    Budgets,
+    Output,
+    Other,
+}
+
+impl Heading {
+    pub const ALL: [Heading; 8] = [
+        Heading::Time,
+        Heading::Rules,
+        Heading::Waits,
+        Heading::Streams,
+        Heading::Hooks,
+        Heading::Budgets,
+        Heading::Output,
+        Heading::Other,
+    ];
+
+    /// Returns the heading as help prints it.
+    pub const fn title(self) -> Text {
+        match self {
+            Heading::Time => "Attempts and time",
+            Heading::Rules => "Success and retry rules",
+            Heading::Waits => "Waits",
+            Heading::Streams => "Streams",
+            Heading::Hooks => "Hooks",
+            Heading::Budgets => "Budgets",
+            Heading::Output => "Output and exit status",
+            Heading::Other => "Other",
+        }
+    }
+
+    /// Returns the word by which `--help` selects the heading.
+    pub const fn word(self) -> Text {
+        match self {
+            Heading::Time => "time",
+            Heading::Rules => "rules",
+            Heading::Waits => "waits",
+            Heading::Streams => "streams",
+            Heading::Hooks => "hooks",
+            Heading::Budgets => "budgets",
+            Heading::Output => "output",
+            Heading::Other => "other",
+        }
+    }
+}
+
+/// The topic of `--help` that is no section: a few command lines.
+pub const EXAMPLES: Text = "examples";
+
+/// All topics of `--help` but the options.
+pub const TOPICS: [Text; 9] = {
+    let mut topics = [EXAMPLES; 9];
+    let mut at = 0;
+    while at < Heading::ALL.len() {
+        topics[at] = Heading::ALL[at].word();
+        at += 1;
+    }
+    topics
+};
+
+impl Spec {
+    /// Returns an option that is a switch, without any text.
+    pub(super) const fn named(heading: Heading, long: Text) -> Spec {
+        Spec {
+            heading,
+            short: None,
+            long,
+            kind: Kind::Switch,
+            about: "",
+            default: "",
+            exceptions: "",
+            more: "",
+            example: "",
+            sources: Sources::All,
+            is_harmless: false,
+            completion: Completion::Nothing,
+            redact: None,
+        }
+    }
+
+    /// Returns the default with its exceptions, for help; empty if there is none.
+    pub fn all_defaults(&self) -> String {
+        if self.exceptions.is_empty() {
+            return self.default.to_owned();
+        }
+        format!("{}; {}", self.default, self.exceptions)
+    }
+
+    /// Returns the option's variable, such as `BACKOFF_SOME_OPTION`.
+    pub fn variable(&self) -> String {
+        format!(
+            "BACKOFF_{}",
+            self.long.to_ascii_uppercase().replace('-', "_")
+        )
+    }
+
+    /// Returns true if `name` is the option's variable. Allocates nothing, as every start calls it for every option.
+    pub(crate) fn has_variable(&self, name: &[u8]) -> bool {
+        let key = name.strip_prefix(b"BACKOFF_").unwrap_or_default();
+        key.len() == self.long.len()
+            && self
+                .long
+                .bytes()
+                .map(letter_of_variable)
+                .eq(key.iter().copied())
+    }
+
+    /// Returns true if the option replaces running COMMAND.
+    pub fn is_action(&self) -> bool {
+        self.sources == Sources::CommandLine
+    }
+
+    /// Returns true if the option configures how COMMAND runs.
+    pub fn is_setting(&self) -> bool {
+        self.sources == Sources::All
+    }
+
+    /// Returns true if a variable would accept this text for an option that takes none, or takes it after `=`. Then the
+    /// text is hardly the name of a command.
+    pub(crate) fn is_value_of_switch(&self, text: &str) -> bool {
+        match self.kind {
+            Kind::Switch => values::switch(text).is_ok(),
+            Kind::Count => values::count(text).is_ok(),
+            Kind::Optional { is_text, .. } => is_text(text),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the letter in a variable's name for a letter of an option's name.
+fn letter_of_variable(letter: u8) -> u8 {
+    match letter {
+        b'-' => b'_',
+        letter => letter.to_ascii_uppercase(),
+    }
+}

@@ -1,0 +1,82 @@
+//! Names that resemble others.
+
+/// Returns `; tip: try ...` with the known word that is one typo away, or else with `examples`. Returns an empty string
+/// if both are missing.
+pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
+    match one_slip_away(word, known).unwrap_or(examples) {
+        "" => String::new(),
+        tip => format!("; tip: try {tip}"),
+    }
+}
+
+/// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
+pub(crate) fn one_slip_away<'n>(
+    name: &str,
+    mut known: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let name = normal(name);
+    known.find(|known| {
+        let known = normal(known);
+        let begin = name
+            .bytes()
+            .zip(known.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
+        let rest = &name.as_bytes()[begin..];
+        let known_rest = &known.as_bytes()[begin..];
+        let from_end = rest.iter().rev().zip(known_rest.iter().rev());
+        let end = from_end.take_while(|(a, b)| a == b).count();
+        // The parts that differ.
+        match (
+            &rest[..rest.len() - end],
+            &known_rest[..known_rest.len() - end],
+        ) {
+            ([], []) => true,
+            // Two letters swapped.
+            ([a, b], [c, d]) => a == d && b == c,
+            // A name of up to three letters resembles too many words.
+            ([], [_]) | ([_], [] | [_]) => known.len() > 3,
+            _ => false,
+        }
+    })
+}
+
+/// Returns a name as options write it: `max-delay` for `MAX_DELAY`.
+pub(crate) fn normal(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_one_letter() {
+        let known = ["max-delay", "timeout", "for", "pty", "attempts"];
+        let near = |name| one_slip_away(name, known.into_iter());
+        for (slip, meant) in [
+            ("MAX_DELY", "max-delay"),
+            ("TIMEOUTS", "timeout"),
+            ("ATTEMTPS", "attempts"),
+            ("MAXDELAY", "max-delay"),
+            ("Timeout", "timeout"),
+            ("PYT", "pty"),
+            ("FRO", "for"),
+            ("For", "for"),
+        ] {
+            assert_eq!(near(slip), Some(meant));
+        }
+        for other in [
+            "MIN_DELAY",
+            "TIME",
+            "FORT",
+            "FOO",
+            "OR",
+            "TTY",
+            "RETRIES",
+            "",
+        ] {
+            assert_eq!(near(other), None, "{other}");
+        }
+    }
+}
