@@ -19,7 +19,7 @@ pub(crate) enum StoreDown {
 /// Parses a directory or an address.
 fn store(text: &str) -> Parsed<Store> {
     let store = Store::parse(text, |text| {
-        values::period(text, "250ms").map_err(|problem| problem.0.into())
+        values::period(text, "250ms").map_err(|problem| problem.0)
     });
     store.map_err(|error| UsageError(error.to_string()))
 }

@@ -86,6 +86,9 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
+    if program.role == Role::Command {
+        event_loop.streams.wait_for_start(child.started());
+    }
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());
     }

@@ -1,6 +1,7 @@
 //! The process of an attempt: its state, and signals to it. A reaped child is never signalled, so that no signal can
 //! reach a reused number.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -118,6 +119,11 @@ impl Child {
     /// Returns true until the system has started the program: `/proc` still shows backoff's name.
     pub(crate) fn is_starting(&self) -> bool {
         ready(self.start_report.as_fd(), PollFlags::POLLIN).is_ok_and(|events| events.is_empty())
+    }
+
+    /// Returns a pipe that is readable once the program has started or could not be started.
+    pub(crate) fn started(&self) -> io::Result<OwnedFd> {
+        self.start_report.try_clone()
     }
 
     /// Returns the reason if the process has ended because the program could not be started.

@@ -47,6 +47,10 @@ pub(crate) struct Streams {
     pub(crate) pty: Option<Pty>,
     /// Bytes that were typed for `pty` while the last attempt ended.
     typed_late: Vec<u8>,
+    /// Readable once the program has started or could not be started: input is moved only for a program that runs.
+    starting: Option<OwnedFd>,
+    /// The program could not be started, so its input stays where it is.
+    holds_input: bool,
     /// Observes the running attempt, or has observed the last one.
     pub(crate) observer: OutputObserver,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Streams {
 /// A stream that backoff moves: typed or replayed input, or an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
+    /// The start of the program.
+    Start,
     Input,
     Output(Channel),
 }
@@ -79,6 +85,8 @@ impl Streams {
             drops_messages: false,
             pty: None,
             typed_late: Vec::new(),
+            starting: None,
+            holds_input: false,
             observer: OutputObserver::new(options),
             outputs,
             options: options.clone(),
@@ -88,6 +96,7 @@ impl Streams {
     /// Creates the streams of an attempt.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
+        self.holds_input = false;
         self.observer = OutputObserver::new(&self.options);
         let input = self.input.begin()?;
         if self.options.pty {
@@ -151,6 +160,7 @@ impl Streams {
             None => Vec::new(),
         };
         self.input.end();
+        self.starting = None;
         let found = self.observer.finish();
         let seen = Seen {
             matched: found.matched,
@@ -261,6 +271,9 @@ impl Streams {
     /// Returns descriptors and events to poll. Empty between attempts.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
+        if let Some(started) = &self.starting {
+            all.push((Stream::Start, started.as_fd(), PollFlags::POLLIN));
+        }
         if let Some((fd, events)) = self.input_interest() {
             all.push((Stream::Input, fd, events));
         }
@@ -274,7 +287,9 @@ impl Streams {
 
     /// Returns what the input waits for: a pipe, or else what is typed.
     fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if let Some(interest) = self.input.interest() {
+        if let Some(interest) = self.input.interest()
+            && !self.has_to_hold_input()
+        {
             return Some(interest);
         }
         self.pty.as_ref()?.interest()
@@ -292,9 +307,33 @@ impl Streams {
         output.interest()
     }
 
+    /// Moves no input until the program has started, of which the pipe `started` tells.
+    pub(crate) fn wait_for_start(&mut self, started: io::Result<OwnedFd>) {
+        let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
+        if moves_input {
+            self.starting = started.ok();
+        }
+    }
+
+    fn has_to_hold_input(&self) -> bool {
+        self.starting.is_some() || self.holds_input
+    }
+
+    /// Notes whether the program has started: exec closes the pipe, and a failure leaves a report in it.
+    fn note_start(&mut self) {
+        if let Some(started) = self.starting.take() {
+            self.holds_input = fd::ready(started.as_fd(), PollFlags::POLLIN)
+                .is_ok_and(|events| events.contains(PollFlags::POLLIN));
+        }
+    }
+
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, if any.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        let of_input = self.input.wake_after();
+        let of_input = if self.has_to_hold_input() {
+            None
+        } else {
+            self.input.wake_after()
+        };
         let of_pty = self.pty.as_ref().and_then(Pty::wake_after);
         let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
         [of_input, of_pty, of_turns].into_iter().flatten().min()
@@ -302,9 +341,12 @@ impl Streams {
 
     /// Moves data of ready streams. Returns true if output was moved.
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
+        if ready.contains(&Stream::Start) {
+            self.note_start();
+        }
         let is_input_ready = ready.contains(&Stream::Input);
         // If `wake_after` returns a delay, no event reports that the command has read its input.
-        if is_input_ready || self.input.wake_after().is_some() {
+        if (is_input_ready || self.input.wake_after().is_some()) && !self.has_to_hold_input() {
             self.input.fill_pipe();
         }
         if let Some(pty) = &mut self.pty {
