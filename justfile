@@ -6,8 +6,9 @@ default:
 test *FILTER:
     cargo test -- {{FILTER}}
 
-# Write generated files again: man page, completions, options, messages
+# Write generated files again: man page, completions, options, messages, presets
 bless:
+    BLESS=1 cargo test --lib -- recorded
     BLESS=1 cargo test --test cli -- generated:: messages
     BLESS=1 cargo test --test tools -- options_page
 

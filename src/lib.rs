@@ -39,10 +39,11 @@ use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
 pub use process::entry::{Argv, enter};
+use process::files::clash::{Writing, clash, is_same_entry};
 use process::host::System;
-use process::host::clash::{Writing, clash, is_same_entry};
+use process::sys::random::{generator, uuid};
 use process::sys::small_files::{self, SmallFile};
-use process::sys::{environment, generator, stdio, uuid};
+use process::sys::{color, environment, stdio};
 use process::terminal::columns;
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
@@ -74,6 +75,8 @@ pub fn main(args: Vec<OsString>) -> Exit {
     };
     let texts = if is_given("generate") {
         documents(settings)
+    } else if is_given("list-presets") && plan.output.format == Format::Json {
+        listing::presets_as_json(&typed.command)
     } else if is_given("list-presets") && typed.command.is_empty() {
         Ok(listing::presets().collect())
     } else if is_given("list-presets") {
@@ -181,7 +184,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
         .unwrap_or_else(|| run_id.clone());
     let identity = Identity { run_id, root_id };
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
-    let takes_color = || stdio::takes_color(stdio::ERR);
+    let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
@@ -194,12 +197,8 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());
     }
-    // Opens the log, so that a warning about an unusable log file comes before the run.
-    let opened = plan
-        .output
-        .log_file
-        .as_ref()
-        .map_or(Ok(()), |_| host.write_log(""));
+    // A warning about an unusable log file comes before the run.
+    let opened = host.open_log();
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
     let result =
         opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));

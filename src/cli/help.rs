@@ -8,6 +8,7 @@ use super::UsageError;
 use super::declare::{SUMMARY_ID, described};
 use super::suggest::tip_for_option;
 use super::table::{EXAMPLES, OPTIONS, Opt, SECTIONS};
+use crate::process::sys::color::takes_color;
 use crate::process::sys::{environment, stdio};
 
 /// The text of `-h`.
@@ -74,7 +75,7 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     Ok(match color.as_deref().and_then(OsStr::to_str) {
         Some("always") => text.ansi().to_string(),
         Some("never") => text.to_string(),
-        _ if stdio::takes_color(stdio::OUT) => text.ansi().to_string(),
+        _ if takes_color(stdio::OUT) => text.ansi().to_string(),
         _ => text.to_string(),
     })
 }

@@ -266,7 +266,8 @@ pub const OPTIONS: &[Opt] = &[
         "One line per retry if every attempt fails at once; with --seed, the waits of the run that has this seed. With \
          =plot, draws them, as wide as the terminal, with block characters in a UTF-8 locale. See PLAN in the manual."),
     opt(OTHER, None, "list-presets", Switch, "List the presets of --for, or the rules of each NAME", "",
-        "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources."),
+        "NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources. --log-format json prints \
+         them as data, one object on a line for each preset."),
     opt(OTHER, None, "list-policies", Switch, "List policies with their origin and settings", "", ""),
     opt(OTHER, None, "config", One("PATH|none"), "Configuration file, or none", "",
         "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists; relative \

@@ -3,7 +3,7 @@
 //! Each mention of a client's name as a word begins a call, so an unknown wrapper hides nothing. Texts that a shell will
 //! read, or that mention a client, are scripts of their own.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::http::{CLIENTS, Client};
@@ -94,7 +94,7 @@ pub(super) struct UnknownCode {
 }
 
 /// Where a call was found.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// Among the words of the command.
     Command,
@@ -124,7 +124,7 @@ pub(super) struct Calls<'s> {
     scope: Scope<'s>,
     surroundings: &'s dyn Surroundings,
     texts: Vec<ScriptText>,
-    seen: HashSet<(Text, Frame)>,
+    seen: BTreeSet<(Text, Frame)>,
     symbols: usize,
     next_id: usize,
     has_grown: bool,
@@ -145,7 +145,7 @@ impl<'s> Calls<'s> {
             scope: Scope::new(&expansion::Bash, surroundings, environment),
             surroundings,
             texts: Vec::new(),
-            seen: HashSet::new(),
+            seen: BTreeSet::new(),
             symbols: 0,
             next_id: 0,
             has_grown: false,

@@ -1,6 +1,6 @@
 //! May the command run twice? Requests of curl and wget in it that are not idempotent.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::calls::{Call, Calls, Certainty, Place, UnknownCode};
@@ -103,7 +103,7 @@ impl Requests {
     fn requests(&self, client: &str) -> Vec<(&Call, Request)> {
         let mut requests = Vec::new();
         // The values of variables may differ between attempts, and the key with them.
-        let mut keys: HashMap<usize, Option<String>> = HashMap::new();
+        let mut keys: BTreeMap<usize, Option<String>> = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.client.name == client) {
             let request = call.client.request(&call.words);
             let key = keys.entry(call.id).or_insert_with(|| request.key.clone());

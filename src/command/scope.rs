@@ -4,7 +4,7 @@
 //! assignment in any script gives it.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::expansion::atoms::Atom;
@@ -29,7 +29,7 @@ pub(crate) enum Value {
 }
 
 /// What a script gets from the program that runs it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Frame {
     /// `$0` and the words after it; None if they are unknown.
     pub(crate) arguments: Option<Vec<Text>>,
@@ -79,7 +79,7 @@ pub(crate) struct Scope<'s> {
     pub(crate) expand: &'s dyn Expand,
     surroundings: &'s dyn Surroundings,
     environment: Environment,
-    variables: HashMap<String, Variable>,
+    variables: BTreeMap<String, Variable>,
     /// Code that is not known may set any variable.
     is_open: bool,
     /// `IFS` may be set, so words may be split at other characters than blanks.
@@ -92,12 +92,12 @@ pub(crate) struct Scope<'s> {
     function_calls: Vec<(Vec<RawWord>, Rc<Frame>)>,
     /// The arguments that functions may get; None if there are too many.
     function_arguments: RefCell<Option<Option<Vec<Vec<Text>>>>>,
-    functions: HashSet<String>,
+    functions: BTreeSet<String>,
     /// Where `cd` may go.
     directories: Vec<String>,
-    known: RefCell<HashMap<(String, Inherited), Vec<Value>>>,
+    known: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
     /// Variables whose values are being found.
-    pending: RefCell<HashSet<String>>,
+    pending: RefCell<BTreeSet<String>>,
 }
 
 impl<'s> Scope<'s> {
@@ -110,14 +110,14 @@ impl<'s> Scope<'s> {
             expand,
             surroundings,
             environment,
-            variables: HashMap::new(),
+            variables: BTreeMap::new(),
             is_open: false,
             splits_oddly: false,
             changes_arguments: false,
             passes_options: false,
             function_calls: Vec::new(),
             function_arguments: RefCell::default(),
-            functions: HashSet::new(),
+            functions: BTreeSet::new(),
             directories: Vec::new(),
             known: RefCell::default(),
             pending: RefCell::default(),
@@ -212,6 +212,8 @@ impl<'s> Scope<'s> {
                 // `IFS= read` sets it for `read` only.
             } else if assignment.adds {
                 self.forget(&assignment.name);
+                // What is added to nothing is the whole value.
+                self.assign(&assignment.name, assignment.value, frame);
             } else {
                 self.assign(&assignment.name, assignment.value, frame);
             }

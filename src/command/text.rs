@@ -1,7 +1,7 @@
 //! Text of which parts may be unknown, such as `--data=$BODY` with an unknown `$BODY`.
 
 /// A character of a text, or a part of it that may be anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Symbol {
     Known(char),
     MayBeAnything(Doubt),
@@ -71,7 +71,7 @@ pub(crate) fn has_words(text: &[Symbol]) -> bool {
 }
 
 /// A word of a command, after all expansions.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Word {
     pub(crate) text: Text,
     /// The word as it is written, for messages.

@@ -1,10 +1,14 @@
 //! Output of `--list-presets` and `--list-policies`, line by line.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
+use serde::Serialize;
+
 use super::policies::{Config, Policy};
-use super::presets::{self, Preset, RowVerdict};
+use super::presets::{self, Evidence, Preset, Row, RowVerdict};
 use super::setting::UsageError;
+use crate::report::json;
 use crate::text::printable;
 
 /// Lists presets by name, with descriptions and the programs that `auto` matches.
@@ -25,11 +29,86 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
 
 /// Lists the rules of each named preset.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
-    let listed = |name: &OsString| match presets::named(&name.to_string_lossy()) {
-        Ok(preset) => Ok(rules(&preset)),
-        Err(problem) => Err(UsageError(format!("--list-presets: {problem}"))),
+    Ok(named(names)?.iter().map(rules).collect())
+}
+
+fn named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
+    let find = |name: &OsString| {
+        presets::named(&name.to_string_lossy())
+            .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
     };
-    names.iter().map(listed).collect()
+    names.iter().map(find).collect()
+}
+
+/// Lists the named presets, or all, with their rules: a JSON object on a line for each.
+pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+    let presets = if names.is_empty() {
+        presets::all().collect()
+    } else {
+        named(names)?
+    };
+    Ok(presets
+        .iter()
+        .map(|preset| json::line(&Listed::new(preset)))
+        .collect())
+}
+
+/// A preset as data.
+#[derive(Serialize)]
+struct Listed {
+    preset: &'static str,
+    about: &'static str,
+    /// Programs for which `--for auto` picks it.
+    programs: Vec<&'static str>,
+    /// Presets whose rules stand after its own.
+    includes: Vec<&'static str>,
+    /// What it was judged by: tools with versions, or null for quoted texts.
+    run_with: Option<&'static str>,
+    run_on: Option<&'static str>,
+    rules: Vec<ListedRule>,
+}
+
+#[derive(Serialize)]
+struct ListedRule {
+    verdict: &'static str,
+    /// Exit codes in the form of `--retry-exit`; null for any.
+    exit: Option<String>,
+    /// Expression for a line, ignoring case; null for any output.
+    #[serde(rename = "match")]
+    text: Option<String>,
+    /// The rule does not hold if the command has this word.
+    unless: Option<&'static str>,
+    from: &'static str,
+}
+
+impl Listed {
+    fn new(preset: &Preset) -> Listed {
+        let (run_with, run_on) = match preset.evidence() {
+            Evidence::Run { tools, date } => (Some(tools), Some(date)),
+            Evidence::Quoted => (None, None),
+        };
+        Listed {
+            preset: preset.name,
+            about: preset.about,
+            programs: preset.programs().collect(),
+            includes: preset.included().collect(),
+            run_with,
+            run_on,
+            rules: preset.rows().iter().map(ListedRule::new).collect(),
+        }
+    }
+}
+
+impl ListedRule {
+    fn new(row: &Row) -> ListedRule {
+        ListedRule {
+            verdict: row.verdict.word(),
+            exit: row.codes.map(|codes| codes.to_string()),
+            text: row.expression().map(Cow::into_owned),
+            unless: row.unless,
+            from: row.source,
+        }
+    }
 }
 
 fn rules(preset: &Preset) -> String {
@@ -38,6 +117,10 @@ fn rules(preset: &Preset) -> String {
     if !programs.is_empty() {
         text += &format!("--for auto picks it for {programs}\n");
     }
+    text += &match preset.evidence() {
+        Evidence::Run { tools, date } => format!("judged by the output of {tools} ({date})\n"),
+        Evidence::Quoted => "judged by quoted texts\n".to_owned(),
+    };
     text += &format!("{}\n", RowVerdict::LEGEND);
     for row in preset.rows() {
         let codes = row.codes.map(|codes| format!("exit   {codes}"));

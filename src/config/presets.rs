@@ -14,6 +14,9 @@ use crate::search::pattern::Pattern;
 
 const TABLE: &str = include_str!("presets.tsv");
 
+/// The tools that ran against failing servers, made from their recorded output: preset, tools with versions, and date.
+const EVIDENCE: &str = include_str!("presets/evidence.tsv");
+
 /// The preset of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preset {
@@ -90,8 +93,7 @@ impl fmt::Display for Row {
 
 impl Row {
     /// Returns the expression with the lists that it names.
-    #[cfg(test)]
-    fn expression(&self) -> Option<Cow<'static, str>> {
+    pub(crate) fn expression(&self) -> Option<Cow<'static, str>> {
         self.text.map(expanded)
     }
 
@@ -195,9 +197,47 @@ pub(crate) fn name_of_list(
     })
 }
 
+/// The real output that a preset was judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// Output of these tools, which ran against failing servers; the last run was at this date.
+    Run {
+        tools: &'static str,
+        date: &'static str,
+    },
+    /// Texts that others quoted.
+    Quoted,
+}
+
 impl Preset {
+    pub(crate) fn evidence(&self) -> Evidence {
+        let of_preset = |line: &'static str| {
+            let mut columns = line.split('\t');
+            let [name, tools, date] = std::array::from_fn(|_| columns.next());
+            (name? == self.name).then_some(Evidence::Run {
+                tools: tools?,
+                date: date?,
+            })
+        };
+        EVIDENCE
+            .lines()
+            .find_map(of_preset)
+            .unwrap_or(Evidence::Quoted)
+    }
+
+    /// Returns the names of the included presets.
+    pub(crate) fn included(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        list(self.included)
+    }
+
     pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
         list(self.programs)
+    }
+
+    /// Returns the rows without those of the included presets.
+    #[cfg(test)]
+    pub(crate) fn own_rows(&self) -> Vec<Row> {
+        own_rows(self.name).collect()
     }
 
     /// Returns the preset's own rows, then those of the included presets.
@@ -319,5 +359,7 @@ pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(Preset
     chosen
 }
 
+#[cfg(test)]
+mod recorded_tests;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use crate::command::program::Command;
 use crate::command::requests::{Requests, Selection};
-use crate::command::{Environment, Surroundings, http};
+use crate::command::{Environment, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
 use crate::config::values::Parsed;
 use crate::run::plan::NotIdempotent;
@@ -15,6 +15,19 @@ pub(super) struct Idempotence {
     pub(super) why_not: Option<NotIdempotent>,
     /// A remark for its first retry.
     pub(super) remark: Option<String>,
+}
+
+/// Surroundings whose script files are not read. A remark is not worth the wait for a file system that hangs.
+struct WithoutFiles<'a>(&'a dyn Surroundings);
+
+impl Surroundings for WithoutFiles<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.variable(name)
+    }
+
+    fn script(&self, _path: &str) -> ScriptFile {
+        ScriptFile::NotThere
+    }
 }
 
 /// Returns what `--idempotent` says, or else what the words of the command show.
@@ -40,6 +53,9 @@ pub(super) fn idempotence(
     } else {
         Environment::Fixed
     };
+    let no_files = WithoutFiles(surroundings);
+    let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));
+    let surroundings = if is_judged { surroundings } else { &no_files };
     let requests = Requests::find(words, surroundings, environment);
     let mut idempotence = Idempotence {
         why_not: None,

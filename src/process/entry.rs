@@ -11,10 +11,11 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::SigSet;
 
 use super::signals::{Target, send, set_default};
-use super::spawn::start::exit_now;
 use super::sys::environment::strings;
+use super::sys::exit_now::exit_now;
 use super::sys::fd::fill_closed_standard;
 use super::sys::stdio;
+use super::sys::system::forbid_core;
 use super::terminal::modes;
 use crate::policy::exit::Exit;
 use crate::policy::signal::Signal;
@@ -63,9 +64,7 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
 fn die_by(signal: Signal) {
     // The command has dumped its core; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
-    // A program named in core_pattern would get a core in spite of the limit.
-    #[cfg(not(portable))]
-    let _ = nix::sys::prctl::set_dumpable(false);
+    forbid_core();
     let _ = set_default(signal);
     let _ = send(Target::OwnProcess, signal);
     // The signal takes effect once it is unblocked.

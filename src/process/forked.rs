@@ -12,7 +12,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{ForkResult, Pid, alarm, fork, read, write};
 
 use super::signals::set_default;
-use super::spawn::start::exit_now;
+use super::sys::exit_now::exit_now;
 use super::sys::fd::{close_all_except, fill_closed_standard, pipe, set_nonblocking};
 use super::sys::processes::is_runnable;
 use crate::policy::signal::Signal;

@@ -1,6 +1,6 @@
 //! The operating system for one command: processes, signals, the terminal, streams, the clock.
 //! Implements [`crate::run::host::Host`]. Holds all `unsafe` of the project, behind safe functions.
-//! `cfg(portable)`, which `build.rs` sets, is any system except Linux.
+//! `cfg(portable)`, which `build.rs` sets, is any system except Linux: `sys::system` is the seam.
 //!
 //! Listed from the bottom: a module imports only modules above it in this list.
 #![allow(unsafe_code)]
@@ -14,6 +14,10 @@ pub(crate) mod spawn;
 pub(crate) mod terminal;
 
 pub(crate) mod streams;
+
+pub(crate) mod files;
+
+pub(crate) mod event_loop;
 
 pub(crate) mod attempt;
 

@@ -23,7 +23,7 @@ impl Serialize for Object {
 }
 
 /// Returns the value as one line of JSON, with its line feed.
-pub(super) fn line(value: &impl Serialize) -> String {
+pub(crate) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     // Maps have strings as keys, and a `Vec` takes every byte.
     let _ = value.serialize(&mut serde_json::Serializer::with_formatter(

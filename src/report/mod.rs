@@ -2,7 +2,7 @@
 
 mod explanation;
 mod github;
-mod json;
+pub(crate) mod json;
 mod log;
 pub(crate) mod plan_plot;
 pub(crate) mod plan_table;

@@ -16,22 +16,28 @@ impl ExtraEnv {
     /// Adds the variables of a file. Returns a warning about ignored lines, if any, without their text, which may hold
     /// secrets.
     pub(super) fn add(&mut self, file: &[u8]) -> Option<String> {
-        let (mut ignored, mut bytes) = (Vec::new(), 0);
+        let mut ignored = Vec::new();
+        let mut bytes = 0;
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
             bytes += line.len();
             // The host stops reading just past the limit, so that the line there may be cut off.
-            let added = match bytes {
-                ..=LIMIT => self.add_line(line),
-                _ => Err(TOO_LARGE),
+            let added = if bytes > LIMIT {
+                Err(TOO_LARGE)
+            } else {
+                self.add_line(line)
             };
-            ignored.extend(added.err().map(|why| (number, why)));
+            if let Err(why) = added {
+                ignored.push(IgnoredLine { number, why });
+            }
         }
-        let (first, why) = *ignored.first()?;
+        let IgnoredLine { number, why } = ignored.first()?;
         let more = match ignored.len() - 1 {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        Some(format!("ignored line {first}{more} of $BACKOFF_ENV: {why}"))
+        Some(format!(
+            "ignored line {number}{more} of $BACKOFF_ENV: {why}"
+        ))
     }
 
     /// Adds the variable of a line. Returns the reason to ignore the line, if any.
@@ -40,29 +46,21 @@ impl ExtraEnv {
         if line.is_empty() {
             return Ok(());
         }
-        let equals = line.iter().position(|byte| *byte == b'=');
-        let equals = equals.ok_or("it is not KEY=VALUE")?;
-        let (name, value) = (&line[..equals], OsStr::from_bytes(&line[equals + 1..]));
-        // POSIX, Base Definitions, 3.216 "Name".
-        let is_name = |name: &&str| {
-            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            !name.is_empty()
-                && name.chars().all(is_part)
-                && !name.starts_with(|c: char| c.is_ascii_digit())
+        let Some(equals) = line.iter().position(|byte| *byte == b'=') else {
+            return Err("it is not KEY=VALUE");
         };
-        let name = std::str::from_utf8(name).ok().filter(is_name);
-        let name = name.ok_or("what stands before \"=\" is not a name of a variable")?;
+        let name = std::str::from_utf8(&line[..equals]).unwrap_or_default();
+        if !is_name(name) {
+            return Err("what stands before \"=\" is not a name of a variable");
+        }
         if name.starts_with("BACKOFF_") {
             return Err("variables whose names begin with BACKOFF_ are backoff's own");
         }
+        let value = OsStr::from_bytes(&line[equals + 1..]);
         if value.as_bytes().contains(&0) {
             return Err("its value holds a NUL");
         }
-        // An environment holds each variable with `=` and NUL.
-        let size = |name: &str, value: &OsStr| name.len() + value.len() + 2;
-        let others = self.0.iter().filter(|(known, _)| known != name);
-        let used: usize = others.map(|(name, value)| size(name, value)).sum();
-        if used + size(name, value) > LIMIT {
+        if self.size_without(name) + size(name, value) > LIMIT {
             return Err(TOO_LARGE);
         }
         self.0.retain(|(known, _)| known != name);
@@ -70,11 +68,35 @@ impl ExtraEnv {
         Ok(())
     }
 
+    /// Returns the bytes that all variables but one need.
+    fn size_without(&self, name: &str) -> usize {
+        let others = self.0.iter().filter(|(known, _)| known != name);
+        others.map(|(name, value)| size(name, value)).sum()
+    }
+
     pub(super) fn add_to(&self, spec: &mut AttemptSpec) {
         for (name, value) in &self.0 {
             spec.set(name.clone(), value);
         }
     }
+}
+
+/// A line that sets no variable.
+struct IgnoredLine {
+    number: usize,
+    why: &'static str,
+}
+
+/// Returns true for a name (POSIX, Base Definitions, 3.216 "Name").
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Returns the bytes that a variable needs in an environment, which holds it with `=` and NUL.
+fn size(name: &str, value: &OsStr) -> usize {
+    name.len() + value.len() + 2
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ const MOST_PATIENCE: Duration = Duration::from_secs(5);
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
-        if let (Some(budget), false) = (&self.plan.budget, self.store.is_next_counted) {
+        if let Some(budget) = &self.plan.budget
+            && !self.store.is_next_counted
+        {
             // No request for a retry follows a success, so the count of the last attempt may still be pending.
             self.finish_counting(budget, Duration::ZERO)?;
             self.host.begin_counting(budget);
@@ -64,11 +66,7 @@ impl Run<'_> {
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
-        let budget = self
-            .plan
-            .budget
-            .as_ref()
-            .filter(|budget| !budget.is_inherited)?;
+        let budget = self.plan.own_budget()?;
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
@@ -105,7 +103,7 @@ impl Run<'_> {
     /// Waits until the attempt of `begin_counting`, if any, is counted.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(budget, spare);
-        let counted = self.host.ask_budget(budget, Question::Attempt, patience)?;
+        let counted = self.host.finish_counting(budget, patience)?;
         self.note_answer(counted).map(drop)
     }
 

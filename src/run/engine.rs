@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
 use super::event::{Event, Interruption, JudgedAttempt, Moment, Reporter, Wait};
-use super::host::{Attempt, Host, RunError, RunResult};
+use super::host::{Attempt, Host, KeptOutput, RunError, RunResult};
 use super::plan::{Identity, Plan};
 use super::state::{Run, StoreState};
 use crate::policy::classifier::Verdict;
@@ -17,9 +17,6 @@ use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
 use crate::policy::signal::Signal;
 
 const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
-
-/// Argument of `print_kept`: the run has no good output.
-const FAILED: bool = false;
 
 /// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
 /// printed on every way out.
@@ -43,14 +40,11 @@ pub(crate) fn run<'a>(
         previous: None,
         extra_env: ExtraEnv::default(),
     };
-    run.store.is_next_counted = plan
-        .budget
-        .as_ref()
-        .is_some_and(|budget| budget.is_inherited);
+    run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     if result.is_err() {
         // Prints nothing if printing has already begun.
-        result = run.print_kept(FAILED).and(result);
+        result = run.print_kept(KeptOutput::OfFailure).and(result);
     }
     // A signal while the line is written does not change the result.
     let _ = match &result {
@@ -69,7 +63,7 @@ impl Run<'_> {
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Some(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).
-            self.print_kept(FAILED)?;
+            self.print_kept(KeptOutput::OfFailure)?;
             return Ok(exit);
         }
         let mut last = None;
@@ -110,8 +104,9 @@ impl Run<'_> {
     /// Returns the exit status if no attempt will be made.
     fn before_the_first_attempt(&mut self) -> RunResult<Option<Exit>> {
         let plan = self.plan;
-        let mut warnings = plan.warnings.iter();
-        warnings.try_for_each(|warning| self.emit(&Event::Warning(warning)))?;
+        for warning in &plan.warnings {
+            self.emit(&Event::Warning(warning))?;
+        }
         self.remark(&plan.remarks)?;
         let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
@@ -123,11 +118,7 @@ impl Run<'_> {
     /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
     fn wait_for_cool_off(&mut self) -> RunResult<Option<Exit>> {
         // An outer run that shares the budget has already waited.
-        let own_budget = self
-            .plan
-            .budget
-            .as_ref()
-            .filter(|budget| !budget.is_inherited);
+        let own_budget = self.plan.own_budget();
         let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
             return Ok(None);
         };
@@ -207,7 +198,9 @@ impl Run<'_> {
             self.host.tidy_terminal();
         }
         // An attempt after a success is not a retry.
-        if let (Decision::Retry(delay), true) = (decision, has_failed) {
+        if let Decision::Retry(delay) = decision
+            && has_failed
+        {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
                 Ok(rest_of_delay) => Decision::Retry(rest_of_delay),
@@ -238,10 +231,10 @@ impl Run<'_> {
             };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        match self.host.wait(delay, &countdown_text)? {
-            true => Ok(()),
-            false => self.emit(&Event::WaitSkipped),
+        if !self.host.wait(delay, &countdown_text)? {
+            self.emit(&Event::WaitSkipped)?;
         }
+        Ok(())
     }
 
     /// Returns the exit status if no further attempt will be made.
@@ -291,9 +284,10 @@ impl Run<'_> {
     }
 
     fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
-        remarks
-            .iter()
-            .try_for_each(|remark| self.emit(&Event::Remark(remark)))
+        for remark in remarks {
+            self.emit(&Event::Remark(remark))?;
+        }
+        Ok(())
     }
 
     fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
@@ -305,12 +299,12 @@ impl Run<'_> {
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
-        let has_good_output = match until {
+        let is_good = match until {
             Until::Success | Until::Never => has_succeeded,
             // The failure is the goal, but `--stderr failure` must print its output.
             Until::Failure => attempt.verdict == Verdict::Success,
         };
-        let printed = self.print_kept(has_good_output);
+        let printed = self.print_kept(kept_output(is_good));
         match printed {
             Ok(true) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
@@ -338,26 +332,35 @@ impl Run<'_> {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
             verdict: attempt.verdict.clone(),
         };
-        let (stop, attempt) = match stop {
-            Stop::GaveUp(_) => (stop, attempt),
-            _ if self.plan.limits.idempotent => (Stop::GaveUp(GiveUp::Deadline), &timed_out),
-            // The command took effect: an outer scheduler must not try it again.
-            _ => (Stop::GaveUp(GiveUp::NotIdempotent), &timed_out),
+        let stop = if stop.gave_up().is_some() {
+            self.announce_end(stop, attempt)?;
+            stop
+        } else {
+            // The command took effect: unless it is idempotent, an outer scheduler must not try it again.
+            let why = if self.plan.limits.idempotent {
+                GiveUp::Deadline
+            } else {
+                GiveUp::NotIdempotent
+            };
+            let stop = Stop::GaveUp(why);
+            self.announce_end(stop, &timed_out)?;
+            stop
         };
-        self.announce_end(stop, attempt)?;
         Ok(self.exit(Ending::CutOff { stop }))
     }
 
     /// Reports the end of the run, and runs `--on-give-up` if the run gave up.
     fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         self.emit(&Event::Stopped { stop, attempt })?;
-        let why = stop.gave_up();
-        why.map_or(Ok(()), |why| self.hook_on_give_up(why, attempt))
+        match stop.gave_up() {
+            Some(why) => self.hook_on_give_up(why, attempt),
+            None => Ok(()),
+        }
     }
 
     /// Prints kept output. Returns false after a warning if it was cut off.
-    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
-        let is_complete = self.host.print_kept(has_good_output)?;
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+        let is_complete = self.host.print_kept(kept)?;
         if !is_complete {
             self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
@@ -378,7 +381,7 @@ impl Run<'_> {
             outcome,
             verdict: None,
         })?;
-        let is_complete = self.print_kept(succeeded)?;
+        let is_complete = self.print_kept(kept_output(succeeded))?;
         if is_complete && succeeded {
             self.host.drop_later_messages();
         }
@@ -401,7 +404,7 @@ impl Run<'_> {
         if let Some(attempt) = last {
             return self.give_up(why, attempt);
         }
-        self.print_kept(FAILED)?;
+        self.print_kept(KeptOutput::OfFailure)?;
         self.emit(&Event::NoTime {
             why,
             cool_off: None,
@@ -411,5 +414,13 @@ impl Run<'_> {
 
     fn exit(&self, ending: Ending<'_>) -> Exit {
         exit::status(ending, self.plan.overrides)
+    }
+}
+
+fn kept_output(is_good: bool) -> KeptOutput {
+    if is_good {
+        KeptOutput::Good
+    } else {
+        KeptOutput::OfFailure
     }
 }

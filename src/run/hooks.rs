@@ -37,7 +37,10 @@ impl Run<'_> {
     ) -> RunResult<()> {
         // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
         let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
-        let Some(shell) = self.plan.on_give_up.as_deref().filter(|_| !is_silent) else {
+        if is_silent {
+            return Ok(());
+        }
+        let Some(shell) = self.plan.on_give_up.as_deref() else {
             return Ok(());
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
@@ -50,11 +53,7 @@ impl Run<'_> {
         // No attempt follows.
         spec.set("BACKOFF_DELAY", "");
         // An outer run that shares the budget counts this failure, but later.
-        let is_uncounted = self
-            .plan
-            .budget
-            .as_ref()
-            .is_some_and(|budget| budget.is_inherited);
+        let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store
             .failed_runs_now
@@ -65,15 +64,17 @@ impl Run<'_> {
 
     /// Runs `--before-retry`. Returns the exit status if no attempt follows.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
-        let shell = self.plan.before_retry.as_deref();
-        let Some(shell) = shell.filter(|_| self.out_of_time(Duration::ZERO).is_none()) else {
+        let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(None);
         };
+        if self.out_of_time(Duration::ZERO).is_some() {
+            return Ok(None);
+        }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let (hook, env_lines) = self.host.run_before_retry(shell, spec)?;
-        let hook = hook.outcome_unless_interrupted()?;
+        let ran = self.host.run_before_retry(shell, spec)?;
+        let hook = ran.attempt.outcome_unless_interrupted()?;
         let has_succeeded = hook.end == End::Exited(0);
-        let warning = match env_lines {
+        let warning = match ran.env_lines {
             // The next attempt would fail without the variables.
             EnvLines::Unreadable(why) if has_succeeded => {
                 return self.stop_unprepared(printable(&why), attempt).map(Some);
@@ -89,9 +90,10 @@ impl Run<'_> {
         match hook.end {
             End::Exited(0) => Ok(None),
             // The loop ends the run, as the deadline has passed.
-            End::TimedOut(TimeLimit::Deadline) => self
-                .warn_failed("--before-retry", &hook.to_string())
-                .map(|()| None),
+            End::TimedOut(TimeLimit::Deadline) => {
+                self.warn_failed("--before-retry", &hook.to_string())?;
+                Ok(None)
+            }
             _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
         }
     }
@@ -104,11 +106,11 @@ impl Run<'_> {
             .cloned()
             .unwrap_or(Reason::new(Why::ByDefault));
         reason.why = Why::BeforeRetryFailed(why);
-        let (outcome, verdict) = (attempt.outcome.clone(), Verdict::Permanent(reason));
-        self.stop(
-            Stop::GaveUp(GiveUp::Permanent),
-            &JudgedAttempt { outcome, verdict },
-        )
+        let unprepared = JudgedAttempt {
+            outcome: attempt.outcome.clone(),
+            verdict: Verdict::Permanent(reason),
+        };
+        self.stop(Stop::GaveUp(GiveUp::Permanent), &unprepared)
     }
 
     /// Runs the hook of `option`. Its failure only causes a warning.

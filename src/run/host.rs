@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use super::plan::{AttemptLimits, SharedBudget};
 use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
+use crate::text::describe_error;
 
 /// Name and value.
 pub(crate) type Variable = (Cow<'static, str>, OsString);
@@ -42,10 +44,18 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// Returns the outcome of a hook or predicate, unless a signal ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
-        self.interrupted.map_or(Ok(self.outcome), |signal| {
-            Err(RunError::Interrupted(signal))
-        })
+        match self.interrupted {
+            Some(signal) => Err(RunError::Interrupted(signal)),
+            None => Ok(self.outcome),
+        }
     }
+}
+
+/// What `--before-retry` has done.
+#[derive(Debug)]
+pub(crate) struct BeforeRetry {
+    pub(crate) attempt: Attempt,
+    pub(crate) env_lines: EnvLines,
 }
 
 /// Content of the file that `$BACKOFF_ENV` names; errors are messages.
@@ -80,6 +90,21 @@ pub(crate) enum RunError {
     Fault(String),
 }
 
+impl RunError {
+    /// Makes an error of the system a fault of backoff.
+    pub(crate) fn of_system(what: &str, error: &io::Error) -> RunError {
+        RunError::Fault(format!("{what}: {}", describe_error(error)))
+    }
+}
+
+/// What the output is that a run has kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptOutput {
+    /// The run has succeeded or, with `--until failure`, its last attempt has.
+    Good,
+    OfFailure,
+}
+
 /// Answer of a budget, if any, and a warning if its store has a problem.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BudgetAnswer {
@@ -107,27 +132,28 @@ pub(crate) trait Host {
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)>;
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry>;
     /// Prints or drops kept output at the end of the run. Returns true if all of it was read in time.
-    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool>;
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Asks the budget, and waits at most `patience` for the answer, handling signals. [`Question::Attempt`] waits
-    /// until the attempt of `begin_counting` is counted, at most `patience` from the beginning of the count.
+    /// Waits until the attempt of `begin_counting`, if any, is counted, at most `patience` from the beginning of the
+    /// count, handling signals.
+    fn finish_counting(
+        &mut self,
+        budget: &SharedBudget,
+        patience: Duration,
+    ) -> RunResult<BudgetAnswer>;
+    /// Asks the budget, and waits at most `patience` for the answer, handling signals. No count may be pending.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,
         question: Question,
         patience: Duration,
     ) -> RunResult<BudgetAnswer>;
-    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error. No lines
-    /// only open the log.
+    /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
     fn write_log(&mut self, lines: &str) -> RunResult<()>;
     /// Returns true if earlier lines were lost, as standard error was not read in time.
     fn has_lost_lines(&self) -> bool;

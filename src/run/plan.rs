@@ -72,6 +72,18 @@ impl Plan {
         initial.draw(0, None, rng)
     }
 
+    /// Returns true if the outer run has the same budget.
+    pub(crate) fn shares_budget_of_outer_run(&self) -> bool {
+        self.budget
+            .as_ref()
+            .is_some_and(|budget| budget.is_inherited)
+    }
+
+    /// Returns the budget unless the outer run has the same one.
+    pub(crate) fn own_budget(&self) -> Option<&SharedBudget> {
+        self.budget.as_ref().filter(|budget| !budget.is_inherited)
+    }
+
     /// Returns the limits on an attempt, counted from 1.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);

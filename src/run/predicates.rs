@@ -11,7 +11,9 @@ impl Run<'_> {
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
-        if let (Verdict::Success, Some(shell)) = (&verdict, &self.plan.success_if) {
+        if verdict == Verdict::Success
+            && let Some(shell) = &self.plan.success_if
+        {
             let answer = self.ask(shell, outcome, None)?;
             verdict = match answer.end {
                 End::Exited(0) => Verdict::Success,
@@ -19,7 +21,10 @@ impl Run<'_> {
                 _ => predicate_failed("--success-if", &answer, Reason::new(Why::ByDefault)),
             };
         }
-        let (Verdict::Ask(reason), Some(shell)) = (&verdict, &self.plan.retry_if) else {
+        let Verdict::Ask(reason) = &verdict else {
+            return Ok(verdict);
+        };
+        let Some(shell) = &self.plan.retry_if else {
             return Ok(verdict);
         };
         if self.plan.limits.until == Until::Failure {

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use super::host::{
-    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
+    RunResult, ShellKind,
 };
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
@@ -65,6 +66,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn begin_counting(&mut self, _: &SharedBudget) {}
 
+    fn finish_counting(&mut self, _: &SharedBudget, _: Duration) -> RunResult<BudgetAnswer> {
+        Ok(BudgetAnswer::default())
+    }
+
     fn ask_budget(
         &mut self,
         _: &SharedBudget,
@@ -89,22 +94,18 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)> {
-        Ok((
-            self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
-            EnvLines::Read(Vec::new()),
-        ))
+    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry> {
+        Ok(BeforeRetry {
+            attempt: self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
+            env_lines: EnvLines::Read(Vec::new()),
+        })
     }
 
     fn drop_later_messages(&mut self) {}
 
     fn tidy_terminal(&mut self) {}
 
-    fn print_kept(&mut self, _: bool) -> RunResult<bool> {
+    fn print_kept(&mut self, _: KeptOutput) -> RunResult<bool> {
         Ok(true)
     }
 

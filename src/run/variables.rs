@@ -6,7 +6,7 @@ use super::host::AttemptSpec;
 use super::plan::AttemptLimits;
 use super::state::Run;
 use crate::policy::classifier::Reason;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 use crate::text::printable;
 
@@ -34,12 +34,8 @@ impl Run<'_> {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
-            None => self
-                .plan
-                .nesting
-                .counted
-                .as_deref()
-                .filter(|_| self.session.total == 1),
+            None if self.session.total == 1 => self.plan.nesting.counted.as_deref(),
+            None => None,
         };
         let outcome = self.previous.as_ref().map(|previous| &previous.outcome);
         let reason = self
@@ -82,41 +78,45 @@ impl Run<'_> {
         reason: Option<&Reason>,
         counted_by: Option<&str>,
     ) -> AttemptSpec {
-        let (plan, nesting) = (self.plan, &self.plan.nesting);
+        let plan = self.plan;
         let mut spec = AttemptSpec {
             attempt_limits,
             deadline: plan.limits.deadline,
             variables: Vec::new(),
         };
-        let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
-        let previous = self.previous.as_ref().map(|attempt| &attempt.outcome.end);
-        let judged = outcome.zip(reason);
-        let reason = judged.map(|(outcome, reason)| reason_text(outcome, reason));
-        spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
-        spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(plan.limits.attempts));
-        spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
-        spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
-        spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
-        spec.set("BACKOFF_ELAPSED", seconds(elapsed));
-        spec.set(
-            "BACKOFF_PREVIOUS_EXIT",
-            or_empty(previous.map(End::shell_status)),
-        );
-        if nesting.depth > 0 {
-            spec.set(AROUND, or_empty(nesting.outer_attempts));
-        }
+        self.set_place(&mut spec);
         // An empty value replaces that of an outer run.
-        if plan.budget.is_some() || nesting.counted.is_some() {
+        if plan.budget.is_some() || plan.nesting.counted.is_some() {
             spec.set(COUNTED, counted_by.unwrap_or_default());
         }
         if plan.c_locale {
             spec.set("LC_ALL", "C.UTF-8");
         }
+        let judged = outcome.zip(reason);
+        let reason = judged.map(|(outcome, reason)| reason_text(outcome, reason));
         spec.set("BACKOFF_REASON", or_empty(reason));
         let ran = outcome.map(|outcome| outcome.ran.as_millis());
         spec.set("BACKOFF_RAN_MS", or_empty(ran));
         self.extra_env.add_to(&mut spec);
         spec
+    }
+
+    /// Sets what tells the place of an attempt: in its run, and of the run among outer runs.
+    fn set_place(&self, spec: &mut AttemptSpec) {
+        let nesting = &self.plan.nesting;
+        let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
+        let previous = self.previous.as_ref();
+        let previous_exit = previous.map(|attempt| attempt.outcome.end.shell_status());
+        spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
+        spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(self.plan.limits.attempts));
+        spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
+        spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
+        spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
+        spec.set("BACKOFF_ELAPSED", seconds(elapsed));
+        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous_exit));
+        if nesting.depth > 0 {
+            spec.set(AROUND, or_empty(nesting.outer_attempts));
+        }
     }
 }
 

@@ -23,8 +23,9 @@ const SUBSTITUTE: u8 = 0x1a;
 /// Longest string of an OSC or DCS without its terminator, in bytes.
 const LONGEST_STRING: usize = 4 * 1024;
 
-/// Bytes that are examined at once.
-const GROUP: usize = 32;
+/// Bytes that are examined at once, and those with the rest of a character that begins among them.
+const GROUP: usize = 64;
+const GROUP_AND_REST: usize = GROUP + 2;
 
 /// The state of one stream.
 #[derive(Debug, Clone, Default)]
@@ -348,14 +349,39 @@ fn may_become_blank(begun: &[u8]) -> bool {
 
 /// Returns true if the bytes hold a blank of Unicode, or may end inside of one.
 fn has_blank(bytes: &[u8]) -> bool {
-    let triples = bytes
-        .windows(3)
-        .map(|triple| (triple[0], triple[1], triple[2]));
-    let has_blank = triples.fold(false, |any, (first, second, third)| {
-        any | is_blank_of_two(first, second) | is_blank_of_three(first, second, third)
-    });
+    let mut rest = bytes;
+    while let Some(group) = rest.first_chunk::<GROUP_AND_REST>() {
+        if !group.is_ascii() && has_blank_in(group) {
+            return true;
+        }
+        rest = &rest[GROUP..];
+    }
+    let is_at = |at: usize| {
+        [2, 3]
+            .iter()
+            .any(|length| rest.get(at..at + length).is_some_and(is_blank))
+    };
     let last = &bytes[bytes.len().saturating_sub(2)..];
-    has_blank || is_blank(last) || has_begun_blank(last)
+    (0..rest.len()).any(is_at) || has_begun_blank(last)
+}
+
+/// Plain loops over an array, so that the compiler examines many bytes at once.
+fn has_blank_in(group: &[u8; GROUP_AND_REST]) -> bool {
+    let mut any = 0;
+    for at in 0..GROUP {
+        let is_blank_at = is_blank_of_two(group[at], group[at + 1])
+            | is_blank_of_three(group[at], group[at + 1], group[at + 2]);
+        any |= u8::from(is_blank_at);
+    }
+    any != 0
+}
+
+fn has_special_in(group: &[u8; GROUP_AND_REST]) -> bool {
+    let mut any = 0;
+    for byte in &group[..GROUP] {
+        any |= u8::from(is_special(*byte));
+    }
+    any != 0
 }
 
 /// Returns true if the last one or two bytes may begin a blank.
@@ -371,8 +397,8 @@ fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
     let mut at = 0;
     while at < bytes.len() {
         let end = bytes.len().min(at + GROUP);
-        // With the two bytes that a character at the end of the group may have beyond it.
-        let is_plain = bytes.get(at..end + 2).is_some_and(is_plain_group);
+        let group = bytes[at..].first_chunk();
+        let is_plain = group.is_some_and(|group| !has_special_in(group) && !has_blank_in(group));
         if !is_plain && let Some(end) = (at..end).find(|at| ends_plain_text(&bytes[*at..])) {
             return end;
         }
@@ -387,14 +413,6 @@ fn ends_plain_text(rest: &[u8]) -> bool {
         || rest.get(..2).is_some_and(is_blank)
         || rest.get(..3).is_some_and(is_blank)
         || may_become_blank(rest)
-}
-
-fn is_plain_group(group: &[u8]) -> bool {
-    !group.windows(3).fold(false, |any, triple| {
-        let is_blank = is_blank_of_two(triple[0], triple[1])
-            | is_blank_of_three(triple[0], triple[1], triple[2]);
-        any | is_special(triple[0]) | is_blank
-    })
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn it_is_not_there_unless_somebody_wants_it() {
                 on_terminal("TERM=dumb", &options, FAILS)
                     .rest()
                     .contains(ERASED)
-            )
+            );
         });
         let said = backoff(format!("{WAITS} --progress always -- {FAILS}"))
             .code(7)

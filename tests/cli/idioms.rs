@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Output;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use tempfile::TempDir;
 
 use crate::common::{BIN, clean, executable, side_by_side, within, words};
@@ -638,7 +639,7 @@ fn mistake(dir: &TempDir, shell: &str, script: &str, arguments: &[String]) -> Op
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 300, rng_seed: seed(), ..ProptestConfig::default() })]
 
     #[test]
     fn no_random_script_that_sends_is_run_again(
@@ -665,4 +666,12 @@ proptest! {
 fn cases() -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok();
     asked.and_then(|count| count.parse().ok()).unwrap_or(150)
+}
+
+/// Returns the same scripts for each run, and random ones if a number of scripts is asked for.
+fn seed() -> RngSeed {
+    match std::env::var("PROPTEST_CASES") {
+        Ok(_) => RngSeed::Random,
+        Err(_) => RngSeed::Fixed(47),
+    }
 }

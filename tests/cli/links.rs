@@ -11,7 +11,7 @@ use crate::common::documents::{ROOT, document, documents};
 
 /// Text in code is not a link.
 static CODE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^```[^`]*\n(?s:.*?)^```$|`[^`]+`").unwrap());
+    LazyLock::new(|| Regex::new(r"(?m)^```[^`]*\n(?s:.*?)^```$|`` .*? ``|`[^`]+`").unwrap());
 static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\]\(([^()\s]*)\)").unwrap());
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^ *\[[^\]]*\]:").unwrap());
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bhttps?:[^\s)>\]|]*").unwrap());

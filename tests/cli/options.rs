@@ -156,7 +156,7 @@ store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --sto
 quiet | 1 | -n 2 -b 1ms -- false | [backoff: false: gave up
 verbose | 2 | -- true argument | 'argument'
 log-format | json | -n 1 -- false | "event":"gave_up"
-log-file | /dev/stdout | -n 1 -- sh -c 'echo first >&2; exit 1' | to allow more first 1]
+log-file | /dev/stdout | -n 1 -- sh -c 'echo first >&2; exit 1' | limit reached) first 1]
 label | job | -n 1 -- false | backoff: job: gave up
 report | /dev/stdout | -- true | "result":"succeeded"
 color | always | -n 1 -- false | [31mfalse: gave up

@@ -54,6 +54,8 @@ impl Terminal {
         eventually("the pipe is open", || {
             std::fs::exists(format!("/proc/{}/fd/9", terminal.pid())).unwrap()
         });
+        // The program holds the only writing end.
+        drop(pipe);
         terminal
     }
 

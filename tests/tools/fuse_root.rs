@@ -126,7 +126,7 @@ fn one_step_at_a_time() {
     let mut run = with_state(
         &fs,
         "flock",
-        "-n 9 -b 1ms -q --budget api --cool-off -- false",
+        "-n 9 -b 1ms -qq --budget api --cool-off -- false",
     );
     fs.control("flock hang");
     run.code(1).says("gives no answer");

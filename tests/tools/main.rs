@@ -27,6 +27,7 @@ mod faults;
 mod fuse_root;
 mod install;
 mod picture;
+mod presets;
 #[cfg(feature = "redis")]
 mod redis;
 mod sequences;
@@ -48,6 +49,7 @@ fn main() {
         ("unending_root", unending::root::TESTS),
         ("sequences", sequences::TESTS),
         ("fuse_root", fuse_root::TESTS),
+        ("presets", presets::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.

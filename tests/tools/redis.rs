@@ -187,7 +187,7 @@ fn talker(first: &'static str, then: &'static str, pause: Duration) -> String {
 
 fn ports_that_do_not_speak_redis() {
     let http = serve(|mut stream| {
-        drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
+        drop(stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"));
     });
     fails_open(&http, "does not speak the protocol of Redis");
     fails_open(

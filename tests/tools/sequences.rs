@@ -221,7 +221,7 @@ enum Run {
 impl Run {
     fn start(sequence: &Sequence, dir: &std::path::Path, deadline: &str, id: &str) -> Run {
         let options =
-            format!("-n 3 -b 1ms -m 2ms -d {deadline} -k 300ms -q --fail-match @@ -- sh -c");
+            format!("-n 3 -b 1ms -m 2ms -d {deadline} -k 300ms -qq --fail-match @@ -- sh -c");
         let mark = format!("SEQUENCE_OF_TEST={id}");
         match sequence.isolation {
             Isolation::Group => {

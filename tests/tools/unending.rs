@@ -99,7 +99,7 @@ fn hanging_program(effect: &str) -> (SlowFs, String) {
 fn a_limit_ends_a_program_that_hangs_while_it_starts() {
     let (_fs, program) = hanging_program("wait");
     for limit in ["-d", "-t"] {
-        let run = to_its_end(&mut backoff(&format!(
+        let run = to_its_end(&mut backoff(format!(
             "-n 1 {limit} 300ms -k 20s -- {program}"
         )));
         assert_eq!(run.status.code(), Some(124), "{limit}: {run:?}");
@@ -110,7 +110,7 @@ fn a_limit_ends_a_program_that_hangs_while_it_starts() {
 fn signals_act_while_a_program_starts() {
     let (_fs, program) = hanging_program("wait");
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-        let run = Run::start(&mut backoff(&format!("-v -b 1ms -- {program}")));
+        let run = Run::start(&mut backoff(format!("-v -b 1ms -- {program}")));
         let started = run.line("err");
         assert!(started.contains("starting"), "{started}");
         run.live.signal(signal);
@@ -155,7 +155,7 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
             assert!(said.contains("(cmd) does not die of KILL"), "{said}");
         }
     }
-    let run = Run::start(&mut backoff(&format!("-v -b 1ms -k 100ms -- {program}")));
+    let run = Run::start(&mut backoff(format!("-v -b 1ms -k 100ms -- {program}")));
     let started = run.line("err");
     assert!(started.contains("starting"), "{started}");
     run.live.signal(Signal::SIGTERM);
@@ -309,7 +309,7 @@ fn a_subreaper_leaves_no_zombies() {
     // PR_SET_CHILD_SUBREAPER (36) stays over exec.
     let line = r#"
         case $(uname -m) in x86_64) prctl=157;; *) prctl=167;; esac
-        exec perl -e 'syscall(shift, 36, 1, 0, 0, 0); exec @ARGV' $prctl "$0" -q -n 1 -- sh -c '
+        exec perl -e 'syscall(shift, 36, 1, 0, 0, 0); exec @ARGV' $prctl "$0" -qq -n 1 -- sh -c '
             for i in 1 2 3; do (sleep 0.05 & ) ; done
             until [ -z "$(ps --ppid $PPID -o stat= | grep Z)" ] && [ -e started ]; do
                 sleep 0.1; : >started
@@ -348,7 +348,7 @@ fn outputs_to_one_file_tear_no_line() {
     ] {
         for round in 0..20 {
             let log =
-                format!("$1 -n1 -q --fail-match @@ {options} -- perl -e '{writer}' >log 2>&1");
+                format!("$1 -n1 -qq --fail-match @@ {options} -- perl -e '{writer}' >log 2>&1");
             let run = clean("sh")
                 .args(["-c", &log, "sh", *BIN])
                 .current_dir(&dir)

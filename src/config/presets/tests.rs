@@ -16,7 +16,7 @@ use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
 type Sample = (&'static str, u8, &'static str);
 
 fn samples(kind: &str) -> Vec<Sample> {
-    let lines = include_str!("../samples.tsv")
+    let lines = include_str!("../quotations.tsv")
         .lines()
         .filter(|line| !line.starts_with('#'));
     let fields = lines.map(|line| line.split('\t').collect::<Vec<_>>());

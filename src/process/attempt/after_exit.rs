@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::deadlines::TREE_GRACE;
-use super::event_loop::READERS_GRACE;
-use super::on_signal::SignalAction;
 use super::running::Running;
 use crate::policy::outcome::{Survival, Survivor};
+use crate::process::event_loop::READERS_GRACE;
+use crate::process::event_loop::on_signal::SignalAction;
 use crate::process::sys::clock::{Deadline, now};
 
 /// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
@@ -39,7 +39,6 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
         attempt.kill_if_due();
         let awaits_kill = attempt.deadlines.kill.is_set();
         let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
-        let is_protected = |survivor: &Survivor| survivor.why == Survival::Protected;
         if is_over || never_kills && survivors.iter().all(is_protected) {
             // Others got no KILL.
             survivors.retain(|survivor| !never_kills || is_protected(survivor));
@@ -104,6 +103,10 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
         }
     }
     !attempt.event_loop.streams.has_pending_output()
+}
+
+fn is_protected(survivor: &Survivor) -> bool {
+    survivor.why == Survival::Protected
 }
 
 fn longest_drain(was_cut_short: bool) -> Duration {

@@ -1,82 +1,51 @@
-//! One attempt: start, event loop, timeouts, process tree, draining.
+//! One attempt: start, timeouts, process tree, draining.
 
 mod after_exit;
 mod deadlines;
-pub(crate) mod event_loop;
-pub(crate) mod on_signal;
 mod running;
 mod tree;
 
 use std::time::Duration;
 
-use crate::policy::outcome::{End, Outcome, Seen, TimeLimit};
+use crate::policy::outcome::{End, Outcome, Seen, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
+use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
 use crate::process::terminal;
-use crate::process::terminal::pty::Pty;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
-use crate::text::{describe, describe_error};
+use crate::text::describe;
 use deadlines::Deadlines;
-use event_loop::EventLoop;
+pub(crate) use running::Role;
 use running::Running;
 use tree::ProcessTree;
 
+/// A program to run once.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) role: Role,
+    pub(crate) isolation: Isolation,
+    pub(crate) stdio: ChildStdio,
+    pub(crate) spec: &'a AttemptSpec,
+    /// `spec.deadline` as a point in time.
+    pub(crate) deadline: Deadline,
+}
+
 /// Runs the command, a hook or a predicate, until it has ended and its output is drained. A failed exec is an outcome,
-/// too. `deadline` is `spec.deadline` as a point in time.
-pub(crate) fn run(
-    event_loop: &mut EventLoop,
-    command: &Command,
-    isolation: Isolation,
-    stdio: ChildStdio,
-    spec: &AttemptSpec,
-    deadline: Deadline,
-) -> RunResult<Attempt> {
+/// too.
+pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult<Attempt> {
+    let role = program.role;
     // A program in backoff's own group may be a shell that gives the terminal to its jobs.
-    let may_lose_terminal = isolation == Isolation::Shared && terminal::is_in_foreground();
-    if !event_loop.is_hook {
+    let may_lose_terminal = program.isolation == Isolation::Shared && terminal::is_in_foreground();
+    if role == Role::Command {
         event_loop.modes_before.note();
     }
-    let started = now();
-    let child = command
-        .start(
-            &spec.variables,
-            &event_loop.signals,
-            spec.attempt_limits.never_ignored,
-            isolation,
-            &stdio,
-        )
-        .map_err(|error| {
-            RunError::Fault(format!(
-                "cannot start a process: {}",
-                describe_error(&error)
-            ))
-        })?;
-    // Output ends once all writing ends of its pipes are closed.
-    drop(stdio);
-    if let Some(pty) = &mut event_loop.streams.pty {
-        pty.started(child.pid());
-    }
-    let mut running = Running {
-        event_loop,
-        child,
-        tree: ProcessTree::default(),
-        deadlines: Deadlines::new(&spec.attempt_limits, started, deadline),
-        interrupted: None,
-        isolation,
-        program: command.program(),
-        has_ended: false,
-        is_asked_to_end: false,
-        stop_request: None,
-    };
-    let child_end = running.wait_for_end();
-    let finished = match running.child.start_failure() {
-        Some(failure) => Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO)),
-        None => finish(&mut running, child_end),
-    };
+    let mut running = start(event_loop, program)?;
+    let finished = finish(&mut running);
     let interrupted = running.interrupted;
     // Reaping waits for the command, which may still run: after a fault, or if it could not be ended.
     if running.has_ended {
@@ -92,7 +61,7 @@ pub(crate) fn run(
         event_loop.modes_before.put_back();
     }
     event_loop.is_ending |= interrupted.is_some();
-    if !event_loop.is_hook {
+    if role == Role::Command {
         end_streams(&mut event_loop.streams, &mut outcome)?;
     }
     Ok(Attempt {
@@ -101,13 +70,51 @@ pub(crate) fn run(
     })
 }
 
-/// Waits for the rest of the tree after a timeout, drains the output and describes the attempt. `child_end` is an error
-/// if the system does not tell how the command ended. Then the command may still run; on Linux the kernel signals the
-/// command when backoff ends (`set_death_signal`).
-fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<Outcome> {
+/// Starts a program.
+fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
+    let limits = &program.spec.attempt_limits;
+    let started = now();
+    let child = program
+        .command
+        .start(
+            &program.spec.variables,
+            &event_loop.signals,
+            limits.never_ignored,
+            program.isolation,
+            &program.stdio,
+        )
+        .map_err(|error| RunError::of_system("cannot start a process", &error))?;
+    // Output ends once all writing ends of its pipes are closed.
+    drop(program.stdio);
+    if let Some(pty) = &mut event_loop.streams.pty {
+        pty.started(child.pid());
+    }
+    Ok(Running {
+        event_loop,
+        child,
+        tree: ProcessTree::default(),
+        deadlines: Deadlines::new(limits, started, program.deadline),
+        interrupted: None,
+        role: program.role,
+        isolation: program.isolation,
+        program: program.command.program(),
+        has_ended: false,
+        is_asked_to_end: false,
+        stop_request: None,
+    })
+}
+
+/// Waits for the end of the command and, after a timeout, of the rest of its tree. Drains the output and describes the
+/// attempt. A fault if the system does not tell how the command ended. Then the command may still run; on Linux the
+/// kernel signals the command when backoff ends (`set_death_signal`).
+fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
+    let child_end = running.wait_for_end();
+    if let Some(failure) = running.child.start_failure() {
+        return Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO));
+    }
     let ran = running.deadlines.ran(now());
     let limit = running.deadlines.ended_by;
-    let mut end = match (limit, child_end) {
+    let end = match (limit, child_end) {
         (Some(limit), _) => End::TimedOut(limit),
         (None, Ok(end)) => end,
         (None, Err(errno)) => {
@@ -117,12 +124,9 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
             )));
         }
     };
-    running
-        .event_loop
-        .streams
-        .pty
-        .as_mut()
-        .map(Pty::stop_forwarding);
+    if let Some(pty) = &mut running.event_loop.streams.pty {
+        pty.stop_forwarding();
+    }
     let survivors = if limit.is_some() {
         after_exit::wait_for_tree(running)
     } else if running.interrupted.is_some() {
@@ -130,23 +134,46 @@ fn finish(running: &mut Running<'_>, child_end: nix::Result<End>) -> RunResult<O
     } else {
         Vec::new()
     };
-    if limit.is_none() && end == End::Exited(0) && !survivors.is_empty() {
-        // A process of the attempt goes on, which 0 would hide.
-        end = End::Unended;
-    }
     let is_drained = after_exit::drain(running);
-    if !is_drained && limit.is_none() && end != End::Unended {
-        // Without backoff, the command would still be writing at the signal or deadline.
-        end = running
-            .interrupted
-            .map_or(End::TimedOut(TimeLimit::Deadline), End::Signaled);
-    }
+    let drained = if is_drained {
+        Drained::Completely
+    } else {
+        Drained::InPart
+    };
+    let end = corrected_end(running, end, &survivors, drained);
     let mut outcome = Outcome::new(end, ran);
     // Lost output would make the failure permanent. After the deadline the run ends anyway, and names the deadline.
     outcome.seen.unread = !is_drained && outcome.end != End::TimedOut(TimeLimit::Deadline);
     outcome.cut = running.deadlines.cut;
     outcome.survivors = survivors;
     Ok(outcome)
+}
+
+/// Whether all output of an attempt has reached its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drained {
+    Completely,
+    InPart,
+}
+
+/// Returns the end of an attempt, with what is left of it taken into account: processes and output. A limit that has
+/// ended it stays its end.
+fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
+    if running.deadlines.ended_by.is_some() {
+        return end;
+    }
+    if end == End::Exited(0) && !survivors.is_empty() {
+        // A process of the attempt goes on, which 0 would hide.
+        return End::Unended;
+    }
+    if drained == Drained::Completely || end == End::Unended {
+        return end;
+    }
+    // Without backoff, the command would still be writing at the signal or deadline.
+    match running.interrupted {
+        Some(signal) => End::Signaled(signal),
+        None => End::TimedOut(TimeLimit::Deadline),
+    }
 }
 
 /// Ends the streams of the command. Adds their findings to the outcome, and corrects an end that `--pty` has changed.

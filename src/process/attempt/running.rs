@@ -11,13 +11,13 @@
 use std::time::Duration;
 
 use super::deadlines::Deadlines;
-use super::event_loop::EventLoop;
-use super::on_signal::{
-    Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
-};
 use super::tree::{ProcessTree, survival};
 use crate::policy::outcome::{End, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
+use crate::process::event_loop::EventLoop;
+use crate::process::event_loop::on_signal::{
+    Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
+};
 use crate::process::signals::{Received, SignalClass, Target};
 use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, reap_orphans};
@@ -29,6 +29,15 @@ use crate::process::terminal::pty::Pty;
 /// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
+/// What a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The command of the run.
+    Command,
+    /// A hook or a predicate.
+    Hook,
+}
+
 pub(super) struct Running<'a> {
     pub(super) event_loop: &'a mut EventLoop,
     pub(super) child: Child,
@@ -36,6 +45,7 @@ pub(super) struct Running<'a> {
     pub(super) deadlines: Deadlines<'a>,
     /// The first signal that asked backoff to end.
     pub(super) interrupted: Option<Signal>,
+    pub(super) role: Role,
     pub(super) isolation: Isolation,
     /// Name of the command's program.
     pub(super) program: String,
@@ -43,9 +53,23 @@ pub(super) struct Running<'a> {
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// The signal that asked the command to stop, until the command has stopped or was continued. A stop by STOP counts
-    /// as the response only before the deadline.
-    pub(super) stop_request: Option<(Signal, Deadline)>,
+    /// Set until the command has stopped or was continued.
+    pub(super) stop_request: Option<StopRequest>,
+}
+
+/// A request to stop that the command has got.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StopRequest {
+    signal: Signal,
+    /// A stop by STOP counts as the response only before this time.
+    stop_counts_until: Deadline,
+}
+
+impl StopRequest {
+    /// Returns true if a stop by this signal is the response.
+    fn is_answered_by(self, signal: Signal) -> bool {
+        signal.stops_a_job() || !self.stop_counts_until.is_due(now())
+    }
 }
 
 impl Running<'_> {
@@ -185,10 +209,15 @@ impl Running<'_> {
             SignalClass::Continue => {
                 self.stop_request = None;
                 self.child.forget_continued();
-                self.event_loop.streams.pty.as_mut().map(Pty::resume);
+                if let Some(pty) = &mut self.event_loop.streams.pty {
+                    pty.resume();
+                }
             }
             SignalClass::StopJob => {
-                self.stop_request = Some((signal, Deadline::after(now(), STOP_GRACE)));
+                self.stop_request = Some(StopRequest {
+                    signal,
+                    stop_counts_until: Deadline::after(now(), STOP_GRACE),
+                });
             }
             _ => {}
         }
@@ -220,7 +249,7 @@ impl Running<'_> {
         let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
         let command = RunningCommand {
             isolation: self.isolation,
-            is_hook: self.event_loop.is_hook,
+            is_hook: self.role == Role::Hook,
             is_stopped: is_job_control && self.child.is_stopped(),
             was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
@@ -274,15 +303,16 @@ impl Running<'_> {
         if !self.child.is_stopped() {
             return;
         }
-        // A stop by STOP is the answer to the request only for a while.
-        let in_time = requested.filter(|(_, until)| by.stops_a_job() || !until.is_due(now()));
-        let answered_request = in_time.map(|(signal, _)| signal);
+        let answered = requested.filter(|request| request.is_answered_by(by));
+        let answered_request = answered.map(|request| request.signal);
         // With --pty the command has its own session, but backoff continues the command with the job.
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
-        let job = match terminal::has_terminal() {
-            false => Job::NoTerminal,
-            true if is_in_job && terminal::parent_controls_jobs() => Job::Controlled,
-            true => Job::Uncontrolled,
+        let job = if !terminal::has_terminal() {
+            Job::NoTerminal
+        } else if is_in_job && terminal::parent_controls_jobs() {
+            Job::Controlled
+        } else {
+            Job::Uncontrolled
         };
         match on_stopped(by, answered_request, self.is_asked_to_end, job) {
             StopAction::Ignore => {}
@@ -314,14 +344,14 @@ impl Running<'_> {
     /// Stops backoff until it is continued. The attempt's clock pauses.
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let pty = self.event_loop.streams.pty.as_mut();
-        // With --pty, our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all
-        // of them.
-        let target = match &pty {
-            Some(_) if signal.stops_a_job() => terminal::key_target(),
-            _ => Target::OwnProcess,
-        };
-        pty.map(Pty::pause);
+        let mut target = Target::OwnProcess;
+        if let Some(pty) = &mut self.event_loop.streams.pty {
+            // Our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of them.
+            if signal.stops_a_job() {
+                target = terminal::key_target();
+            }
+            pty.pause();
+        }
         terminal::stop(&mut self.event_loop.signals, signal, target);
         let continued = now();
         self.deadlines

@@ -83,14 +83,22 @@ impl ProcessTree {
 
     /// Returns the members found earlier that still run and that this user may not signal.
     pub(crate) fn protected(&mut self, child: &Child) -> Vec<Survivor> {
-        let still_runs = |process: &&Process| {
-            read_process(process.pid).is_some_and(|now| now.is_same(process) && !now.is_zombie)
-        };
-        let running = self.known.iter().filter(still_runs);
-        running
-            .filter(|process| process.pid != child.pid() && is_protected(process.pid))
-            .map(to_survivor)
-            .collect()
+        let mut protected = Vec::new();
+        for process in &self.known {
+            if process.pid != child.pid() && still_runs(process) && is_protected(process.pid) {
+                protected.push(to_survivor(process));
+            }
+        }
+        protected
+    }
+
+    /// Returns true if a process is in the child's group, is a child of it or of one of `members`, or was a member
+    /// before: it may have lost its parent.
+    fn is_member(&self, process: &Process, child: &Child, members: &[Process]) -> bool {
+        child.group() == Some(process.group)
+            || process.parent == child.pid()
+            || members.iter().any(|member| member.pid == process.parent)
+            || self.known.iter().any(|known| known.is_same(process))
     }
 
     /// Updates the list of members. Returns false if the system has no list of processes.
@@ -101,17 +109,9 @@ impl ProcessTree {
         let mut members: Vec<Process> = Vec::new();
         // Each round finds children of the members of earlier rounds.
         loop {
-            let is_parent =
-                |pid| pid == child.pid() || members.iter().any(|member| member.pid == pid);
-            // Known members may have lost their parents.
-            let is_known =
-                |process: &Process| self.known.iter().any(|known| known.is_same(process));
-            let is_member = |process: &Process| {
-                child.group() == Some(process.group)
-                    || is_parent(process.parent)
-                    || is_known(process)
-            };
-            let (found, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_member);
+            let (found, others): (Vec<_>, Vec<_>) = candidates
+                .into_iter()
+                .partition(|process| self.is_member(process, child, &members));
             if found.is_empty() {
                 break;
             }
@@ -122,6 +122,11 @@ impl ProcessTree {
         self.known = members;
         true
     }
+}
+
+/// Returns true unless the process has ended; a zombie has.
+fn still_runs(process: &Process) -> bool {
+    read_process(process.pid).is_some_and(|now| now.is_same(process) && !now.is_zombie)
 }
 
 /// Sends a signal to a process unless its number was reused.

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use nix::poll::PollFlags;
 
-use super::query::{MOST_TIME_FOR_CPU, Query, is_own};
-use super::{System, fault};
+use super::System;
+use super::query::{MOST_TIME_FOR_CPU, NoAnswer, Query, is_own};
 use crate::budget::client::{DEFAULT_TIMEOUT, Store};
 use crate::policy::budget::Question;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::environment;
-use crate::run::host::{BudgetAnswer, RunError, RunResult};
+use crate::run::host::{BudgetAnswer, RunResult};
 use crate::run::plan::SharedBudget;
+use crate::text::describe_error;
 
 /// Limit on the time for counting an attempt while the attempt runs, unless the store timeout is longer.
 const COUNTING: Duration = Duration::from_secs(5);
@@ -19,12 +20,36 @@ const COUNTING: Duration = Duration::from_secs(5);
 /// Interval between two looks at a query that is late as it has no CPU.
 const CPU_POLL: Duration = Duration::from_millis(10);
 
-/// A fault is the reason why a store has given no answer.
 impl System {
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
         let time = budget.timeout.max(COUNTING);
         let store = self.store.clone();
         self.counting = Some(self.query(&store, budget, Question::Attempt, time));
+    }
+
+    /// Waits until the attempt is counted, if one is being counted.
+    pub(super) fn finish_count(
+        &mut self,
+        budget: &SharedBudget,
+        time: Duration,
+    ) -> RunResult<BudgetAnswer> {
+        match self.counting.take() {
+            Some(query) => self.answer_of(query, budget, Question::Attempt, time),
+            None => Ok(BudgetAnswer::default()),
+        }
+    }
+
+    /// Asks the run's store. The run has already waited for a pending count.
+    pub(super) fn ask(
+        &mut self,
+        budget: &SharedBudget,
+        question: Question,
+        time: Duration,
+    ) -> RunResult<BudgetAnswer> {
+        self.counting = None;
+        let store = self.store.clone();
+        let query = self.query(&store, budget, question, time);
+        self.answer_of(query, budget, question, time)
     }
 
     /// Starts a query, unless one that was given up still runs.
@@ -34,26 +59,28 @@ impl System {
         budget: &SharedBudget,
         question: Question,
         time: Duration,
-    ) -> RunResult<Query> {
+    ) -> Result<Query, NoAnswer> {
         if self.given_up.still_runs(store) {
-            return Err(RunError::Fault(format!("{store}: still gives no answer")));
+            return Err(NoAnswer(format!("{store}: still gives no answer")));
         }
-        Query::start(store, budget, question, time).map_err(fault("cannot start a process"))
+        Query::start(store, budget, question, time).map_err(|error| {
+            let why = describe_error(&error);
+            NoAnswer(format!("cannot start a process: {why}"))
+        })
     }
 
-    /// Waits for the answer, at most `time` from the start of the query.
+    /// Waits for the answer, at most `time` from the start of the query. Only a signal that ends the run is an error.
     fn wait_for_answer(
         &mut self,
         store: &Store,
-        query: RunResult<Query>,
+        mut query: Query,
         time: Duration,
-    ) -> RunResult<BudgetAnswer> {
-        let mut query = query?;
+    ) -> RunResult<Result<BudgetAnswer, NoAnswer>> {
         let mut until = query.until(time);
         let latest = query.until(time + MOST_TIME_FOR_CPU);
         loop {
             if let Some(answered) = query.answer(store) {
-                return answered.map_err(|why| RunError::Fault(why.to_string()));
+                return Ok(answered.map_err(|why| NoAnswer(why.to_string())));
             }
             let events = PollFlags::POLLIN;
             if self.event_loop.wait_for(query.fd(), events, until)? {
@@ -66,48 +93,64 @@ impl System {
                 self.given_up.add(store, query);
                 let limit = time.as_millis();
                 let why = format!("{store}: gives no answer within {limit}ms");
-                return Err(RunError::Fault(why));
+                return Ok(Err(NoAnswer(why)));
             }
         }
     }
 
-    /// Asks the run's store, or waits until the attempt is counted. If another store gives no answer, this
-    /// machine's own budget does.
-    pub(super) fn ask(
+    /// Waits for the answer of a query, if it could be started.
+    fn answer_of_started(
         &mut self,
+        store: &Store,
+        query: Result<Query, NoAnswer>,
+        time: Duration,
+    ) -> RunResult<Result<BudgetAnswer, NoAnswer>> {
+        match query {
+            Ok(query) => self.wait_for_answer(store, query, time),
+            Err(no_answer) => Ok(Err(no_answer)),
+        }
+    }
+
+    /// Waits for the answer of the run's store. If another store gives no answer, this machine's own budget does.
+    fn answer_of(
+        &mut self,
+        query: Result<Query, NoAnswer>,
         budget: &SharedBudget,
         question: Question,
         time: Duration,
     ) -> RunResult<BudgetAnswer> {
         let store = self.store.clone();
-        let query = match (question, self.counting.take()) {
-            // Nothing is being counted.
-            (Question::Attempt, None) => return Ok(BudgetAnswer::default()),
-            (Question::Attempt, Some(query)) => query,
-            // The run has already waited for a pending count.
-            _ => self.query(&store, budget, question, time),
-        };
-        let mut why = match self.wait_for_answer(&store, query, time) {
-            Err(RunError::Fault(why)) => why,
-            answered => return answered,
+        let why = match self.answer_of_started(&store, query, time)? {
+            Ok(answer) => return Ok(answer),
+            Err(NoAnswer(why)) => why,
         };
         let name = &budget.name;
-        let mut answer = None;
-        let mut effect = format!("going on without the budget \"{name}\"");
+        let going_on = format!("going on without the budget \"{name}\"");
         if budget.denies_if_down {
-            effect = format!("without the budget \"{name}\" no retry is made (--store-down deny)");
-        } else if !is_own(&store) {
-            let own = Store::Directory(environment::state_home());
-            let query = self.query(&own, budget, question, DEFAULT_TIMEOUT);
-            match self.wait_for_answer(&own, query, DEFAULT_TIMEOUT) {
-                Err(RunError::Fault(also)) => why = format!("{why}; {also}"),
-                answered => {
-                    answer = answered?.answer;
-                    effect = format!("going on with this machine's own budget \"{name}\"");
-                }
-            }
+            return Ok(without_answer(format!(
+                "{why}; without the budget \"{name}\" no retry is made (--store-down deny)"
+            )));
         }
-        let warning = Some(format!("{why}; {effect}"));
-        Ok(BudgetAnswer { answer, warning })
+        if is_own(&store) {
+            return Ok(without_answer(format!("{why}; {going_on}")));
+        }
+        let own = Store::Directory(environment::state_home());
+        let query = self.query(&own, budget, question, DEFAULT_TIMEOUT);
+        match self.answer_of_started(&own, query, DEFAULT_TIMEOUT)? {
+            Ok(of_own) => Ok(BudgetAnswer {
+                answer: of_own.answer,
+                warning: Some(format!(
+                    "{why}; going on with this machine's own budget \"{name}\""
+                )),
+            }),
+            Err(NoAnswer(also)) => Ok(without_answer(format!("{why}; {also}; {going_on}"))),
+        }
+    }
+}
+
+fn without_answer(warning: String) -> BudgetAnswer {
+    BudgetAnswer {
+        answer: None,
+        warning: Some(warning),
     }
 }

@@ -1,35 +1,37 @@
 //! Implements `run::Host` on the operating system: signals, the monotonic clock, the command.
 
-mod between_attempts;
 mod budget;
-pub(crate) mod clash;
-mod files;
 mod query;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
-use crate::process::attempt::event_loop::EventLoop;
-use crate::process::attempt::run;
+use crate::process::attempt::{Program, Role, run};
+use crate::process::event_loop::EventLoop;
+use crate::process::event_loop::waits::WriteError;
+use crate::process::files::env_file;
+use crate::process::files::write::{IfMissing, open_to_append, replace};
 use crate::process::signals::Signals;
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
-use crate::process::sys::{fd, stdio, temporary};
+use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BudgetAnswer, EnvLines, Host, RunError, RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
+    RunResult, ShellKind,
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::text::describe_error;
-use query::{GivenUp, Query};
+use query::{GivenUp, NoAnswer, Query};
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -48,17 +50,18 @@ pub(crate) struct System {
     log: Option<Sink>,
     store: Store,
     /// The query that counts the current attempt.
-    counting: Option<RunResult<Query>>,
+    counting: Option<Result<Query, NoAnswer>>,
     given_up: GivenUp,
 }
 
 impl System {
     /// Takes over this process's signals to run a command.
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
-        let signals = Signals::take_over().map_err(fault("cannot receive signals"))?;
+        let signals = Signals::take_over()
+            .map_err(|error| RunError::of_system("cannot receive signals", &error))?;
         let began = clock::now();
-        let streams =
-            Streams::new(&plan.streams).map_err(fault("cannot use the standard streams"))?;
+        let streams = Streams::new(&plan.streams)
+            .map_err(|error| RunError::of_system("cannot use the standard streams", &error))?;
         let deadline = Deadline::maybe_after(began, plan.limits.deadline);
         Ok(System {
             began,
@@ -78,13 +81,12 @@ impl System {
     fn isolation(&self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
         // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
-        match (
-            self.event_loop.streams.pty.is_some(),
-            terminal::has_terminal(),
-        ) {
-            (true, _) => Isolation::Terminal,
-            (false, true) => Isolation::Shared,
-            (false, false) => Isolation::Group,
+        if self.event_loop.streams.pty.is_some() {
+            Isolation::Terminal
+        } else if terminal::has_terminal() {
+            Isolation::Shared
+        } else {
+            Isolation::Group
         }
     }
 
@@ -96,33 +98,31 @@ impl System {
             ShellKind::Predicate => streams.observer.copy_file()?,
             ShellKind::Hook | ShellKind::BeforeRetry => Some(streams.observer.tail_file()?),
         };
-        let stderr = streams.held_stderr()?;
-        let stdout = match (kind, &stderr) {
+        let error = streams.held_stderr()?;
+        let output = match kind {
             // `jq -e` prints its answer, which is useless at each attempt.
-            (ShellKind::Predicate, _) => fd::null()?,
-            (_, Some(held)) => held.try_clone()?,
-            (_, None) if fd::is_inherited(stdio::ERR) => {
-                fd::inherited(stdio::ERR).try_clone_to_owned()?
-            }
-            // The caller closed standard error, and standard output is the command's.
-            (_, None) => fd::null()?,
+            ShellKind::Predicate => fd::null()?,
+            ShellKind::Hook | ShellKind::BeforeRetry => output_of_hook(error.as_ref())?,
         };
-        let outputs = [Some(stdout), stderr];
-        Ok(ChildStdio { input, outputs })
+        Ok(ChildStdio {
+            input,
+            output: Some(output),
+            error,
+        })
     }
 
     /// Writes the report: a file is replaced atomically, other targets are written directly. If that fails, a warning
     /// says so.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
-        let written = match files::replace(path, text) {
+        let written = match replace(path, text) {
             Ok(None) => Ok(()),
             Ok(Some(other_target)) => self.event_loop.write(&other_target, text),
-            Err(error) => Err(RunError::Fault(describe_error(&error))),
+            Err(error) => Err(WriteError::Failed(describe_error(&error))),
         };
         if let Err(error) = written {
             let why = match error {
-                RunError::Fault(why) => why,
-                RunError::Interrupted(_) => "interrupted".into(),
+                WriteError::Failed(why) => why,
+                WriteError::Interrupted(_) => "interrupted".into(),
             };
             let _ = self.complain(&format!(
                 "warning: cannot write to --report {path:?}: {why}"
@@ -130,15 +130,41 @@ impl System {
         }
     }
 
-    /// Appends lines to the log file. Empty `lines` create no file, but show whether an existing one can
-    /// be opened.
-    fn append_to_log(&mut self, path: &Path, lines: &str) -> RunResult<()> {
-        if self.log.is_none() {
-            let opened = files::open_to_append(path, !lines.is_empty());
-            self.log = opened.map_err(|error| RunError::Fault(describe_error(&error)))?;
+    /// Opens the file of `--log-file`, if it exists; otherwise only looks whether it could be created.
+    pub(crate) fn open_log(&mut self) -> RunResult<()> {
+        let Some(path) = self.log_path.clone() else {
+            return Ok(());
+        };
+        match self.find_log(&path, IfMissing::Leave) {
+            Ok(()) => Ok(()),
+            Err(error) => self.go_on_without_log(&path, &describe_error(&error)),
         }
-        let log = self.log.as_ref();
-        log.map_or(Ok(()), |log| self.event_loop.write(log, lines))
+    }
+
+    /// Opens the log file, unless it is open.
+    fn find_log(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
+        if self.log.is_none() {
+            self.log = open_to_append(path, if_missing)?;
+        }
+        Ok(())
+    }
+
+    /// Appends lines to the log file.
+    fn append_to_log(&mut self, path: &Path, lines: &str) -> Result<(), WriteError> {
+        self.find_log(path, IfMissing::Create)
+            .map_err(|error| WriteError::Failed(describe_error(&error)))?;
+        match &self.log {
+            Some(log) => self.event_loop.write(log, lines),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops later lines of the log, after one warning.
+    fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
+        self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
+        let warning =
+            format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
+        self.complain(&warning)
     }
 
     /// Writes lines to standard error, or holds them back with `--stderr failure`. Ignores write errors, as no place is
@@ -157,8 +183,8 @@ impl System {
         let written = self.event_loop.write(sink, &lines);
         self.has_lost_lines = written.is_err();
         match written {
-            Err(RunError::Fault(_)) => Ok(()),
-            written => written,
+            Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
+            Err(WriteError::Failed(_)) | Ok(()) => Ok(()),
         }
     }
 
@@ -173,9 +199,14 @@ impl System {
     }
 }
 
-/// Makes an error of the system a fault of backoff.
-fn fault(what: &'static str) -> impl Fn(io::Error) -> RunError {
-    move |error| RunError::Fault(format!("{what}: {}", describe_error(&error)))
+/// Returns the standard output of a hook: the file that holds standard error back, if any, or else standard error.
+fn output_of_hook(held_stderr: Option<&OwnedFd>) -> io::Result<OwnedFd> {
+    match held_stderr {
+        Some(held) => held.try_clone(),
+        None if fd::is_inherited(stdio::ERR) => fd::inherited(stdio::ERR).try_clone_to_owned(),
+        // The caller closed standard error, and standard output is the command's.
+        None => fd::null(),
+    }
 }
 
 impl Host for System {
@@ -192,26 +223,26 @@ impl Host for System {
         let has_time = self.event_loop.read_input_first(self.deadline)?;
         if !has_time {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
-            let interrupted = None;
             return Ok(Attempt {
                 outcome,
-                interrupted,
+                interrupted: None,
             });
         }
-        self.event_loop.is_hook = false;
         // No wait is pending that USR1 could end.
         self.event_loop.wait_is_over = false;
         let streams = &mut self.event_loop.streams;
-        let stdio = streams.begin().map_err(fault("cannot make the streams"))?;
-        let (isolation, deadline) = (self.isolation(), self.deadline);
-        run(
-            &mut self.event_loop,
-            &self.command,
-            isolation,
+        let stdio = streams
+            .begin()
+            .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
+        let program = Program {
+            command: &self.command,
+            role: Role::Command,
+            isolation: self.isolation(),
             stdio,
             spec,
-            deadline,
-        )
+            deadline: self.deadline,
+        };
+        run(&mut self.event_loop, program)
     }
 
     fn tidy_terminal(&mut self) {
@@ -224,10 +255,10 @@ impl Host for System {
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<bool> {
         // Without a wait, the next attempt receives signals first.
-        Ok(delay.is_zero()
-            || self
-                .event_loop
-                .sleep(delay, self.deadline, countdown_text)?)
+        if delay.is_zero() {
+            return Ok(true);
+        }
+        self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
     fn run_shell(
@@ -236,53 +267,42 @@ impl Host for System {
         shell: &str,
         spec: &AttemptSpec,
     ) -> RunResult<Attempt> {
-        let stdio = self.stdio_for(kind);
-        let stdio = stdio.map_err(fault("cannot keep the output for hooks and predicates"))?;
+        let what = "cannot keep the output for hooks and predicates";
+        let stdio = self
+            .stdio_for(kind)
+            .map_err(|error| RunError::of_system(what, &error))?;
         let isolation = match kind {
             ShellKind::Hook => Isolation::Session,
             ShellKind::Predicate | ShellKind::BeforeRetry => self.isolation(),
         };
         let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
-        // Later than the run's deadline for `--on-give-up`.
-        let deadline = Deadline::maybe_after(self.began, spec.deadline);
-        self.event_loop.is_hook = true;
-        run(
-            &mut self.event_loop,
-            &command,
+        let program = Program {
+            command: &command,
+            role: Role::Hook,
             isolation,
             stdio,
             spec,
-            deadline,
-        )
-    }
-
-    fn run_before_retry(
-        &mut self,
-        shell: &str,
-        mut spec: AttemptSpec,
-    ) -> RunResult<(Attempt, EnvLines)> {
-        // Private to this user. Without a file the variable is empty.
-        let file = temporary::named(".backoff-env-", &std::env::temp_dir());
-        spec.set(
-            "BACKOFF_ENV",
-            file.as_ref().map_or(Path::new(""), |file| file.path()),
-        );
-        let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
-        let lines = match file {
-            Ok(file) => {
-                files::take_env_file(file).map_or_else(EnvLines::Unreadable, EnvLines::Read)
-            }
-            Err(error) => EnvLines::NoFile(files::env_file_cannot_be(
-                "made",
-                &std::env::temp_dir(),
-                &error,
-            )),
+            // Later than the run's deadline for `--on-give-up`.
+            deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
-        Ok((attempt, lines))
+        run(&mut self.event_loop, program)
     }
 
-    fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
-        self.event_loop.print_kept(has_good_output)
+    fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
+        let file = env_file::make();
+        // Without a file the variable is empty.
+        let path = file.as_ref().map_or(Path::new(""), |file| file.path());
+        spec.set("BACKOFF_ENV", path);
+        let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
+        let env_lines = match file {
+            Ok(file) => env_file::take(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
+            Err(why) => EnvLines::NoFile(why),
+        };
+        Ok(BeforeRetry { attempt, env_lines })
+    }
+
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+        self.event_loop.print_kept(kept)
     }
 
     fn drop_later_messages(&mut self) {
@@ -291,6 +311,14 @@ impl Host for System {
 
     fn begin_counting(&mut self, budget: &SharedBudget) {
         self.begin_count(budget);
+    }
+
+    fn finish_counting(
+        &mut self,
+        budget: &SharedBudget,
+        patience: Duration,
+    ) -> RunResult<BudgetAnswer> {
+        self.finish_count(budget, patience)
     }
 
     fn ask_budget(
@@ -307,15 +335,9 @@ impl Host for System {
             return self.write_to_standard_error(lines);
         };
         match self.append_to_log(&path, lines) {
-            Err(RunError::Fault(why)) => {
-                // Later lines are dropped without another warning.
-                self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
-                let warning = format!(
-                    "warning: cannot write to --log-file {path:?}: {why}; going on without it"
-                );
-                self.complain(&warning)
-            }
-            written => written,
+            Ok(()) => Ok(()),
+            Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
+            Err(WriteError::Failed(why)) => self.go_on_without_log(&path, &why),
         }
     }
 

@@ -19,6 +19,10 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Limit on the additional time for a query that has no CPU.
 pub(super) const MOST_TIME_FOR_CPU: Duration = Duration::from_secs(5);
 
+/// Why a store has given no answer.
+#[derive(Debug)]
+pub(super) struct NoAnswer(pub(super) String);
+
 /// An answer, or an error that names the store.
 type Answered = Result<BudgetAnswer, StoreError>;
 
@@ -40,17 +44,9 @@ impl Query {
         // All queries need it, and what a child reads is gone with the child.
         store.load();
         let began = now();
-        let ask = || {
-            let answered = if is_own(store)
-                && let Some(home) = environment::missing_home_of_state()
-            {
-                Err(StoreError::MissingHome(home))
-            } else {
-                store.ask(budget, question, began, time, since_epoch)
-            };
-            encode(&answered)
-        };
-        let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, ask)?;
+        let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, || {
+            encode(&ask(store, budget, question, began, time))
+        })?;
         Ok(Query { began, child })
     }
 
@@ -81,6 +77,22 @@ impl Query {
             })),
         }
     }
+}
+
+/// Asks a store, in the child.
+fn ask(
+    store: &Store,
+    budget: &SharedBudget,
+    question: Question,
+    began: Instant,
+    time: Duration,
+) -> Answered {
+    if is_own(store)
+        && let Some(home) = environment::missing_home_of_state()
+    {
+        return Err(StoreError::MissingHome(home));
+    }
+    store.ask(budget, question, began, time, since_epoch)
 }
 
 fn encode(answered: &Answered) -> Vec<u8> {

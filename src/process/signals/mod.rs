@@ -20,6 +20,7 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::system::is_from_kernel;
 use crate::run::uninterrupted;
 
 /// The receiver of a signal.
@@ -124,6 +125,11 @@ static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
 static IS_LOST: AtomicBool = AtomicBool::new(false);
 
+/// Returns true if a record was lost since the flag was reset.
+fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
+}
+
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
 
@@ -164,7 +170,6 @@ impl Signals {
     /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost: the pipe does not show
     /// every signal then.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
-        let is_lost = || IS_LOST.load(Ordering::Relaxed);
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
         let has_polled = !is_lost() && poll();
@@ -295,7 +300,8 @@ fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigacti
     unsafe {
         let mut old: sigaction = std::mem::zeroed();
         let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
-        Errno::result(libc::sigaction(signal.number(), new, &raw mut old)).map(|_| old)
+        Errno::result(libc::sigaction(signal.number(), new, &raw mut old))?;
+        Ok(old)
     }
 }
 
@@ -324,9 +330,7 @@ fn record(info: &siginfo_t) {
     // SAFETY: the union is plain data. The sender is a process, or 0 for the terminal and timers. Other signals may
     // have another field there, which has no effect.
     let sender = unsafe { info.si_pid() };
-    // On Linux sender 0 may be a process outside this PID namespace.
-    const SI_KERNEL: i32 = 0x80;
-    let from_kernel = info.si_code == SI_KERNEL || cfg!(portable) && sender == 0;
+    let from_kernel = is_from_kernel(info, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     let written = uninterrupted(|| write(records, record.as_flattened()));
     IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);

@@ -51,7 +51,12 @@ struct Report {
     reason = "id_t is wider than pid_t on FreeBSD only"
 )]
 fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>> {
-    let (kind, number) = child.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
+    let kind = if child.is_some() {
+        libc::P_PID
+    } else {
+        libc::P_ALL
+    };
+    let number = child.unwrap_or(0);
     uninterrupted(|| {
         // SAFETY: siginfo_t is plain data, for which zeroes are valid; waitid fills the fields of SIGCHLD, or leaves
         // them zero. `nix` cannot name all real-time signals.
@@ -151,7 +156,11 @@ impl Child {
         ) {
             self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
             self.was_continued = !self.is_stopped;
-            self.stopped_by = Signal::from_number(report.status).filter(|_| self.is_stopped);
+            self.stopped_by = if self.is_stopped {
+                Signal::from_number(report.status)
+            } else {
+                None
+            };
         }
     }
 

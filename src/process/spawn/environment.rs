@@ -36,29 +36,18 @@ impl Environment {
         let mut pid_variables = Vec::new();
         for inherited in entries() {
             let bytes = inherited.to_bytes();
-            let name = bytes
-                .iter()
-                .position(|byte| *byte == b'=')
-                .map(|end| &bytes[..end]);
-            let is_replaced = variables
-                .iter()
-                .any(|(added, _)| name == Some(added.as_bytes()));
-            if is_replaced || name == Some(LEFT.as_bytes()) {
+            if is_replaced(bytes, variables) {
                 continue;
             }
-            let has_own_pid =
-                |prefix: &&str| bytes.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes());
-            if let Some(name) = PID_VARIABLES.into_iter().find(has_own_pid) {
-                let (index, entry) = (pointers.len(), [0; 32]);
-                pid_variables.push(PidVariable { index, name, entry });
+            if let Some(name) = pid_variable(bytes, &own_pid) {
+                pid_variables.push(PidVariable {
+                    index: pointers.len(),
+                    name,
+                    entry: [0; 32],
+                });
             }
             pointers.push(inherited.as_ptr());
         }
-        let to_entry = |(name, value): &Variable| {
-            let text = [name.as_bytes(), b"=", value.as_encoded_bytes()].concat();
-            // Values cannot contain NUL.
-            CString::new(text).ok()
-        };
         let added: Vec<CString> = variables.iter().filter_map(to_entry).collect();
         pointers.extend(added.iter().map(|entry| entry.as_ptr()));
         pointers.push(ptr::null());
@@ -76,4 +65,26 @@ impl Environment {
             self.entries[*index] = entry.as_ptr().cast();
         }
     }
+}
+
+/// Returns true if an inherited entry is set anew, or never inherited.
+fn is_replaced(entry: &[u8], variables: &[Variable]) -> bool {
+    let Some(end) = entry.iter().position(|byte| *byte == b'=') else {
+        return false;
+    };
+    let name = &entry[..end];
+    let is_set = variables.iter().any(|(added, _)| name == added.as_bytes());
+    is_set || name == LEFT.as_bytes()
+}
+
+/// Returns the variable, with `=`, if an entry is one of [`PID_VARIABLES`] with backoff's process number.
+fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
+    PID_VARIABLES
+        .into_iter()
+        .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
+}
+
+/// Returns the entry of a variable. Values cannot contain NUL.
+fn to_entry((name, value): &Variable) -> Option<CString> {
+    CString::new([name.as_bytes(), b"=", value.as_encoded_bytes()].concat()).ok()
 }

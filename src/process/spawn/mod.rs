@@ -89,32 +89,24 @@ impl Command {
         if name.is_empty() || name.contains(&b'/') {
             return vec![c_string(name)];
         }
-        let set = variables.iter().find(|(name, _)| name == "PATH");
-        let path = set
-            .map(|(_, path)| path.clone())
-            .or_else(|| variable("PATH"));
-        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
-        let file_in = |directory: &[u8]| match directory {
-            // An empty entry is the working directory.
-            b"" => c_string(name),
-            _ => c_string(&[directory, b"/", name].concat()),
+        let path = match variables.iter().find(|(name, _)| name == "PATH") {
+            Some((_, path)) => Some(path.clone()),
+            None => variable("PATH"),
         };
+        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
         path.as_bytes()
             .split(|byte| *byte == b':')
-            .map(file_in)
+            .map(|directory| file_in(directory, name))
             .collect()
     }
 
     /// Explains why none of the files could be executed.
     fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
-        let paths = || {
-            files
-                .iter()
-                .map(|file| Path::new(OsStr::from_bytes(file.to_bytes())))
-        };
-        let message = match (errno, paths().find(|path| path.exists())) {
+        let paths: Vec<&Path> = files.iter().map(path_of).collect();
+        let existing = paths.iter().find(|path| path.exists());
+        let message = match (errno, existing) {
             (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
-            (Errno::ENOENT, None) if paths().any(Path::is_symlink) => {
+            (Errno::ENOENT, None) if paths.iter().any(|path| path.is_symlink()) => {
                 "it is a symbolic link to nothing".into()
             }
             (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
@@ -124,7 +116,9 @@ impl Command {
             (Errno::ENOENT, _) if self.name().contains(&b'/') => StartFailure::NO_FILE.into(),
             (Errno::ENOTDIR, _) if self.name().contains(&b'/') => describe(errno),
             (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
-            (Errno::EACCES, _) if paths().any(Path::is_dir) => "it is a directory".into(),
+            (Errno::EACCES, _) if paths.iter().any(|path| path.is_dir()) => {
+                "it is a directory".into()
+            }
             (errno, _) => describe(errno),
         };
         let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
@@ -136,6 +130,18 @@ impl Command {
         let name = std::str::from_utf8(self.name());
         name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
     }
+}
+
+/// Returns the candidate of an entry of PATH; an empty one is the working directory.
+fn file_in(directory: &[u8], name: &[u8]) -> CString {
+    if directory.is_empty() {
+        return c_string(name);
+    }
+    c_string(&[directory, b"/", name].concat())
+}
+
+fn path_of(file: &CString) -> &Path {
+    Path::new(OsStr::from_bytes(file.to_bytes()))
 }
 
 /// Converts a word of a command line, which cannot contain NUL.

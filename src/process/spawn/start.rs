@@ -20,7 +20,9 @@ use super::environment::Environment;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::system::set_death_signal;
 
 /// Runs an executable text file that begins without `#!`.
 pub(super) const SHELL: &CStr = c"/bin/sh";
@@ -45,7 +47,8 @@ pub(crate) enum Isolation {
 #[derive(Debug, Default)]
 pub(crate) struct ChildStdio {
     pub(crate) input: Option<OwnedFd>,
-    pub(crate) outputs: [Option<OwnedFd>; 2],
+    pub(crate) output: Option<OwnedFd>,
+    pub(crate) error: Option<OwnedFd>,
 }
 
 /// Data for the child, prepared by the parent.
@@ -89,25 +92,6 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
-/// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already.
-#[cfg(not(portable))]
-fn set_death_signal(parent: u32, signal: signal::Signal) -> bool {
-    let _ = nix::sys::prctl::set_pdeathsig(signal);
-    // 0: backoff is outside of the child's PID namespace.
-    [0, parent].contains(&std::os::unix::process::parent_id())
-}
-
-#[cfg(portable)]
-fn set_death_signal(_parent: u32, _signal: signal::Signal) -> bool {
-    true
-}
-
-/// Ends the process at once, without exit handlers and destructors. Async-signal-safe.
-pub(crate) fn exit_now(status: i32) -> ! {
-    // SAFETY: _exit never returns and touches no memory.
-    unsafe { libc::_exit(status) }
-}
-
 /// Sets up the child and executes the command. Returns the error of the failed step.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
@@ -129,7 +113,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         return errno;
     }
     if setup.isolation == Isolation::Terminal
-        && let [Some(terminal), _] = &setup.stdio.outputs
+        && let Some(terminal) = &setup.stdio.output
     {
         // SAFETY: the call takes an integer.
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
@@ -142,10 +126,16 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
 
 /// Replaces the standard descriptors. Replacements are above 2, so none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
-    let [output, error] = &stdio.outputs;
-    stdio.input.as_ref().map_or(Ok(()), dup2_stdin)?;
-    output.as_ref().map_or(Ok(()), dup2_stdout)?;
-    error.as_ref().map_or(Ok(()), dup2_stderr)
+    if let Some(input) = &stdio.input {
+        dup2_stdin(input)?;
+    }
+    if let Some(output) = &stdio.output {
+        dup2_stdout(output)?;
+    }
+    if let Some(error) = &stdio.error {
+        dup2_stderr(error)?;
+    }
+    Ok(())
 }
 
 /// Tries each file as `execvp(3)` does. Returns an error if none was executed.

@@ -10,7 +10,6 @@ mod tee;
 mod turns;
 
 use std::io;
-use std::iter::once;
 use std::mem::take;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -22,22 +21,20 @@ use crate::process::spawn::ChildStdio;
 use crate::process::sys::clock::now;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
-use crate::run::streams::{OutputMode, StreamOptions};
+use crate::run::host::KeptOutput;
+use crate::run::streams::{Channel, OutputMode, PerChannel, StreamOptions};
 use observer::OutputObserver;
 use output::Output;
 use spool::Spool;
 use stdin::Stdin;
 use turns::Turns;
 
-/// Names of the outputs in messages.
-pub(crate) const NAMES: [&str; 2] = ["standard output", "standard error"];
-
 /// The streams of a run.
 #[derive(Debug)]
 pub(crate) struct Streams {
     options: StreamOptions,
     pub(crate) input: Stdin,
-    pub(crate) outputs: [Output; 2],
+    pub(crate) outputs: PerChannel<Output>,
     /// Standard output, if backoff handles it, goes to the file of standard error.
     is_same_file: bool,
     /// The turns of both outputs, if they are streamed to the same file.
@@ -46,7 +43,7 @@ pub(crate) struct Streams {
     pub(crate) is_mid_line: bool,
     /// Messages with `--stderr failure` are dropped, as the run has succeeded.
     drops_messages: bool,
-    /// The terminal of the running attempt (`--pty`); `outputs[0]` reads its output.
+    /// The terminal of the running attempt (`--pty`); `outputs.stdout` reads its output.
     pub(crate) pty: Option<Pty>,
     /// Bytes that were typed for `pty` while the last attempt ended.
     typed_late: Vec<u8>,
@@ -54,26 +51,29 @@ pub(crate) struct Streams {
     pub(crate) observer: OutputObserver,
 }
 
-/// A stream that backoff moves: typed or replayed input, or an output (0 is standard output, 1 standard error).
+/// A stream that backoff moves: typed or replayed input, or an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     Input,
-    Output(usize),
+    Output(Channel),
 }
 
 /// Before and after an attempt.
 impl Streams {
     /// Prepares the streams of a run, before an attempt moves the offset of standard input.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
-        let mut outputs =
-            [(stdio::OUT, 0), (stdio::ERR, 1)].map(|(fd, i)| Output::new(fd, options.outputs[i]));
-        if options.outputs[1] == OutputMode::Failure {
+        let mut outputs = PerChannel {
+            stdout: Output::new(stdio::OUT, options.mode(Channel::Stdout)),
+            stderr: Output::new(stdio::ERR, options.mode(Channel::Stderr)),
+        };
+        if options.mode(Channel::Stderr) == OutputMode::Failure {
             // A file from the start, as predicates and hooks write to it, too.
-            outputs[1].kept = Spool::shared();
+            outputs.stderr.kept = Spool::shared();
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            is_same_file: options.is_observed(0) && fd::is_same_file(stdio::OUT, stdio::ERR),
+            is_same_file: options.is_observed(Channel::Stdout)
+                && fd::is_same_file(stdio::OUT, stdio::ERR),
             turns: None,
             is_mid_line: false,
             drops_messages: false,
@@ -89,100 +89,144 @@ impl Streams {
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.observer = OutputObserver::new(&self.options);
-        let mut child = ChildStdio {
-            input: self.input.begin()?,
-            outputs: [None, None],
-        };
+        let input = self.input.begin()?;
         if self.options.pty {
-            // Input can be typed if nothing replaces the caller's.
-            let typed_before = take(&mut self.typed_late);
-            let (pty, both_outputs, terminal) = Pty::open(self.input.is_inherited(), typed_before)?;
-            self.pty = Some(pty);
-            self.outputs[0].begin(Some(both_outputs));
-            child.input = child.input.or(terminal.input);
-            child.outputs = terminal.outputs;
-            return Ok(child);
+            return self.begin_on_pty(input);
         }
-        for (i, output) in self.outputs.iter_mut().enumerate() {
-            let mut source = None;
-            if self.options.is_observed(i) {
-                let (read, write) = fd::pipe()?;
-                fd::set_nonblocking(&read)?;
-                (source, child.outputs[i]) = (Some(read), Some(write));
-            } else if self.options.outputs[i] == OutputMode::Null {
-                child.outputs[i] = Some(fd::null()?);
-            }
-            output.begin(source);
+        let output = self.begin_output(Channel::Stdout)?;
+        let error = self.begin_output(Channel::Stderr)?;
+        Ok(ChildStdio {
+            input,
+            output,
+            error,
+        })
+    }
+
+    fn are_streamed_to_one_file(&self) -> bool {
+        self.is_same_file
+            && !self.options.pty
+            && self.is_streamed(Channel::Stdout)
+            && self.is_streamed(Channel::Stderr)
+    }
+
+    fn is_streamed(&self, channel: Channel) -> bool {
+        self.options.is_observed(channel) && self.options.mode(channel) == OutputMode::Stream
+    }
+
+    /// Opens the terminal of an attempt. `input` replaces the caller's, if given.
+    fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
+        // Input can be typed if nothing replaces the caller's.
+        let typed_before = take(&mut self.typed_late);
+        let opened = Pty::open(self.input.is_inherited(), typed_before)?;
+        self.pty = Some(opened.pty);
+        self.outputs.stdout.begin(Some(opened.output));
+        let mut child = opened.child;
+        if input.is_some() {
+            child.input = input;
         }
         Ok(child)
     }
 
-    fn are_streamed_to_one_file(&self) -> bool {
-        let is_streamed =
-            |i| self.options.is_observed(i) && self.options.outputs[i] == OutputMode::Stream;
-        self.is_same_file && !self.options.pty && is_streamed(0) && is_streamed(1)
+    /// Begins to read an output, if backoff must see it. Returns the command's end; None if the output is inherited.
+    fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
+        let output = &mut self.outputs[channel];
+        if self.options.is_observed(channel) {
+            let (read, write) = fd::pipe()?;
+            fd::set_nonblocking(&read)?;
+            output.begin(Some(read));
+            return Ok(Some(write));
+        }
+        output.begin(None);
+        if self.options.mode(channel) == OutputMode::Null {
+            return fd::null().map(Some);
+        }
+        Ok(None)
     }
 
     /// Ends the attempt. Returns observations of its streams, or an error.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         // Restores our terminal's modes.
-        self.typed_late = self
-            .pty
-            .take()
-            .map(|mut pty| take(&mut pty.typed_late))
-            .unwrap_or_default();
+        self.typed_late = match self.pty.take() {
+            Some(mut pty) => take(&mut pty.typed_late),
+            None => Vec::new(),
+        };
         self.input.end();
-        let (matched, wait_asked) = self.observer.finish();
+        let found = self.observer.finish();
         let seen = Seen {
-            matched,
-            wait_asked,
+            matched: found.matched,
+            wait_asked: found.wait_asked,
             input_lost: self.input.kept.is_incomplete,
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // As for a command that is not observed, a reader of standard error that is gone does not matter.
-            reader_gone: self.outputs[0].reader_gone,
+            reader_gone: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.
             unread: false,
         };
-        let input = ("standard input", self.input.fault.take());
-        let outputs = NAMES
-            .into_iter()
-            .zip(self.outputs.each_mut().map(Output::end));
-        let mut faults = once(input).chain(outputs);
-        let first_fault = faults.find_map(|(name, fault)| Some((name, fault?)));
-        first_fault.map_or(Ok(seen), |(name, why)| Err(format!("{name}: {why}")))
+        match self.take_first_fault() {
+            Some(fault) => Err(fault),
+            None => Ok(seen),
+        }
     }
 
-    /// Returns the output that could not be kept, and why.
+    /// Ends both outputs. Returns the first error of a stream, if any.
+    fn take_first_fault(&mut self) -> Option<String> {
+        let of_input = self.input.fault.take();
+        let of_stdout = self.outputs.stdout.end();
+        let of_stderr = self.outputs.stderr.end();
+        if let Some(why) = of_input {
+            return Some(format!("standard input: {why}"));
+        }
+        if let Some(why) = of_stdout {
+            return Some(format!("{}: {why}", Channel::Stdout));
+        }
+        of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
+    }
+
+    /// Returns the outputs that could not be kept, and why.
     fn not_kept(&mut self) -> Option<String> {
-        let outputs = NAMES.into_iter().zip(&mut self.outputs);
-        let not_kept = outputs.filter_map(|(name, output)| {
-            let why = output.full.take()?;
-            Some(format!("{name} cannot be kept: {why}"))
-        });
-        not_kept.reduce(|all, one| format!("{all}; {one}"))
+        let mut not_kept = Vec::new();
+        for channel in Channel::ALL {
+            if let Some(why) = self.outputs[channel].full.take() {
+                not_kept.push(format!("{channel} cannot be kept: {why}"));
+            }
+        }
+        if not_kept.is_empty() {
+            return None;
+        }
+        Some(not_kept.join("; "))
+    }
+
+    /// Drops kept output unless it has to be printed at the end of the run.
+    pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
+        self.outputs.stdout.drop_unless_wanted(kept);
+        self.outputs.stderr.drop_unless_wanted(kept);
     }
 
     /// Forgets kept output once it was printed, so that later messages are written directly.
     pub(crate) fn forget_kept_output(&mut self) {
-        for output in &mut self.outputs {
-            output.close();
-            output.begin_to_forward();
+        for channel in Channel::ALL {
+            self.outputs[channel].close();
+            self.outputs[channel].begin_to_forward();
+            // The printed output may end within a line.
+            self.note_written(channel);
         }
-        // The printed output may end within a line.
-        self.note_written(0);
-        self.note_written(1);
     }
 
     /// Drops later messages with `--stderr failure`, as the run has succeeded.
     pub(crate) fn drop_later_messages(&mut self) {
-        self.drops_messages = self.options.outputs[1] == OutputMode::Failure;
+        self.drops_messages = self.holds_back_stderr();
+    }
+
+    /// Returns true with `--stderr failure`.
+    fn holds_back_stderr(&self) -> bool {
+        self.options.mode(Channel::Stderr) == OutputMode::Failure
     }
 
     /// Returns true if messages and the output of hooks are held back with standard error.
     fn holds_messages(&self) -> bool {
-        self.options.outputs[1] == OutputMode::Failure && self.outputs[1].keeps()
+        self.holds_back_stderr() && self.outputs.stderr.keeps()
     }
 
     /// Holds back or drops lines of backoff. Returns false if they have to be printed now.
@@ -192,7 +236,7 @@ impl Streams {
         }
         let holds = self.holds_messages();
         if holds {
-            self.outputs[1].kept.append(lines.as_bytes());
+            self.outputs.stderr.kept.append(lines.as_bytes());
         }
         holds
     }
@@ -205,9 +249,10 @@ impl Streams {
         if !self.holds_messages() {
             return Ok(None);
         }
-        let file = self.outputs[1].kept.shared_file();
-        file.map(|file| file.as_fd().try_clone_to_owned())
-            .transpose()
+        match self.outputs.stderr.kept.shared_file() {
+            Some(file) => file.as_fd().try_clone_to_owned().map(Some),
+            None => Ok(None),
+        }
     }
 }
 
@@ -215,27 +260,36 @@ impl Streams {
 impl Streams {
     /// Returns descriptors and events to poll. Empty between attempts.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
-        let typed = || self.pty.as_ref()?.interest();
-        let all = [
-            (Stream::Input, self.input.interest().or_else(typed)),
-            (Stream::Output(0), self.output_interest(0)),
-            (Stream::Output(1), self.output_interest(1)),
-        ];
-        let all = all.into_iter();
-        all.filter_map(|(stream, interest)| interest.map(|(fd, events)| (stream, fd, events)))
-            .collect()
+        let mut all = Vec::new();
+        if let Some((fd, events)) = self.input_interest() {
+            all.push((Stream::Input, fd, events));
+        }
+        for channel in Channel::ALL {
+            if let Some((fd, events)) = self.output_interest(channel) {
+                all.push((Stream::Output(channel), fd, events));
+            }
+        }
+        all
+    }
+
+    /// Returns what the input waits for: a pipe, or else what is typed.
+    fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        if let Some(interest) = self.input.interest() {
+            return Some(interest);
+        }
+        self.pty.as_ref()?.interest()
     }
 
     /// Returns None for an output that waits for its turn.
-    fn output_interest(&self, i: usize) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        let waits = self
-            .turns
-            .as_ref()
-            .is_some_and(|turns| turns.has_to_wait(i));
-        if waits && self.outputs[i].has_unwritten() {
+    fn output_interest(&self, channel: Channel) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        let output = &self.outputs[channel];
+        if let Some(turns) = &self.turns
+            && turns.has_to_wait(channel)
+            && output.has_unwritten()
+        {
             return None;
         }
-        self.outputs[i].interest()
+        output.interest()
     }
 
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, if any.
@@ -256,19 +310,21 @@ impl Streams {
         if let Some(pty) = &mut self.pty {
             pty.work(is_input_ready);
         }
-        let is_ready = [0, 1].map(|i| ready.contains(&Stream::Output(i)));
+        let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
         let mut has_moved = false;
-        for i in 0..2 {
-            has_moved |= is_ready[i] && self.outputs[i].has_unwritten();
-            has_moved |= is_ready[i] && self.read_output(i, is_ready[1 - i]);
+        for channel in Channel::ALL {
+            if is_ready[channel] {
+                has_moved |= self.outputs[channel].has_unwritten();
+                has_moved |= self.read_output(channel, is_ready[channel.other()]);
+            }
         }
         if self.turns.is_some() {
             return self.write_in_turns() || has_moved;
         }
-        for i in 0..2 {
-            if is_ready[i] && self.outputs[i].has_unwritten() {
-                self.outputs[i].write();
-                self.after_write(i);
+        for channel in Channel::ALL {
+            if is_ready[channel] && self.outputs[channel].has_unwritten() {
+                self.outputs[channel].write();
+                self.after_write(channel);
             }
         }
         has_moved
@@ -276,76 +332,83 @@ impl Streams {
 
     /// Reads and examines the next chunk of an output, a small one if both outputs have data and take turns. Returns
     /// true if there was one.
-    fn read_output(&mut self, i: usize, is_other_ready: bool) -> bool {
-        let mut limit = self.observer.read_limit(i);
+    fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
+        let mut limit = self.observer.read_limit(channel);
         if self.turns.is_some() && is_other_ready {
             limit = limit.min(turns::CHUNK);
         }
-        let new_bytes = self.outputs[i].read_next(limit);
+        let new_bytes = self.outputs[channel].read_next(limit);
         let has_read = !new_bytes.is_empty();
-        self.observer.observe(i, new_bytes);
-        self.after_write(i);
+        self.observer.observe(channel, new_bytes);
+        self.after_write(channel);
         has_read
     }
 
     /// Forwards both outputs line by line. Returns true if something was written.
     fn write_in_turns(&mut self) -> bool {
         let mut has_moved = false;
-        loop {
-            let waiting = [0, 1].map(|i| self.outputs[i].has_unwritten());
-            let may_go_on = [0, 1].map(|i| self.outputs[i].has_source());
-            let Some(turns) = &mut self.turns else {
-                return has_moved;
+        while let Some(channel) = self.next_turn() {
+            let written = if self.outputs[channel.other()].has_unwritten() {
+                self.outputs[channel].write_line()
+            } else {
+                self.outputs[channel].write()
             };
-            let Some(i) = turns.next(waiting, may_go_on, now()) else {
-                return has_moved;
-            };
-            let written = match waiting[1 - i] {
-                true => self.outputs[i].write_line(),
-                false => self.outputs[i].write(),
-            };
-            let last = self.outputs[i].last_written;
+            let last = self.outputs[channel].last_written;
             if let (Some(turns), Some(last)) = (&mut self.turns, last) {
-                turns.on_written(i, last);
+                turns.on_written(channel, last);
             }
-            self.after_write(i);
+            self.after_write(channel);
             if written == 0 {
-                return has_moved;
+                break;
             }
             has_moved = true;
         }
+        has_moved
+    }
+
+    /// Returns the output to write next, if the outputs take turns and one has bytes to write.
+    fn next_turn(&mut self) -> Option<Channel> {
+        let waiting = PerChannel::each(|channel| self.outputs[channel].has_unwritten());
+        let may_go_on = PerChannel::each(|channel| self.outputs[channel].has_source());
+        self.turns.as_mut()?.next(waiting, may_go_on, now())
     }
 
     /// Hangs up a pseudo-terminal whose output cannot be written, and notes whether a line is unfinished.
-    fn after_write(&mut self, i: usize) {
-        if self.outputs[i].is_broken() {
-            self.pty.iter_mut().for_each(Pty::hang_up);
+    fn after_write(&mut self, channel: Channel) {
+        if self.outputs[channel].is_broken()
+            && let Some(pty) = &mut self.pty
+        {
+            pty.hang_up();
         }
-        self.note_written(i);
+        self.note_written(channel);
     }
 
     /// Updates `is_mid_line` if something was written to the place where messages of backoff go.
-    fn note_written(&mut self, i: usize) {
-        let holds_messages = self.holds_messages();
-        if let Some(last) = self.outputs[i].last_written.take()
-            && (i == 1 || self.is_same_file && !holds_messages)
-        {
+    fn note_written(&mut self, channel: Channel) {
+        let Some(last) = self.outputs[channel].last_written.take() else {
+            return;
+        };
+        let is_place_of_messages = match channel {
+            Channel::Stdout => self.is_same_file && !self.holds_messages(),
+            Channel::Stderr => true,
+        };
+        if is_place_of_messages {
             self.is_mid_line = last != b'\n';
         }
     }
 
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
-        self.options.pty && self.outputs[0].reader_gone
+        self.options.pty && self.outputs.stdout.reader_gone
     }
 
     /// Returns true if output may still come, or waits for its reader.
     pub(crate) fn is_open(&self) -> bool {
-        self.outputs.iter().any(Output::is_open)
+        self.outputs.values().into_iter().any(Output::is_open)
     }
 
     /// Returns true if output was read and waits for its reader.
     pub(crate) fn has_pending_output(&self) -> bool {
-        self.outputs.iter().any(Output::has_unwritten)
+        self.outputs.values().into_iter().any(Output::has_unwritten)
     }
 }

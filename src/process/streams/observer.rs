@@ -10,7 +10,7 @@ use super::spool::Spool;
 use crate::policy::retry_after::RetryAfter;
 use crate::process::sys::clock::{now, time_of_day};
 use crate::process::sys::fd::null;
-use crate::run::streams::StreamOptions;
+use crate::run::streams::{Channel, PerChannel, StreamOptions};
 use crate::search::lines::Lines;
 use crate::search::scanner::Scanner;
 
@@ -19,15 +19,15 @@ const EXCERPT: usize = 80;
 
 #[derive(Debug)]
 pub(crate) struct OutputObserver {
-    watched: [bool; 2],
+    watched: PerChannel<bool>,
     /// All observed output, for predicates.
     copy: Option<Transcript>,
     tail: Option<Tail>,
-    lines: [Lines; 2],
+    lines: PerChannel<Lines>,
     retry_after: Option<RetryAfter>,
     /// The longest wait to accept from the output.
     longest_asked: Duration,
-    scanners: [Option<Scanner>; 2],
+    scanners: PerChannel<Option<Scanner>>,
     /// For each pattern the first text that matched.
     matches: Vec<Option<String>>,
     /// Remaining time for searching; limited once the command has ended.
@@ -37,14 +37,18 @@ pub(crate) struct OutputObserver {
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
-        let is_any = options.watched.contains(&true);
-        // A pseudo-terminal carries both outputs, as output 0.
-        let watched = if options.pty {
-            [is_any; 2]
-        } else {
-            options.watched
-        };
-        let scanner = || Scanner::new(Arc::clone(&options.patterns));
+        let mut watched = PerChannel::each(|channel| options.is_watched(channel));
+        if options.pty {
+            // A pseudo-terminal carries both outputs, as standard output.
+            watched.stdout |= watched.stderr;
+        }
+        let scanners = PerChannel::each(|channel| {
+            if watched[channel] && patterns > 0 {
+                Some(Scanner::new(Arc::clone(&options.patterns)))
+            } else {
+                None
+            }
+        });
         OutputObserver {
             watched,
             copy: (options.retry_if || options.success_if).then(Transcript::default),
@@ -52,25 +56,25 @@ impl OutputObserver {
                 limit,
                 bytes: Vec::new(),
             }),
-            lines: Default::default(),
-            retry_after: options.retry_after.map(|_| RetryAfter::default()),
+            lines: PerChannel::default(),
+            retry_after: options.retry_after.is_some().then(RetryAfter::default),
             longest_asked: options.retry_after.unwrap_or_default(),
-            scanners: watched.map(|is_watched| (is_watched && patterns > 0).then(scanner)),
+            scanners,
             matches: vec![None; patterns],
             search_left: Duration::MAX,
         }
     }
 
     /// Returns how many bytes to read from an output at most, so that one search is short.
-    pub(super) fn read_limit(&self, output: usize) -> usize {
-        self.scanners[output]
+    pub(super) fn read_limit(&self, channel: Channel) -> usize {
+        self.scanners[channel]
             .as_ref()
             .map_or(usize::MAX, Scanner::most)
     }
 
     /// Observes a piece of an output.
-    pub(super) fn observe(&mut self, output: usize, bytes: &[u8]) {
-        if bytes.is_empty() || !self.watched[output] {
+    pub(super) fn observe(&mut self, channel: Channel, bytes: &[u8]) {
+        if bytes.is_empty() || !self.watched[channel] {
             return;
         }
         if let Some(copy) = &mut self.copy {
@@ -81,53 +85,55 @@ impl OutputObserver {
         }
         if let Some(retry_after) = &mut self.retry_after {
             let time = time_of_day();
-            self.lines[output].push(bytes, &mut |line| retry_after.read(line, time));
+            self.lines[channel].push(bytes, &mut |line| retry_after.read(line, time));
         }
         let begun = now();
-        self.search(output, |scanner, found| scanner.push(bytes, found));
+        self.search(channel, |scanner, found| scanner.push(bytes, found));
         self.search_left = self
             .search_left
             .saturating_sub(now().saturating_duration_since(begun));
         if self.search_left.is_zero() {
-            self.scanners = [None, None];
+            self.scanners = PerChannel::default();
         }
     }
 
-    /// Processes unfinished last lines at the end of all outputs. Returns the first matching text of each pattern, and
-    /// the wait that the output asks for.
-    pub(super) fn finish(&mut self) -> (Vec<Option<String>>, Option<Duration>) {
-        for output in 0..2 {
-            self.search(output, |scanner, found| scanner.finish(found));
+    /// Processes unfinished last lines at the end of all outputs. Returns what was found.
+    pub(super) fn finish(&mut self) -> Findings {
+        for channel in Channel::ALL {
+            self.search(channel, |scanner, found| scanner.finish(found));
             if let Some(retry_after) = &mut self.retry_after {
                 let time = time_of_day();
-                self.lines[output].finish(&mut |line| retry_after.read(line, time));
+                self.lines[channel].finish(&mut |line| retry_after.read(line, time));
             }
         }
-        self.scanners = [None, None];
+        self.scanners = PerChannel::default();
         let retry_after = self.retry_after.as_ref();
         let wait_asked = retry_after.and_then(|asked| asked.wait(self.longest_asked));
-        (std::mem::take(&mut self.matches), wait_asked)
+        Findings {
+            matched: std::mem::take(&mut self.matches),
+            wait_asked,
+        }
     }
 
     /// Searches one output: `step` pushes bytes or ends the stream. A pattern that matched is no longer searched for in
     /// either output.
     fn search(
         &mut self,
-        output: usize,
+        channel: Channel,
         step: impl FnOnce(&mut Scanner, &mut dyn FnMut(usize, &[u8])),
     ) {
-        let Some(mut scanner) = self.scanners[output].take() else {
+        let Some(mut scanner) = self.scanners[channel].take() else {
             return;
         };
         step(&mut scanner, &mut |pattern, text| {
             let excerpt = excerpt(text);
             self.matches[pattern]
                 .get_or_insert_with(|| String::from_utf8_lossy(excerpt).into_owned());
-            if let Some(other) = &mut self.scanners[1 - output] {
+            if let Some(other) = &mut self.scanners[channel.other()] {
                 other.close(pattern);
             }
         });
-        self.scanners[output] = Some(scanner);
+        self.scanners[channel] = Some(scanner);
     }
 
     /// Returns a file with all observed output, if predicates need it.
@@ -144,6 +150,14 @@ impl OutputObserver {
         file.append(tail.bytes());
         file.to_file()
     }
+}
+
+/// What was found in the output of an attempt.
+pub(super) struct Findings {
+    /// For each pattern the first text that matched.
+    pub(super) matched: Vec<Option<String>>,
+    /// The wait that the output asks for.
+    pub(super) wait_asked: Option<Duration>,
 }
 
 /// All observed output of an attempt, for predicates, unless it cannot be kept.
@@ -180,15 +194,19 @@ impl Transcript {
 
 /// Returns the beginning of a text, which ends between two characters.
 fn excerpt(text: &[u8]) -> &[u8] {
-    let is_continuation = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let mut length = text.len().min(EXCERPT);
     // A character has at most three such bytes; more are no UTF-8.
     for _ in 0..3 {
-        if text.get(length).is_some_and(is_continuation) {
+        if text.get(length).copied().is_some_and(is_continuation) {
             length -= 1;
         }
     }
     &text[..length]
+}
+
+/// Returns true for a byte of UTF-8 that continues a character.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
 }
 
 /// The last bytes of an attempt's output, for hooks (`--hook-output`).
@@ -219,10 +237,9 @@ impl Tail {
         let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
         let newline = first_half.iter().position(|byte| *byte == b'\n');
         // UTF-8: up to three bytes continue a character.
-        let is_continuation = |byte: &&u8| **byte & 0xc0 == 0x80;
-        let partial = self.bytes[cut..].iter().take(3).take_while(is_continuation);
-        let skipped = newline.unwrap_or_else(|| partial.count());
-        &self.bytes[cut + skipped..]
+        let rest = self.bytes[cut..].iter().take(3);
+        let partial = rest.take_while(|byte| is_continuation(**byte)).count();
+        &self.bytes[cut + newline.unwrap_or(partial)..]
     }
 }
 

@@ -12,6 +12,7 @@ use super::sink::{Sink, read_chunk};
 use super::spool::Spool;
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
+use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
 
@@ -228,16 +229,18 @@ impl Output {
         self.close();
     }
 
-    /// Drops kept output unless it has to be printed at the end of the run. `has_good_output`: the run has succeeded
-    /// or, with `--until failure`, its last attempt has.
-    pub(crate) fn drop_unless_wanted(&mut self, has_good_output: bool) {
+    /// Drops kept output unless it has to be printed at the end of the run.
+    pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
         // Dropped output needs no reader; `print` sets the flag again if the reader is still gone.
         self.reader_gone = false;
-        match self.mode {
-            OutputMode::Final => {}
-            OutputMode::Success if has_good_output => {}
-            OutputMode::Failure if !has_good_output => {}
-            _ => self.kept = Spool::default(),
+        let is_wanted = match self.mode {
+            OutputMode::Final => true,
+            OutputMode::Success => kept == KeptOutput::Good,
+            OutputMode::Failure => kept == KeptOutput::OfFailure,
+            OutputMode::Stream | OutputMode::Null => false,
+        };
+        if !is_wanted {
+            self.kept = Spool::default();
         }
     }
 

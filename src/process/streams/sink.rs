@@ -8,14 +8,12 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
-#[cfg(not(portable))]
-use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
 use crate::process::sys::fd::{inherited, is_piped, ready};
-use crate::process::sys::stdio;
+use crate::process::sys::{stdio, system};
 
 /// Most bytes moved at once.
 pub(super) const CHUNK: usize = 256 * 1024;
@@ -37,7 +35,7 @@ impl Sink {
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
-        reopen(fd).map_or(Sink::InPieces(fd), Sink::Own)
+        system::reopen(fd).map_or(Sink::InPieces(fd), Sink::Own)
     }
 
     /// Returns the descriptor to poll for room.
@@ -59,30 +57,6 @@ impl Sink {
         }
         write(self.fd(), bytes)
     }
-}
-
-/// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
-/// allowed.
-#[cfg(not(portable))]
-fn reopen(fd: RawFd) -> Option<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    use nix::sys::stat::{fstat, major};
-    // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
-    const MAJOR_OF_ALIASES: u64 = 5;
-    if major(fstat(inherited(fd)).ok()?.st_rdev) == MAJOR_OF_ALIASES {
-        return None;
-    }
-    let mut options = File::options();
-    options
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    options.open(format!("/proc/self/fd/{fd}")).ok()
-}
-
-#[cfg(portable)]
-fn reopen(_fd: RawFd) -> Option<File> {
-    None
 }
 
 /// Makes a buffer as long as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
@@ -115,21 +89,17 @@ pub(super) fn read_inherited(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,
 ) -> nix::Result<Option<usize>> {
-    match ready(source, PollFlags::POLLIN)?.is_empty() {
-        true => Ok(None),
-        false => read_chunk(source, into, CHUNK),
+    if ready(source, PollFlags::POLLIN)?.is_empty() {
+        return Ok(None);
     }
+    read_chunk(source, into, CHUNK)
 }
 
 /// Widens a pipe that seems to have been full when `count` bytes were read, so that writer and reader stop waiting for
 /// each other. More than half of the usual 64 KiB counts as full, as writes that do not fill pages leave gaps. Pipes
 /// are not widened from the start, as the capacity of all pipes of a user is limited.
-#[cfg_attr(portable, allow(unused_variables))]
 pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
-    #[cfg(not(portable))]
-    if count > 32 * 1024
-        && fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|size| (size as usize) < CHUNK)
-    {
-        let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
+    if count > 32 * 1024 {
+        system::widen_pipe(pipe, CHUNK as i32);
     }
 }

@@ -12,6 +12,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::write;
 
 use super::sink::{CHUNK, set_chunk_length};
+use crate::process::sys::system;
 use crate::process::sys::temporary::unnamed;
 use crate::run::uninterrupted;
 use crate::text::describe_error;
@@ -63,11 +64,11 @@ impl Spool {
         self.len += bytes.len() as u64;
         let mut rest = bytes;
         if self.in_place_of_file.is_none() {
-            let (count, appended) = self.append_to_file(bytes);
-            if let Err(error) = appended {
+            let written = self.append_to_file(bytes);
+            if let Some(error) = written.error {
                 self.go_on_in_memory(&error);
             }
-            rest = &bytes[count..];
+            rest = &bytes[written.count..];
         }
         self.append_to_memory(rest);
     }
@@ -80,25 +81,24 @@ impl Spool {
             .then(|| format!("{why}, and {mebibytes} MiB of memory are full"))
     }
 
-    /// Appends to memory while there is little, and to a file then. Returns how many bytes were appended, and an error
-    /// if these are not all.
-    fn append_to_file(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
+    /// Appends to memory while there is little, and to a file then.
+    fn append_to_file(&mut self, bytes: &[u8]) -> Written {
         if self.parts.is_empty() {
             self.parts.push(Part::Memory(Vec::new()));
         }
         if let [Part::Memory(memory)] = &mut *self.parts {
             if memory.len() + bytes.len() <= IN_MEMORY {
                 memory.extend_from_slice(bytes);
-                return (bytes.len(), Ok(()));
+                return Written::all(bytes);
             }
             match file_with(memory) {
                 Ok(file) => self.parts = vec![Part::File(file)],
-                Err(error) => return (0, Err(error)),
+                Err(error) => return Written::none(error),
             }
         }
         match &self.parts[..] {
             [Part::File(file)] => write_to(file, bytes),
-            _ => (0, Err(io::ErrorKind::NotFound.into())),
+            _ => Written::none(io::ErrorKind::NotFound.into()),
         }
     }
 
@@ -119,8 +119,7 @@ impl Spool {
         in_place_of_file.bytes += bytes.len();
         if let Some(Part::File(file)) = self.parts.last() {
             // A limit on the size of files holds for one in memory, too.
-            let (count, _) = write_to(file, bytes);
-            bytes = &bytes[count..];
+            bytes = &bytes[write_to(file, bytes).count..];
         }
         if bytes.is_empty() {
             return;
@@ -215,21 +214,53 @@ fn open_anew(file: &File) -> io::Result<File> {
 /// Creates a temporary file with these bytes.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
     let file = appending(unnamed()?)?;
-    write_to(&file, bytes).1?;
-    Ok(file)
+    match write_to(&file, bytes).error {
+        Some(error) => Err(error),
+        None => Ok(file),
+    }
 }
 
-/// Writes bytes. Returns how many were written, and an error if these are not all.
-fn write_to(file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
-    let mut count = 0;
-    while count < bytes.len() {
-        match uninterrupted(|| write(file, &bytes[count..])) {
-            Ok(0) => return (count, Err(Errno::ENOSPC.into())),
-            Ok(written) => count += written,
-            Err(errno) => return (count, Err(errno.into())),
+/// The result of a write.
+struct Written {
+    /// How many bytes were written.
+    count: usize,
+    /// Why these are not all.
+    error: Option<io::Error>,
+}
+
+impl Written {
+    fn all(bytes: &[u8]) -> Written {
+        Written {
+            count: bytes.len(),
+            error: None,
         }
     }
-    (count, Ok(()))
+
+    fn none(error: io::Error) -> Written {
+        Written {
+            count: 0,
+            error: Some(error),
+        }
+    }
+}
+
+fn write_to(file: &File, bytes: &[u8]) -> Written {
+    let mut count = 0;
+    while count < bytes.len() {
+        let errno = match uninterrupted(|| write(file, &bytes[count..])) {
+            Ok(0) => Errno::ENOSPC,
+            Ok(written) => {
+                count += written;
+                continue;
+            }
+            Err(errno) => errno,
+        };
+        return Written {
+            count,
+            error: Some(errno.into()),
+        };
+    }
+    Written::all(bytes)
 }
 
 fn appending(file: File) -> io::Result<File> {
@@ -238,17 +269,8 @@ fn appending(file: File) -> io::Result<File> {
 }
 
 /// Creates a file in memory, or in the temporary directory if that fails.
-#[cfg(not(portable))]
 fn memory_file() -> io::Result<File> {
-    use nix::sys::memfd::{MFdFlags, memfd_create};
-    let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC);
-    fd.map(File::from).or_else(|_| unnamed())
-}
-
-/// Creates a file in the temporary directory.
-#[cfg(portable)]
-fn memory_file() -> io::Result<File> {
-    unnamed()
+    system::memory_file().or_else(|_| unnamed())
 }
 
 /// Bytes read from standard input, up to a limit.

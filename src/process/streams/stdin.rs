@@ -56,6 +56,14 @@ enum Method {
     Replay,
 }
 
+/// The next step of feeding.
+enum Next {
+    /// To write so many bytes of the chunk.
+    Chunk(usize),
+    /// To wait, as there is nothing to write.
+    Wait(Wait),
+}
+
 impl Stdin {
     /// Chooses how attempts get standard input. At most `limit` bytes are kept for replay.
     pub(crate) fn new(
@@ -115,7 +123,8 @@ impl Stdin {
             Method::Inherit => return Ok(None),
             Method::Null => return null().map(Some),
             Method::Rewind(start) => {
-                return Ok(lseek(self.source, start, Whence::SeekSet).map(|_| None)?);
+                lseek(self.source, start, Whence::SeekSet)?;
+                return Ok(None);
             }
             Method::ReadFirst(_) | Method::Tee | Method::ReadAhead(_) | Method::Replay => {}
         }
@@ -172,47 +181,60 @@ impl Stdin {
         }
     }
 
-    /// Writes the rest of the chunk, or else the next one: kept bytes, then the source's.
+    /// Writes the rest of the chunk, or else the next one.
     fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         if pipe.unwritten.is_empty() {
-            let count = match &mut self.method {
-                _ if !pipe.replay.is_empty() => {
-                    let count = self
-                        .kept
-                        .spool
-                        .read_at(&mut pipe.chunk, pipe.replay.clone())?;
-                    // The file of kept bytes was cut.
-                    if count == 0 {
-                        return Err(io::ErrorKind::UnexpectedEof.into());
-                    }
-                    pipe.replay.start += count as u64;
-                    count
-                }
-                Method::Tee => return self.move_window(pipe),
-                Method::ReadAhead(unfed) if !unfed.is_empty() => {
-                    pipe.chunk = take(unfed);
-                    pipe.chunk.len()
-                }
-                // Leaves the rest of the source to later programs.
-                Method::ReadAhead(_) if has_lost_its_reader(pipe.fd.as_fd()) => {
-                    return Ok(Wait::ReaderGone);
-                }
-                Method::ReadAhead(_) => {
-                    let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
-                        return Ok(Wait::Data);
-                    };
-                    self.kept.keep(&pipe.chunk[..count]);
-                    count
-                }
-                // `Method::Replay`, after the kept bytes.
-                _ => 0,
-            };
-            if count == 0 {
-                return Ok(Wait::SourceEnded);
+            match self.next_chunk(pipe)? {
+                Next::Chunk(count) => pipe.unwritten = 0..count,
+                Next::Wait(wait) => return Ok(wait),
             }
-            pipe.unwritten = 0..count;
         }
         Ok(pipe.write()?)
+    }
+
+    /// Fills the chunk: with kept bytes, then with the source's.
+    fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
+        if !pipe.replay.is_empty() {
+            return self.read_kept(pipe);
+        }
+        match &mut self.method {
+            Method::Tee => self.move_window(pipe).map(Next::Wait),
+            Method::ReadAhead(unfed) if !unfed.is_empty() => {
+                pipe.chunk = take(unfed);
+                Ok(Next::Chunk(pipe.chunk.len()))
+            }
+            Method::ReadAhead(_) => self.read_ahead(pipe),
+            // `Method::Replay`, after the kept bytes.
+            _ => Ok(Next::Wait(Wait::SourceEnded)),
+        }
+    }
+
+    fn read_kept(&self, pipe: &mut StdinPipe) -> io::Result<Next> {
+        let count = self
+            .kept
+            .spool
+            .read_at(&mut pipe.chunk, pipe.replay.clone())?;
+        // The file of kept bytes was cut.
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        pipe.replay.start += count as u64;
+        Ok(Next::Chunk(count))
+    }
+
+    fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
+        // Leaves the rest of the source to later programs.
+        if has_lost_its_reader(pipe.fd.as_fd()) {
+            return Ok(Next::Wait(Wait::ReaderGone));
+        }
+        let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
+            return Ok(Next::Wait(Wait::Data));
+        };
+        self.kept.keep(&pipe.chunk[..count]);
+        if count == 0 {
+            return Ok(Next::Wait(Wait::SourceEnded));
+        }
+        Ok(Next::Chunk(count))
     }
 
     /// Opens the next window, or begins to read ahead if the system cannot duplicate the source.

@@ -14,8 +14,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-#[cfg(not(portable))]
-use nix::fcntl::{FcntlArg, SpliceFFlags, fcntl, tee};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
@@ -23,6 +21,7 @@ use nix::unistd::{read, write};
 use super::sink;
 use super::spool::Replayable;
 use crate::process::sys::fd::ready;
+use crate::process::sys::system;
 
 /// First and longest delay between polls of a partly read window.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
@@ -79,14 +78,9 @@ impl StdinPipe {
     ) -> nix::Result<Wait> {
         if unread(&self.fd)? > 0 {
             let state = ready(self.fd.as_fd(), PollFlags::POLLOUT)?;
-            match self.wait {
-                // The reader is gone: `duplicate` will say so.
-                _ if state.contains(PollFlags::POLLERR) => {}
-                // The first slot is unread.
-                _ if state.is_empty() => return Ok(Wait::Room),
-                // The longer the reader takes, the less a proportional delay matters.
-                Wait::Delay(before) => return Ok(Wait::Delay((before * 5 / 4).min(LONGEST_DELAY))),
-                _ => return Ok(Wait::Delay(FIRST_DELAY)),
+            // If the reader is gone, `duplicate` will say so.
+            if !state.contains(PollFlags::POLLERR) {
+                return Ok(self.wait_for_rest(state));
             }
         }
         self.take_window(source, kept)?;
@@ -99,6 +93,19 @@ impl StdinPipe {
             Err(Errno::EAGAIN) => Ok(Wait::Data),
             Err(Errno::EPIPE) => Ok(Wait::ReaderGone),
             Err(errno) => Err(errno),
+        }
+    }
+
+    /// Returns how to wait until the rest of the window is read, in this state of the pipe.
+    fn wait_for_rest(&self, state: PollFlags) -> Wait {
+        if state.is_empty() {
+            // The first slot is unread.
+            return Wait::Room;
+        }
+        match self.wait {
+            // The longer the reader takes, the less a proportional delay matters.
+            Wait::Delay(before) => Wait::Delay((before * 5 / 4).min(LONGEST_DELAY)),
+            _ => Wait::Delay(FIRST_DELAY),
         }
     }
 
@@ -143,16 +150,7 @@ fn unread(pipe: impl AsFd) -> nix::Result<usize> {
 }
 
 /// Duplicates bytes at the head of a pipe into an empty pipe, sized so that they fill it, without blocking.
-#[cfg(not(portable))]
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
-    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
-    // too many pipes, the size stays, and polls become more frequent.
-    let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << size.ilog2()));
-    tee(from, to, sink::CHUNK, SpliceFFlags::SPLICE_F_NONBLOCK)
-}
-
-#[cfg(portable)]
-fn duplicate(_from: BorrowedFd<'_>, _to: BorrowedFd<'_>) -> nix::Result<usize> {
-    Err(Errno::ENOSYS)
+    system::duplicate(from, to, size, sink::CHUNK)
 }

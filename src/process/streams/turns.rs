@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::process::sys::clock::Deadline;
+use crate::run::streams::{Channel, PerChannel};
 
 /// Most bytes of an output that are read before the other one has its turn, if both have data: outputs that are
 /// written alternately stay roughly in order.
@@ -11,13 +12,13 @@ pub(super) const CHUNK: usize = 4096;
 /// Longest time for which an output waits until the other one has finished its line.
 const LINE_GRACE: Duration = Duration::from_millis(100);
 
-/// 0 is standard output, 1 standard error.
+/// The order in which the two outputs are written.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// The output whose unfinished line ends the file.
-    unfinished: Option<usize>,
+    unfinished: Option<Channel>,
     /// The output that was written last.
-    last: usize,
+    last: Channel,
     /// End of the wait of the other output for the end of the unfinished line; never while it does not wait.
     until: Deadline,
 }
@@ -26,7 +27,7 @@ impl Default for Turns {
     fn default() -> Turns {
         Turns {
             unfinished: None,
-            last: 1,
+            last: Channel::Stderr,
             until: Deadline::NEVER,
         }
     }
@@ -37,11 +38,11 @@ impl Turns {
     /// else not the one that was written last. `may_go_on`: the command may write more of an output.
     pub(super) fn next(
         &mut self,
-        waiting: [bool; 2],
-        may_go_on: [bool; 2],
+        waiting: PerChannel<bool>,
+        may_go_on: PerChannel<bool>,
         now: Instant,
-    ) -> Option<usize> {
-        let other_of_last = 1 - self.last;
+    ) -> Option<Channel> {
+        let other_of_last = self.last.other();
         let candidate = if waiting[other_of_last] {
             other_of_last
         } else if waiting[self.last] {
@@ -56,7 +57,7 @@ impl Turns {
             return Some(unfinished);
         }
         if !may_go_on[unfinished] || self.until.is_due(now) {
-            return Some(1 - unfinished);
+            return Some(unfinished.other());
         }
         if !self.until.is_set() {
             self.until = Deadline::after(now, LINE_GRACE);
@@ -64,16 +65,16 @@ impl Turns {
         None
     }
 
-    /// Notes that the last byte written to the file is `last` of output `i`.
-    pub(super) fn on_written(&mut self, i: usize, last: u8) {
-        self.last = i;
+    /// Notes that the last byte written to the file is `last` of an output.
+    pub(super) fn on_written(&mut self, channel: Channel, last: u8) {
+        self.last = channel;
         self.until = Deadline::NEVER;
-        self.unfinished = (last != b'\n').then_some(i);
+        self.unfinished = if last == b'\n' { None } else { Some(channel) };
     }
 
-    /// Returns true if bytes of output `i` wait for the end of the other one's line.
-    pub(super) fn has_to_wait(&self, i: usize) -> bool {
-        self.until.is_set() && self.unfinished == Some(1 - i)
+    /// Returns true if bytes of an output wait for the end of the other one's line.
+    pub(super) fn has_to_wait(&self, channel: Channel) -> bool {
+        self.until.is_set() && self.unfinished == Some(channel.other())
     }
 
     /// Returns the time after which a waiting output has its turn, if one waits.
@@ -87,35 +88,53 @@ mod tests {
     use super::*;
     use crate::process::sys::clock::now;
 
-    const BOTH: [bool; 2] = [true, true];
+    use Channel::{Stderr, Stdout};
+
+    const BOTH: PerChannel<bool> = PerChannel {
+        stdout: true,
+        stderr: true,
+    };
+    const NEITHER: PerChannel<bool> = PerChannel {
+        stdout: false,
+        stderr: false,
+    };
+    const ONLY_STDOUT: PerChannel<bool> = PerChannel {
+        stdout: true,
+        stderr: false,
+    };
+    const ONLY_STDERR: PerChannel<bool> = PerChannel {
+        stdout: false,
+        stderr: true,
+    };
 
     #[test]
     fn outputs_alternate_at_line_ends() {
         let mut turns = Turns::default();
-        assert_eq!(turns.next(BOTH, BOTH, now()), Some(0));
-        turns.on_written(0, b'\n');
-        assert_eq!(turns.next(BOTH, BOTH, now()), Some(1));
-        turns.on_written(1, b'\n');
-        assert_eq!(turns.next([false, true], BOTH, now()), Some(1));
-        assert_eq!(turns.next([false, false], BOTH, now()), None);
+        assert_eq!(turns.next(BOTH, BOTH, now()), Some(Stdout));
+        turns.on_written(Stdout, b'\n');
+        assert_eq!(turns.next(BOTH, BOTH, now()), Some(Stderr));
+        turns.on_written(Stderr, b'\n');
+        assert_eq!(turns.next(ONLY_STDERR, BOTH, now()), Some(Stderr));
+        assert_eq!(turns.next(NEITHER, BOTH, now()), None);
     }
 
     #[test]
     fn an_unfinished_line_goes_first_for_a_while() {
         let mut turns = Turns::default();
         let begun = now();
-        turns.on_written(0, b'x');
-        assert_eq!(turns.next(BOTH, BOTH, begun), Some(0));
-        assert_eq!(turns.next([false, true], BOTH, begun), None);
-        assert!(turns.has_to_wait(1) && !turns.has_to_wait(0));
+        turns.on_written(Stdout, b'x');
+        assert_eq!(turns.next(BOTH, BOTH, begun), Some(Stdout));
+        assert_eq!(turns.next(ONLY_STDERR, BOTH, begun), None);
+        assert!(turns.has_to_wait(Stderr) && !turns.has_to_wait(Stdout));
         assert_eq!(turns.left(begun), Some(LINE_GRACE));
-        assert_eq!(turns.next([false, true], BOTH, begun + LINE_GRACE), Some(1));
+        let late = begun + LINE_GRACE;
+        assert_eq!(turns.next(ONLY_STDERR, BOTH, late), Some(Stderr));
     }
 
     #[test]
     fn a_line_that_cannot_be_finished_delays_nothing() {
         let mut turns = Turns::default();
-        turns.on_written(1, b'x');
-        assert_eq!(turns.next([true, false], [true, false], now()), Some(0));
+        turns.on_written(Stderr, b'x');
+        assert_eq!(turns.next(ONLY_STDOUT, ONLY_STDOUT, now()), Some(Stdout));
     }
 }

@@ -5,6 +5,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollTimeout};
 
+use super::system;
+pub(crate) use super::system::precisely;
+
 /// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
 #[allow(
     clippy::disallowed_methods,
@@ -75,7 +78,7 @@ impl Deadline {
 /// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has
 /// to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    match poll_once(fds, left) {
+    match system::poll(fds, left) {
         Ok(_) => true,
         // A handler has written to the pipe of signals, which is ready now.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
@@ -85,43 +88,6 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
             false
         }
     }
-}
-
-/// Polls with a timeout in nanoseconds.
-#[cfg(not(portable))]
-fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    nix::poll::ppoll(fds, left.map(nix::sys::time::TimeSpec::from_duration), None)
-}
-
-/// Polls with a timeout that is rounded up to milliseconds. May return early from a wait of weeks.
-#[cfg(portable)]
-fn poll_once(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    let timeout = left.map_or(PollTimeout::NONE, |left| {
-        let milliseconds = left.as_nanos().div_ceil(1_000_000);
-        PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-    });
-    nix::poll::poll(fds, timeout)
-}
-
-/// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
-/// PR_SET_TIMERSLACK).
-#[cfg(not(portable))]
-pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
-    use nix::sys::prctl::{get_timerslack, set_timerslack};
-    const DEFAULT_NS: u16 = 50_000;
-    // A slack that the caller has set stays.
-    if get_timerslack() != Ok(DEFAULT_NS.into()) {
-        return wait();
-    }
-    let _ = set_timerslack(1);
-    let waited = wait();
-    let _ = set_timerslack(DEFAULT_NS.into());
-    waited
-}
-
-#[cfg(portable)]
-pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
-    wait()
 }
 
 #[cfg(test)]

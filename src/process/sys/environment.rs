@@ -43,8 +43,9 @@ pub(crate) fn nonempty(name: &str) -> Option<OsString> {
 
 /// Returns all variables named `BACKOFF_*`.
 pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
-    let is_ours = |(name, _): &(OsString, _)| name.as_bytes().starts_with(b"BACKOFF_");
-    vars_os().filter(is_ours).collect()
+    vars_os()
+        .filter(|(name, _)| name.as_bytes().starts_with(b"BACKOFF_"))
+        .collect()
 }
 
 /// Returns true if the locale uses UTF-8, by the first locale variable that is set.

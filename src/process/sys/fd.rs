@@ -1,6 +1,6 @@
 //! Descriptors: the caller's, and backoff's own, which are close-on-exec and above 2.
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
@@ -9,14 +9,9 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
+use super::system::{PATH_ONLY, close_range};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
-
-/// Opens a location only: neither readable nor writable.
-#[cfg(not(portable))]
-const PATH_ONLY: OFlag = OFlag::O_PATH;
-#[cfg(portable)]
-const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 
 /// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
 /// be neither read nor written, and are closed in the command.
@@ -37,36 +32,30 @@ pub(crate) fn close_all_except(kept: RawFd) {
     let has_closed =
         below.is_none_or(|below| close_range(0, below)) && close_range(kept + 1, RawFd::MAX);
     if !has_closed {
-        // SAFETY: as of `close_range`. Most of the numbers may not be open.
-        open_numbers()
-            .filter(|number| *number != kept)
-            .for_each(|number| unsafe {
-                libc::close(number);
-            });
+        for number in open_numbers() {
+            if number != kept {
+                // SAFETY: as of `close_range`. Most of the numbers may not be open.
+                unsafe { libc::close(number) };
+            }
+        }
     }
 }
 
-/// Returns false if the system lacks the call (Linux before 5.9), or a sandbox refuses it.
-#[cfg(not(portable))]
-fn close_range(first: RawFd, last: RawFd) -> bool {
-    // SAFETY: the child of `close_all_except` uses none of the descriptors, whatever values in its memory own them.
-    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
-}
-
-#[cfg(portable)]
-fn close_range(_first: RawFd, _last: RawFd) -> bool {
-    false
-}
-
 /// Returns the numbers of all open descriptors, and maybe others.
-fn open_numbers() -> Box<dyn Iterator<Item = RawFd>> {
+fn open_numbers() -> Vec<RawFd> {
     const USUAL_LIMIT: RawFd = 1024;
-    let Ok(entries) = std::fs::read_dir("/dev/fd") else {
-        return Box::new(0..USUAL_LIMIT);
-    };
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    let numbers: Vec<RawFd> = entries.flatten().filter_map(number).collect();
-    Box::new(numbers.into_iter())
+    match std::fs::read_dir("/dev/fd") {
+        Ok(entries) => entries
+            .flatten()
+            .filter_map(|entry| number_of(&entry))
+            .collect(),
+        Err(_) => (0..USUAL_LIMIT).collect(),
+    }
+}
+
+/// Returns the descriptor of an entry of `/dev/fd`.
+fn number_of(entry: &DirEntry) -> Option<RawFd> {
+    entry.file_name().to_str()?.parse().ok()
 }
 
 /// Returns true if the caller left this descriptor open: all of backoff's own are close-on-exec.
@@ -117,12 +106,10 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
-    let place = |number| {
-        fstat(inherited(number))
-            .ok()
-            .map(|stat| (stat.st_dev, stat.st_ino))
-    };
-    place(one).is_some_and(|one| place(other) == Some(one))
+    match (fstat(inherited(one)), fstat(inherited(other))) {
+        (Ok(one), Ok(other)) => one.st_dev == other.st_dev && one.st_ino == other.st_ino,
+        _ => false,
+    }
 }
 
 /// Returns the ready events without waiting.

@@ -1,33 +1,17 @@
 //! Small safe functions over single system calls.
 
-use rand::rngs::{SysRng, Xoshiro256PlusPlus};
-use rand::{RngExt, SeedableRng};
-
 pub(crate) mod clock;
+pub(crate) mod color;
 pub(crate) mod environment;
+pub(crate) mod exit_now;
 pub(crate) mod fd;
 pub(crate) mod processes;
+pub(crate) mod random;
 pub(crate) mod small_files;
 pub(crate) mod stdio;
 pub(crate) mod temporary;
 
-/// Returns a random generator, seeded by the system's randomness. If the system has none (a sandbox without
-/// getrandom), clock and process number are the seed, as runs must not wait in step.
-pub(crate) fn generator() -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
-        // The upper half of the clock rarely changes.
-        let pid = u64::from(std::process::id()) << 32;
-        Xoshiro256PlusPlus::seed_from_u64(clock::since_epoch().as_nanos() as u64 ^ pid)
-    })
-}
-
-/// Returns a random UUID (RFC 9562, version 4).
-pub(crate) fn uuid() -> String {
-    let random: u128 = generator().random();
-    // Version 4 stands at bit 76, variant 2 at bit 62.
-    let bits = random & !(0b1111 << 76) & !(0b11 << 62) | (4 << 76) | (2 << 62);
-    let hex = format!("{bits:032x}");
-    [0..8, 8..12, 12..16, 16..20, 20..32]
-        .map(|part| &hex[part])
-        .join("-")
-}
+/// The one seam between systems: both files have the same functions.
+#[cfg_attr(not(portable), path = "linux.rs")]
+#[cfg_attr(portable, path = "other.rs")]
+pub(crate) mod system;

@@ -27,15 +27,6 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
-pub(crate) fn takes_color(fd: RawFd) -> bool {
-    if nonempty("NO_COLOR").is_some() {
-        return false;
-    }
-    let is_forced = nonempty("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    is_forced || (nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd))
-}
-
 /// Writes a short text, unless that would block according to `poll(2)`: then returns false. Ignores write errors.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());

@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use nix::libc;
 use tempfile::{Builder, NamedTempFile};
+
+use super::system::unnamed_file;
 
 /// Limit on names that are tried. Random names are not taken; a file system that says so would say so for ever.
 const MOST_NAMES: u32 = 100;
@@ -35,25 +36,9 @@ pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile>
 /// Creates a file without a name in the temporary directory.
 pub(crate) fn unnamed() -> io::Result<File> {
     let directory = std::env::temp_dir();
-    unnamed_from_the_start(&directory).or_else(|_| {
+    unnamed_file(&directory, MODE).or_else(|_| {
         let (file, path) = named(".backoff-", &directory)?.into_parts();
         path.close()?;
         Ok(file)
     })
-}
-
-#[cfg(not(portable))]
-fn unnamed_from_the_start(directory: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .mode(MODE)
-        .custom_flags(libc::O_TMPFILE | libc::O_EXCL);
-    options.open(directory)
-}
-
-#[cfg(portable)]
-fn unnamed_from_the_start(_directory: &Path) -> io::Result<File> {
-    Err(ErrorKind::Unsupported.into())
 }

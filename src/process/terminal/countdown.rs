@@ -52,7 +52,10 @@ impl Countdown {
         end: Deadline,
         format_line: LineFor<'_>,
     ) -> Deadline {
-        let Some(left) = end.left(now).filter(|_| self.is_wanted) else {
+        if !self.is_wanted {
+            return Deadline::NEVER;
+        }
+        let Some(left) = end.left(now) else {
             return Deadline::NEVER;
         };
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);

@@ -83,9 +83,10 @@ pub(crate) fn parent_controls_jobs() -> bool {
 /// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that
 /// terminal does not control it.
 pub(crate) fn key_target() -> Target {
-    match is_controlling(stdio::IN) {
-        true => Target::OwnGroup,
-        false => Target::OwnProcess,
+    if is_controlling(stdio::IN) {
+        Target::OwnGroup
+    } else {
+        Target::OwnProcess
     }
 }
 

@@ -65,11 +65,14 @@ pub(super) fn make_raw() -> bool {
         return false;
     };
     // After a STOP, which cannot be caught, the modes are saved already.
-    let modes = saved.clone().or_else(get).filter(|_| may_use(stdio::IN));
-    let Some(mut raw) = modes.clone() else {
+    let Some(modes) = saved.clone().or_else(get) else {
         return false;
     };
-    *saved = modes;
+    if !may_use(stdio::IN) {
+        return false;
+    }
+    let mut raw = modes.clone();
+    *saved = Some(modes);
     cfmakeraw(&mut raw);
     set(&raw)
 }

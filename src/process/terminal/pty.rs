@@ -53,14 +53,20 @@ pub(crate) struct Pty {
     pub(crate) typed_late: Vec<u8>,
 }
 
+/// A pseudo-terminal that was opened for an attempt.
+pub(crate) struct OpenPty {
+    pub(crate) pty: Pty,
+    /// The source of its output.
+    pub(crate) output: OwnedFd,
+    /// The command's streams.
+    pub(crate) child: ChildStdio,
+}
+
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours. Returns also the source of its output, and the command's streams.
+    /// Opens a pseudo-terminal as large as ours.
     /// `inherits_input`: backoff does not replace the caller's standard input. `typed_before` was typed as the previous
     /// attempt ended.
-    pub(crate) fn open(
-        inherits_input: bool,
-        typed_before: Vec<u8>,
-    ) -> io::Result<(Pty, OwnedFd, ChildStdio)> {
+    pub(crate) fn open(inherits_input: bool, typed_before: Vec<u8>) -> io::Result<OpenPty> {
         let inherits_terminal = inherits_input && stdio::is_terminal(stdio::IN);
         let is_in_background = !may_use(stdio::IN);
         // In a pipeline (`| less`) another program may read the keyboard. There the command reads our terminal
@@ -80,7 +86,11 @@ impl Pty {
         set_nonblocking(&master)?;
         let output = master.try_clone()?;
         let input = reads_pty.then(|| slave.try_clone()).transpose()?;
-        let outputs = [Some(slave.try_clone()?), Some(slave.try_clone()?)];
+        let child = ChildStdio {
+            input,
+            output: Some(slave.try_clone()?),
+            error: Some(slave.try_clone()?),
+        };
         let pty = Pty {
             master: Some(master),
             slave: Some(slave),
@@ -92,7 +102,7 @@ impl Pty {
             typed_late: Vec::new(),
         };
         pty.copy_size();
-        Ok((pty, output, ChildStdio { input, outputs }))
+        Ok(OpenPty { pty, output, child })
     }
 
     /// Begins forwarding typed input to the command, which runs as process `leader`.
@@ -277,12 +287,12 @@ impl Pty {
 /// `poll` has reported. A duplicate shares its flags with the caller.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
-    let duplicate = || inherited(standard?).try_clone_to_owned().ok();
-    match standard {
-        // `/dev/tty` is another terminal.
-        Some(fd) if !is_controlling(fd) => duplicate(),
-        _ => controlling().ok().or_else(duplicate),
+    let is_controlling = standard.is_none_or(is_controlling);
+    // `/dev/tty` is the controlling terminal.
+    if is_controlling && let Ok(terminal) = controlling() {
+        return Some(terminal);
     }
+    inherited(standard?).try_clone_to_owned().ok()
 }
 
 impl Drop for Pty {

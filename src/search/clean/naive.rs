@@ -80,7 +80,7 @@ const PIECES: &[&[u8]] = &[
     b"a", b"error", b" ", b"\n", b"\r", b"\r\n", b"\x08", b"\x07", b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP", b"\x1b(", b"\x1b\\",
     b"[", b"]", b"0", b"2", b";", b"?", b"m", b"K", b"J", b"C", b"G", b"H", b"u", b"B", b"h", b"\x18", b"\x1b[31m", b"\x1b[2K",
     b"\x1b]0;x\x07", b"\xe2", b"\x80", b"\x89", b"\xc2", b"\xa0", b"\xe3\x80", b"\xe2\x80\x89", b"\xe2\x94\x81", b"\xff",
-    b"a line of thirty-two bytes or so, with nothing to clean in it",
+    b"a line of more than a group of bytes, in which there is nothing to be cleaned at all",
 ];
 
 pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {

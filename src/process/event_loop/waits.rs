@@ -1,4 +1,4 @@
-//! backoff between two attempts: waits, messages and kept output. Handles signals meanwhile.
+//! The event loop between two attempts: waits, messages and kept output. Handles signals meanwhile.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -6,27 +6,26 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::fault;
+use super::on_signal::{Phase, SignalAction, on_signal};
+use super::{EventLoop, Polled, READERS_GRACE};
 use crate::policy::signal::Signal;
-use crate::process::attempt::event_loop::{EventLoop, READERS_GRACE};
-use crate::process::attempt::on_signal::{Phase, SignalAction, on_signal};
 use crate::process::signals::Target;
 use crate::process::spawn::child::reap_orphans;
-use crate::process::streams::NAMES;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, now, precisely};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
-use crate::run::host::{RunError, RunResult};
+use crate::run::host::{KeptOutput, RunError, RunResult};
+use crate::run::streams::Channel;
 use crate::text::describe;
 
 /// Longest wait of messages for their reader once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
-    pub(super) fn receive_signals(&mut self) -> RunResult<()> {
+    pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -50,7 +49,7 @@ impl EventLoop {
 
     /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
     /// `format_line` formats the countdown. Returns false if USR1 has ended the wait.
-    pub(super) fn sleep(
+    pub(crate) fn sleep(
         &mut self,
         delay: Duration,
         deadline: Deadline,
@@ -84,20 +83,18 @@ impl EventLoop {
 
     /// Reads standard input to its end, if required before the first attempt. Returns false if the deadline leaves
     /// no time for an attempt: a message may have waited for its reader.
-    pub(super) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<bool> {
+    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<bool> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
                 return Ok(true);
             };
-            let (has_signals, is_ready) = self.poll_one(deadline, source, PollFlags::POLLIN);
-            if has_signals {
+            let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
+            if polled.has_signals {
                 self.receive_signals()?;
             }
-            if is_ready {
-                self.streams
-                    .input
-                    .read_first()
-                    .map_err(fault("standard input"))?;
+            if !polled.ready.is_empty() {
+                let read = self.streams.input.read_first();
+                read.map_err(|error| RunError::of_system("standard input", &error))?;
             }
         }
         Ok(false)
@@ -115,24 +112,24 @@ impl EventLoop {
 
     /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is
     /// ending.
-    pub(super) fn wait_for(
+    pub(crate) fn wait_for(
         &mut self,
         fd: BorrowedFd<'_>,
         events: PollFlags,
         mut until: Deadline,
     ) -> RunResult<bool> {
         loop {
-            let (has_signals, is_ready) = self.poll_one(until, fd, events);
-            if has_signals && self.is_ending {
+            let polled = self.poll_one(until, fd, events);
+            if polled.has_signals && self.is_ending {
                 self.signals.receive();
                 self.signals.queue.clear();
-            } else if has_signals {
+            } else if polled.has_signals {
                 // Time in which backoff was stopped does not count.
                 let received = now();
                 self.receive_signals()?;
                 until.put_off(now().saturating_duration_since(received));
             }
-            if is_ready {
+            if !polled.ready.is_empty() {
                 return Ok(true);
             }
             if until.is_due(now()) {
@@ -141,37 +138,34 @@ impl EventLoop {
         }
     }
 
-    /// Returns true if signals are waiting, and true if `fd` is ready.
-    fn poll_one(&self, until: Deadline, fd: BorrowedFd<'_>, events: PollFlags) -> (bool, bool) {
-        let (has_signals, ready) = self.poll(until, &[((), fd, events)]);
-        (has_signals, !ready.is_empty())
+    /// Polls one descriptor, which is ready if the list of ready ones is not empty.
+    fn poll_one(&self, until: Deadline, fd: BorrowedFd<'_>, events: PollFlags) -> Polled<()> {
+        self.poll(until, &[((), fd, events)])
     }
 
-    /// Writes all of a text. The message of a [`RunError::Fault`] is only the reason: the caller adds the target.
-    pub(super) fn write(&mut self, sink: &Sink, text: &str) -> RunResult<()> {
+    /// Writes all of a text.
+    pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
             if !self.wait_for_room(sink.fd())? {
-                return Err(RunError::Fault("not read in time".into()));
+                return Err(WriteError::Failed("not read in time".into()));
             }
             match sink.write(rest) {
                 Ok(written) => rest = &rest[written..],
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
-                Err(errno) => return Err(RunError::Fault(describe(errno))),
+                Err(errno) => return Err(WriteError::Failed(describe(errno))),
             }
         }
         Ok(())
     }
 
     /// Prints kept output at the end of the run. Returns true if all of it was read in time.
-    pub(super) fn print_kept(&mut self, has_good_output: bool) -> RunResult<bool> {
-        for output in &mut self.streams.outputs {
-            output.drop_unless_wanted(has_good_output);
-        }
-        let mut printed = self.print_output(0);
+    pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+        self.streams.drop_unless_wanted(kept);
+        let mut printed = self.print_output(Channel::Stdout);
         // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
         if !matches!(printed, Err(RunError::Interrupted(signal)) if signal != Signal::PIPE) {
-            let errors_printed = self.print_output(1);
+            let errors_printed = self.print_output(Channel::Stderr);
             // The later error counts, as it may be a signal.
             printed = errors_printed.and_then(|is_read| Ok(printed? && is_read));
         }
@@ -181,8 +175,8 @@ impl EventLoop {
     }
 
     /// Prints one kept output. Returns false if output of the command was not read in time.
-    fn print_output(&mut self, i: usize) -> RunResult<bool> {
-        while self.streams.outputs[i].print() {
+    fn print_output(&mut self, channel: Channel) -> RunResult<bool> {
+        while self.streams.outputs[channel].print() {
             // Once a signal has ended the run, the reader has to keep reading.
             let limit = self.is_ending.then_some(READERS_GRACE);
             let until = self
@@ -192,20 +186,43 @@ impl EventLoop {
                 self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
             self.receive_signals()?;
             if is_late {
-                let output = &mut self.streams.outputs[i];
+                let output = &mut self.streams.outputs[channel];
                 output.close();
                 // backoff's own lines alone are no loss.
                 return Ok(!output.holds_output);
             }
         }
-        let output = &mut self.streams.outputs[i];
-        match output.fault.take() {
+        let output = &mut self.streams.outputs[channel];
+        let fault = output.fault.take();
+        if !output.holds_output {
             // Losing backoff's own lines is not an error.
-            _ if !output.holds_output => Ok(true),
+            return Ok(true);
+        }
+        if output.reader_gone {
             // The command would have ended by SIGPIPE.
-            _ if output.reader_gone => Err(RunError::Interrupted(Signal::PIPE)),
-            Some(why) => Err(RunError::Fault(format!("cannot print {}: {why}", NAMES[i]))),
+            return Err(RunError::Interrupted(Signal::PIPE));
+        }
+        match fault {
+            Some(why) => Err(RunError::Fault(format!("cannot print {channel}: {why}"))),
             None => Ok(true),
+        }
+    }
+}
+
+/// Why a text was not written.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// A signal has ended the run.
+    Interrupted(Signal),
+    /// The reason, without the target.
+    Failed(String),
+}
+
+impl From<RunError> for WriteError {
+    fn from(error: RunError) -> WriteError {
+        match error {
+            RunError::Interrupted(signal) => WriteError::Interrupted(signal),
+            RunError::Fault(why) => WriteError::Failed(why),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
 
-use super::files::FileTarget;
+use super::target::FileTarget;
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
@@ -42,28 +42,33 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     // Descriptors are written to as they are.
     target.entry()?;
     let file = identity_of(&target.path)?;
-    for (fd, name) in [
-        (stdio::OUT, "standard output"),
-        (stdio::ERR, "standard error"),
-    ] {
-        if identity_of_regular(fd) == Some(file) {
-            return match writing {
-                Writing::Replaces => Some(format!(
-                    "would replace the file of {name}; tip: try another file"
-                )),
-                Writing::Appends if is_appending(fd) => None,
-                Writing::Appends => Some(format!(
-                    "is the file of {name}, which would overwrite the log; tip: try >> to append, or another file"
-                )),
-            };
-        }
+    if identity_of_regular(stdio::OUT) == Some(file) {
+        return clash_with_output(stdio::OUT, "standard output", writing);
+    }
+    if identity_of_regular(stdio::ERR) == Some(file) {
+        return clash_with_output(stdio::ERR, "standard error", writing);
     }
     if config.and_then(identity_of) == Some(file) {
         return Some("is the configuration file; tip: try another file".to_owned());
     }
-    let of_hook = nonempty("BACKOFF_ENV");
-    let is_of_hook = of_hook.is_some_and(|of_hook| identity_of(Path::new(&of_hook)) == Some(file));
-    is_of_hook.then(|| "is the file that BACKOFF_ENV names; tip: try another file".to_owned())
+    let of_hook = nonempty("BACKOFF_ENV")?;
+    if identity_of(Path::new(&of_hook)) == Some(file) {
+        return Some("is the file that BACKOFF_ENV names; tip: try another file".to_owned());
+    }
+    None
+}
+
+/// Returns what would be damaged if a run writes the file of an output, which the command writes, too.
+fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
+    match writing {
+        Writing::Replaces => Some(format!(
+            "would replace the file of {name}; tip: try another file"
+        )),
+        Writing::Appends if is_appending(fd) => None,
+        Writing::Appends => Some(format!(
+            "is the file of {name}, which would overwrite the log; tip: try >> to append, or another file"
+        )),
+    }
 }
 
 fn identity_of(path: &Path) -> Option<Identity> {

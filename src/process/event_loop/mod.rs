@@ -1,4 +1,8 @@
-//! The only place where backoff sleeps: one `poll(2)` over signals, the command's streams and deadlines.
+//! The only place where backoff sleeps: one `poll(2)` over signals, the command's streams and deadlines. Attempts and
+//! the time between them use it.
+
+pub(crate) mod on_signal;
+pub(crate) mod waits;
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -31,8 +35,6 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
-    /// The last program that started is a hook or a predicate.
-    pub(crate) is_hook: bool,
     /// USR1 was received: the current wait ends, or the next one.
     pub(crate) wait_is_over: bool,
 }
@@ -54,7 +56,6 @@ impl EventLoop {
             countdown: Countdown::new(progress),
             is_ending: false,
             readers_have_until,
-            is_hook: false,
             wait_is_over: false,
         }
     }
@@ -69,11 +70,11 @@ impl EventLoop {
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         // Some changes of the input cause no event.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
-        let (signals, ready) = self.poll(until.or_earlier(wake), &self.streams.interests());
-        if signals {
+        let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
+        if polled.has_signals {
             self.signals.receive();
         }
-        self.streams.work(&ready)
+        self.streams.work(&polled.ready)
     }
 
     /// Forwards output that the command wrote before it stopped. Returns true if there was output.
@@ -101,19 +102,16 @@ impl EventLoop {
         has_moved
     }
 
-    /// Waits for signals, for one of `interests` or until the time is up. Returns true if signals are waiting, and the
-    /// names of the interests that are ready. All are, if polling fails.
-    pub(crate) fn poll<T: Copy>(
+    /// Waits for signals, for one of `interests` or until the time is up. If polling fails, all are ready.
+    fn poll<T: Copy>(
         &self,
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
-    ) -> (bool, Vec<T>) {
+    ) -> Polled<T> {
         let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
-        fds.extend(
-            interests
-                .iter()
-                .map(|(_, fd, events)| PollFd::new(*fd, *events)),
-        );
+        for (_, fd, events) in interests {
+            fds.push(PollFd::new(*fd, *events));
+        }
         let has_queued = !self.signals.queue.is_empty();
         let timeout = if has_queued {
             Some(Duration::ZERO)
@@ -121,12 +119,27 @@ impl EventLoop {
             until.left(now())
         };
         let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
-        let is_ready = |fd: &PollFd<'_>| !has_polled || fd.any().unwrap_or(false);
-        let ready = interests
-            .iter()
-            .zip(&fds[1..])
-            .filter(|(_, fd)| is_ready(fd));
-        let names = ready.map(|((name, ..), _)| *name).collect();
-        (has_queued || is_ready(&fds[0]), names)
+        let mut ready = Vec::new();
+        for ((name, ..), fd) in interests.iter().zip(&fds[1..]) {
+            if !has_polled || has_event(fd) {
+                ready.push(*name);
+            }
+        }
+        Polled {
+            has_signals: has_queued || !has_polled || has_event(&fds[0]),
+            ready,
+        }
     }
+}
+
+/// What [`EventLoop::poll`] has found.
+struct Polled<T> {
+    /// Signals are waiting.
+    has_signals: bool,
+    /// The names of the interests that are ready.
+    ready: Vec<T>,
+}
+
+fn has_event(fd: &PollFd<'_>) -> bool {
+    fd.any().unwrap_or(false)
 }

@@ -1,0 +1,431 @@
+//! Judges what real tools printed, and keeps `docs/presets.md` and `evidence.tsv`, which tell the result. `BLESS=1 cargo
+//! test --lib -- recorded` rewrites them.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "BLESS is a variable of the tests"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{EVIDENCE, Evidence, Preset, Row, RowVerdict, find};
+use crate::config::presets;
+use crate::search::clean::Cleaner;
+
+const SAMPLES: &str = include_str!("../../../tests/presets/samples.tsv");
+const MISSES: &str = include_str!("../../../tests/presets/misses.tsv");
+const INTRODUCTION: &str = include_str!("presets.md.in");
+const MODES: [&str; 3] = ["plain", "color", "pty"];
+
+/// What a tool printed in one run.
+struct Recorded {
+    is_transient: bool,
+    preset: &'static str,
+    /// The tool's name in the table: several versions have several names.
+    tool: &'static str,
+    fault: &'static str,
+    mode: &'static str,
+    exit: u8,
+    version: &'static str,
+    date: &'static str,
+    command: &'static str,
+    program: &'static str,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
+    let lines = SAMPLES.lines().filter(|line| !line.starts_with('#'));
+    lines.skip(1).map(recorded).collect()
+});
+
+fn recorded(line: &'static str) -> Recorded {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let [
+        verdict,
+        preset,
+        tool,
+        fault,
+        mode,
+        exit,
+        version,
+        date,
+        command,
+        stdout,
+        stderr,
+    ] = columns.try_into().expect("eleven columns");
+    let word = command.split(' ').next().unwrap_or_default();
+    Recorded {
+        is_transient: verdict == "transient",
+        preset,
+        tool,
+        fault,
+        mode,
+        exit: exit.parse().expect("an exit status"),
+        version,
+        date,
+        command,
+        program: word.rsplit('/').next().unwrap_or_default(),
+        stdout: unescaped(stdout),
+        stderr: unescaped(stderr),
+    }
+}
+
+/// Returns the bytes of a column.
+fn unescaped(column: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if column == "-" {
+        return bytes;
+    }
+    let mut rest = column;
+    while let Some((before, after)) = rest.split_once('\\') {
+        bytes.extend(before.as_bytes());
+        let (escape, next) = after.split_at(1);
+        rest = next;
+        bytes.push(match escape {
+            "n" => b'\n',
+            "r" => b'\r',
+            "t" => b'\t',
+            "e" => 0x1b,
+            "x" => {
+                let (digits, next) = rest.split_at(2);
+                rest = next;
+                u8::from_str_radix(digits, 16).expect("two digits")
+            }
+            other => other.as_bytes()[0],
+        });
+    }
+    bytes.extend(rest.as_bytes());
+    bytes
+}
+
+/// A row with its compiled expression.
+struct Compiled {
+    row: Row,
+    regex: Option<Regex>,
+}
+
+static COMPILED: LazyLock<BTreeMap<&str, Vec<Compiled>>> = LazyLock::new(|| {
+    let of_preset = |preset: Preset| {
+        (
+            preset.name,
+            preset.rows().into_iter().map(compiled).collect(),
+        )
+    };
+    presets::all().map(of_preset).collect()
+});
+
+fn compiled(row: Row) -> Compiled {
+    let regex = row.expression().map(|text| {
+        RegexBuilder::new(&text)
+            .unicode(false)
+            .size_limit(1 << 26)
+            .case_insensitive(true)
+            .build()
+            .expect("it parses")
+    });
+    Compiled { row, regex }
+}
+
+/// Returns the lines that patterns see.
+fn lines(output: &[u8]) -> Vec<Vec<u8>> {
+    let mut cleaner = Cleaner::default();
+    let mut clean = cleaner.clean(output).to_vec();
+    clean.extend(cleaner.finish());
+    clean
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
+/// Returns true if `--for` judges the run transient.
+fn is_judged_transient(run: &Recorded) -> bool {
+    let mut seen = lines(&run.stdout);
+    seen.extend(lines(&run.stderr));
+    let holds = |compiled: &&Compiled| {
+        let is_code = compiled
+            .row
+            .codes
+            .is_none_or(|codes| codes.contains(run.exit));
+        let is_match = |regex: &Regex| seen.iter().any(|line| regex.is_match(line));
+        let is_meant = compiled
+            .row
+            .unless
+            .is_none_or(|word| !run.command.split(' ').any(|other| other == word));
+        is_code && is_meant && compiled.regex.as_ref().is_none_or(is_match)
+    };
+    let rows = &COMPILED[run.preset];
+    let verdicts: Vec<RowVerdict> = rows.iter().filter(holds).map(|it| it.row.verdict).collect();
+    let is_final = |verdict: &RowVerdict| matches!(verdict, RowVerdict::Stop | RowVerdict::Behind);
+    !verdicts.is_empty() && !verdicts.iter().any(is_final)
+}
+
+/// The runs that are judged wrong.
+static WRONG: LazyLock<Vec<&Recorded>> = LazyLock::new(|| {
+    let is_wrong = |run: &&Recorded| is_judged_transient(run) != run.is_transient;
+    RECORDED.iter().filter(is_wrong).collect()
+});
+
+/// A run that no rule can judge right, and why.
+struct Miss {
+    tool: &'static str,
+    fault: &'static str,
+    reason: &'static str,
+}
+
+fn misses() -> Vec<Miss> {
+    let lines = MISSES.lines().filter(|line| !line.starts_with('#'));
+    let columns = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+    columns
+        .map(|columns| Miss {
+            tool: columns[0],
+            fault: columns[1],
+            reason: columns[2],
+        })
+        .collect()
+}
+
+#[test]
+fn what_tools_printed_is_judged_right_but_for_the_known_misses() {
+    let known: BTreeSet<_> = misses()
+        .iter()
+        .map(|miss| (miss.tool, miss.fault))
+        .collect();
+    let is_unknown = |run: &&&Recorded| !known.contains(&(run.tool, run.fault));
+    let unknown: Vec<String> = WRONG
+        .iter()
+        .filter(is_unknown)
+        .map(|run| shown(run))
+        .collect();
+    assert!(unknown.is_empty(), "judged wrong:\n{}", unknown.join("\n"));
+    let wrong: BTreeSet<_> = WRONG.iter().map(|run| (run.tool, run.fault)).collect();
+    let mended: Vec<_> = known.difference(&wrong).collect();
+    assert!(mended.is_empty(), "no longer judged wrong: {mended:?}");
+}
+
+/// Returns a run with the end of its output, in a line.
+fn shown(run: &Recorded) -> String {
+    let output = if run.stderr.is_empty() {
+        &run.stdout
+    } else {
+        &run.stderr
+    };
+    let end = &output[output.len().saturating_sub(300)..];
+    let end = end.escape_ascii();
+    let Recorded {
+        tool,
+        fault,
+        mode,
+        exit,
+        is_transient,
+        ..
+    } = run;
+    format!("{tool}, {fault}, {mode}: exit {exit}, is transient: {is_transient}: {end}")
+}
+
+#[test]
+fn auto_picks_the_preset_of_each_recorded_tool() {
+    for run in RECORDED.iter() {
+        let preset = presets::for_program(run.program).map(|preset| preset.name);
+        assert_eq!(preset, Some(run.preset), "{}", run.program);
+    }
+}
+
+/// Asserts that a file is what was made, or writes it.
+#[track_caller]
+fn assert_current(file: &str, committed: &str, made: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(format!("{}/{file}", env!("CARGO_MANIFEST_DIR")), made).expect("a file");
+    } else {
+        assert!(
+            committed == made,
+            "{file} has drifted: run BLESS=1 cargo test --lib -- recorded"
+        );
+    }
+}
+
+#[test]
+fn the_evidence_has_not_drifted() {
+    let mut made = String::new();
+    for preset in presets::all() {
+        let runs: Vec<_> = RECORDED
+            .iter()
+            .filter(|run| run.preset == preset.name)
+            .collect();
+        if let Some(date) = runs.iter().map(|run| run.date).max() {
+            writeln!(made, "{}\t{}\t{date}", preset.name, tools(&runs)).expect("a string");
+        }
+    }
+    assert_current("src/config/presets/evidence.tsv", EVIDENCE, &made);
+}
+
+/// Returns programs with versions, as in `npm 10.9.9, 11.21.2; npx 10.9.9`.
+fn tools(runs: &[&Recorded]) -> String {
+    let mut versions: BTreeMap<&str, BTreeSet<(Vec<u32>, &str)>> = BTreeMap::new();
+    for run in runs {
+        let numbers = run.version.split(|c: char| !c.is_ascii_digit());
+        let key = numbers.filter_map(|number| number.parse().ok()).collect();
+        versions
+            .entry(run.program)
+            .or_default()
+            .insert((key, run.version));
+    }
+    let of_program = |(program, versions): (&&str, &BTreeSet<(Vec<u32>, &str)>)| {
+        let versions: Vec<&str> = versions.iter().map(|(_, version)| *version).collect();
+        format!("{program} {}", versions.join(", "))
+    };
+    versions
+        .iter()
+        .map(of_program)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[test]
+fn the_document_has_not_drifted() {
+    let file = "docs/presets.md";
+    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    let sections: String = presets::all().map(|preset| section(&preset)).collect();
+    let made = INTRODUCTION
+        .replace("{table}", &table())
+        .replace("{presets}", &(sections + &lists_of_texts()));
+    assert_current(file, &committed, &made);
+}
+
+/// Returns how many runs are judged right, as in `13 of 14`, or a dash if there are none.
+fn score(is_of: impl Fn(&Recorded) -> bool) -> String {
+    let all = RECORDED.iter().filter(|run| is_of(run)).count();
+    let wrong = WRONG.iter().filter(|run| is_of(run)).count();
+    if all == 0 {
+        return "–".to_owned();
+    }
+    format!("{} of {all}", all - wrong)
+}
+
+/// Returns the table of all presets that were held against their tools.
+fn table() -> String {
+    let names: BTreeSet<&str> = RECORDED.iter().map(|run| run.preset).collect();
+    let mut table = "| preset | plain | colored | `--pty` |\n|---|---|---|---|\n".to_owned();
+    for name in names {
+        let [plain, color, pty] =
+            MODES.map(|mode| score(|run| run.preset == name && run.mode == mode));
+        writeln!(table, "| [{name}](#{name}) | {plain} | {color} | {pty} |").expect("a string");
+    }
+    let [plain, color, pty] = MODES.map(|mode| score(|run| run.mode == mode));
+    writeln!(table, "| all | {plain} | {color} | {pty} |").expect("a string");
+    table
+}
+
+/// Returns the section of the lists that rows name.
+fn lists_of_texts() -> String {
+    let all = presets::all().flat_map(|preset| presets::lists_of(&preset));
+    let lists: BTreeMap<_, _> = all.collect();
+    let mut text =
+        "\n## Lists\n\nA rule names a list in braces; each of its expressions is enough.\n"
+            .to_owned();
+    for (name, lines) in lists {
+        let items: String = lines
+            .iter()
+            .map(|line| format!("- {}\n", code(line)))
+            .collect();
+        write!(text, "\n`{{{name}}}`:\n\n{items}").expect("a string");
+    }
+    text
+}
+
+/// Returns what the document says of a preset.
+fn section(preset: &Preset) -> String {
+    let mut text = format!("\n## {}\n\n{}.\n", preset.name, preset.about);
+    let programs: Vec<_> = preset
+        .programs()
+        .map(|program| format!("`{program}`"))
+        .collect();
+    if !programs.is_empty() {
+        write!(
+            text,
+            "\nPicked by `--for auto` for {}.\n",
+            programs.join(", ")
+        )
+        .expect("a string");
+    }
+    let included: Vec<_> = preset
+        .included()
+        .map(|name| format!("[{name}](#{name})"))
+        .collect();
+    if !included.is_empty() {
+        write!(
+            text,
+            "\nThe rules of {} follow its own.\n",
+            included.join(", ")
+        )
+        .expect("a string");
+    }
+    text += &match preset.evidence() {
+        Evidence::Run { tools, date } => {
+            let right = score(|run| run.preset == preset.name);
+            format!("\nJudged by the output of {tools} ({date}): {right} right.\n")
+        }
+        Evidence::Quoted => "\nJudged by quoted texts.\n".to_owned(),
+    };
+    let own = preset.own_rows();
+    let retried = |row: &&Row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused);
+    text += &rules("Retried", own.iter().filter(retried));
+    text += &rules("Never retried", own.iter().filter(|row| !retried(row)));
+    text += &known_misses(preset);
+    text
+}
+
+fn rules<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) -> String {
+    let items: String = rows.map(item).collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("\n{title}:\n\n{items}")
+}
+
+fn item(row: &Row) -> String {
+    let codes = row.codes.map(|codes| format!("exit {codes}"));
+    let text = row.text.map(code);
+    let parts: Vec<String> = codes.into_iter().chain(text).collect();
+    let note = match row.verdict {
+        RowVerdict::Refused => ", before anything was done",
+        RowVerdict::Behind => ", unless `--before-retry` changes something",
+        RowVerdict::Retry | RowVerdict::Stop => "",
+    };
+    format!("- {}{note} ({})\n", parts.join(" with "), row.source)
+}
+
+/// Returns a text as code of Markdown.
+fn code(text: &str) -> String {
+    let fence = if text.contains('`') { "`` " } else { "`" };
+    let end: String = fence.chars().rev().collect();
+    format!("{fence}{text}{end}")
+}
+
+fn known_misses(preset: &Preset) -> String {
+    let of_preset: BTreeSet<&str> = RECORDED
+        .iter()
+        .filter(|run| run.preset == preset.name)
+        .map(|run| run.tool)
+        .collect();
+    let items: String = misses()
+        .iter()
+        .filter(|miss| of_preset.contains(miss.tool))
+        .map(|miss| format!("- {}, {}: {}\n", miss.tool, miss.fault, miss.reason))
+        .collect();
+    if items.is_empty() {
+        return items;
+    }
+    format!("\nKnown misses:\n\n{items}")
+}
+
+#[test]
+fn each_run_names_a_preset() {
+    for run in RECORDED.iter() {
+        assert!(find(run.preset).is_some(), "{}", run.preset);
+    }
+}

@@ -1,0 +1,112 @@
+//! The target of a path: links, owners and modes are looked at before a file is opened.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+use nix::unistd::geteuid;
+
+const NOT_FOLLOWED: &str =
+    "it is a symbolic link where others could have put it, and is not followed";
+/// Limit on links, as in Linux.
+const MOST_LINKS: u32 = 40;
+
+/// The target of `--log-file` or `--report`, after links were followed.
+pub(super) struct FileTarget {
+    pub(super) path: PathBuf,
+    /// The directory of `path`.
+    pub(super) dir: PathBuf,
+    pub(super) dir_meta: Metadata,
+}
+
+impl FileTarget {
+    /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users
+    /// can create them. The file need not exist.
+    pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
+        let mut path = path.to_owned();
+        for _ in 0..=MOST_LINKS {
+            // `.` is for a bare name, which has an empty parent.
+            let dir = Path::new(".").join(path.parent().unwrap_or(&path));
+            let dir_meta = fs::metadata(&dir)?;
+            // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
+            let is_magic = path.starts_with("/proc") || descriptor(&path).is_some();
+            match fs::read_link(&path) {
+                Ok(_) if is_shared(&dir_meta) => return Err(io::Error::other(NOT_FOLLOWED)),
+                Ok(target) if !is_magic => path = dir.join(target),
+                _ => {
+                    return Ok(FileTarget {
+                        path,
+                        dir,
+                        dir_meta,
+                    });
+                }
+            }
+        }
+        Err(Errno::ELOOP.into())
+    }
+
+    /// Returns the directory (its device and number) and the name in it; None for a descriptor, which is no entry.
+    pub(super) fn entry(&self) -> Option<(u64, u64, &OsStr)> {
+        // A link that `follow` has left is magic.
+        let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
+        let name = self.path.file_name()?;
+        (!is_open_file).then_some((self.dir_meta.dev(), self.dir_meta.ino(), name))
+    }
+}
+
+/// Opens a file without following a link and without waiting for another process.
+pub(super) fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // O_NOFOLLOW would refuse the kernel's own links, too.
+    let follow = if path.starts_with("/proc") {
+        0
+    } else {
+        O_NOFOLLOW
+    };
+    options
+        .custom_flags(follow | O_NONBLOCK | O_NOCTTY)
+        .open(path)
+}
+
+/// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
+pub(super) fn is_sticky(directory: &Metadata) -> bool {
+    const STICKY: u32 = 0o1000;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    directory.mode() & STICKY != 0 && directory.mode() & WRITABLE_BY_OTHERS != 0
+}
+
+/// Returns true if the directory is another user's, or a sticky one that others can write to.
+pub(super) fn is_shared(directory: &Metadata) -> bool {
+    is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
+}
+
+pub(super) fn is_own(metadata: &Metadata) -> bool {
+    metadata.uid() == geteuid().as_raw()
+}
+
+/// Refuses another user's file.
+pub(super) fn require_own(metadata: &Metadata) -> io::Result<()> {
+    if is_own(metadata) {
+        return Ok(());
+    }
+    let user = metadata.uid();
+    let why = format!("it belongs to user {user}, in a directory that others may write to");
+    Err(io::Error::other(why))
+}
+
+/// Returns the descriptor that a path names: `/dev/stdout`, `/dev/fd/3`.
+pub(super) fn descriptor(path: &Path) -> Option<RawFd> {
+    let path = path.to_str()?;
+    let number = match path {
+        "/dev/stdout" => "1",
+        "/dev/stderr" => "2",
+        _ => path
+            .strip_prefix("/dev/fd/")
+            .or_else(|| path.strip_prefix("/proc/self/fd/"))?,
+    };
+    number.parse::<u16>().ok().map(RawFd::from)
+}

@@ -1,0 +1,86 @@
+//! Opens the log, and replaces the report.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
+
+use super::target::{
+    FileTarget, descriptor, is_own, is_shared, is_sticky, open_safely, require_own,
+};
+use crate::process::streams::sink::Sink;
+use crate::process::sys::fd::is_inherited;
+use crate::process::sys::temporary::named;
+
+/// What to do about a file that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    Create,
+    /// Only look whether it could be created.
+    Leave,
+}
+
+/// Opens a file for appending; a new file is private to this user. A named pipe without a reader is an error. With
+/// [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
+pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<Option<Sink>> {
+    let target = FileTarget::follow(path)?;
+    // Opened by its path, a file would have an offset of its own, other than the command's.
+    if let Some(fd) = descriptor(&target.path) {
+        if !is_inherited(fd) {
+            return Err(Errno::EBADF.into());
+        }
+        return Ok(Some(Sink::new(fd)));
+    }
+    if if_missing == IfMissing::Leave && !target.path.exists() {
+        access(&target.dir, AccessFlags::W_OK | AccessFlags::X_OK)?;
+        return Ok(None);
+    }
+    let mut options = OpenOptions::new();
+    let file = open_safely(
+        options
+            .append(true)
+            .create(if_missing == IfMissing::Create)
+            .mode(0o600),
+        &target.path,
+    )?;
+    // Same check as `fs.protected_regular`.
+    if is_sticky(&target.dir_meta) {
+        require_own(&file.metadata()?)?;
+    }
+    Ok(Some(Sink::Own(file)))
+}
+
+/// Replaces a file by `text`, atomically. Returns a sink if the target is not a regular file; then the
+/// caller has to write `text` to it.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
+    let target = FileTarget::follow(path)?;
+    let metadata = fs::metadata(&target.path).ok();
+    let is_special = metadata.as_ref().is_some_and(|facts| !facts.is_file());
+    if is_special || target.entry().is_none() {
+        return open_to_append(path, IfMissing::Create);
+    }
+    let mut mode = 0o600;
+    if let Some(metadata) = metadata {
+        // `is_sticky` is not enough: unlike appending or a shell's `>`, replacing changes the owner of the file.
+        if is_shared(&target.dir_meta) {
+            require_own(&metadata)?;
+        }
+        // Replacing needs no such permission, but a shell's `>` would.
+        access(&target.path, AccessFlags::W_OK)?;
+        if is_own(&metadata) {
+            mode = metadata.mode() & 0o777;
+        }
+    }
+    let mut file = named(".backoff-report-", &target.dir)?;
+    file.write_all(text.as_bytes())?;
+    // Some file systems (vfat) refuse any change of the mode.
+    if mode != 0o600 {
+        file.as_file()
+            .set_permissions(Permissions::from_mode(mode))?;
+    }
+    file.persist(&target.path)?;
+    Ok(None)
+}

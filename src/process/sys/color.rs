@@ -1,0 +1,15 @@
+//! Whether output is colored.
+
+use std::os::fd::RawFd;
+
+use super::environment::nonempty;
+use super::stdio::is_terminal;
+
+/// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
+pub(crate) fn takes_color(fd: RawFd) -> bool {
+    if nonempty("NO_COLOR").is_some() {
+        return false;
+    }
+    let is_forced = nonempty("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    is_forced || (nonempty("TERM").is_some_and(|term| term != "dumb") && is_terminal(fd))
+}

@@ -1,0 +1,147 @@
+//! What only Linux has. `other.rs` has the same functions for other systems, and the doc comments stand here.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::parent_id;
+use std::path::Path;
+use std::time::Duration;
+
+use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, tee};
+use nix::libc::{self, siginfo_t};
+use nix::poll::PollFd;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::sys::stat::{fstat, major};
+use nix::sys::time::TimeSpec;
+
+use super::fd::inherited;
+pub(crate) use process_list::{is_runnable, numbers, program_name, read_process};
+
+#[path = "proc_files.rs"]
+mod process_list;
+
+/// Opens a location only: neither readable nor writable.
+pub(crate) const PATH_ONLY: OFlag = OFlag::O_PATH;
+
+/// Closes the descriptors of a range, for `fd::close_all_except`. Returns false if the system lacks the call (Linux
+/// before 5.9), or a sandbox refuses it.
+pub(crate) fn close_range(first: RawFd, last: RawFd) -> bool {
+    // SAFETY: the child of `close_all_except` uses none of the descriptors, whatever values in its memory own them.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
+}
+
+/// Polls with a timeout in nanoseconds.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+    nix::poll::ppoll(fds, left.map(TimeSpec::from_duration), None)
+}
+
+/// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
+/// PR_SET_TIMERSLACK).
+pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
+    const DEFAULT_NS: u16 = 50_000;
+    // A slack that the caller has set stays.
+    if prctl::get_timerslack() != Ok(DEFAULT_NS.into()) {
+        return wait();
+    }
+    let _ = prctl::set_timerslack(1);
+    let waited = wait();
+    let _ = prctl::set_timerslack(DEFAULT_NS.into());
+    waited
+}
+
+/// Makes this process the parent of orphans among its descendants, until dropped: it can see then which have ended. The
+/// parent of orphans may take its time to reap them. Has no effect on other systems.
+#[derive(Debug)]
+pub(crate) struct Adoption {
+    was_set: bool,
+}
+
+impl Adoption {
+    pub(crate) fn begin() -> Adoption {
+        let was_set = prctl::get_child_subreaper().unwrap_or(true);
+        let _ = prctl::set_child_subreaper(true);
+        Adoption { was_set }
+    }
+}
+
+impl Drop for Adoption {
+    fn drop(&mut self) {
+        let _ = prctl::set_child_subreaper(self.was_set);
+    }
+}
+
+/// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already. Other systems
+/// send nothing.
+pub(crate) fn set_death_signal(parent: u32, signal: Signal) -> bool {
+    let _ = prctl::set_pdeathsig(signal);
+    // 0: backoff is outside of the child's PID namespace.
+    [0, parent].contains(&parent_id())
+}
+
+/// Keeps a program that core_pattern names from getting a core of this process in spite of the limit.
+pub(crate) fn forbid_core() {
+    let _ = prctl::set_dumpable(false);
+}
+
+/// Returns true if the kernel sent a signal by itself (the terminal, a timer), not a process. Sender 0 may be a process
+/// outside this PID namespace, and says nothing. Async-signal-safe.
+pub(crate) fn is_from_kernel(info: &siginfo_t, _sender: libc::pid_t) -> bool {
+    const SI_KERNEL: i32 = 0x80;
+    info.si_code == SI_KERNEL
+}
+
+/// Creates a file that never has a name, for reading and writing, in a directory.
+pub(crate) fn unnamed_file(directory: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .mode(mode)
+        .custom_flags(libc::O_TMPFILE | libc::O_EXCL);
+    options.open(directory)
+}
+
+/// Creates a file in memory.
+pub(crate) fn memory_file() -> io::Result<File> {
+    let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC)?;
+    Ok(File::from(fd))
+}
+
+/// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
+/// allowed.
+pub(crate) fn reopen(fd: RawFd) -> Option<File> {
+    // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
+    const MAJOR_OF_ALIASES: u64 = 5;
+    if major(fstat(inherited(fd)).ok()?.st_rdev) == MAJOR_OF_ALIASES {
+        return None;
+    }
+    let mut options = File::options();
+    options
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.open(format!("/proc/self/fd/{fd}")).ok()
+}
+
+/// Widens a pipe to `size` bytes, unless it is as wide.
+pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
+    if fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|before| before < size) {
+        let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(size));
+    }
+}
+
+/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking. The empty pipe is sized
+/// so that `unread` bytes fill it. ENOSYS if the system cannot duplicate.
+pub(crate) fn duplicate(
+    from: BorrowedFd<'_>,
+    to: BorrowedFd<'_>,
+    unread: usize,
+    most: usize,
+) -> nix::Result<usize> {
+    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
+    // too many pipes, the size stays, and polls become more frequent.
+    let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
+    tee(from, to, most, SpliceFFlags::SPLICE_F_NONBLOCK)
+}
