@@ -419,26 +419,25 @@ impl<'s> Calls<'s> {
         let name = shown(&words[at].text);
         let operands = wrappers::operands_of_shell(&words[at + 1..]);
         let is_fed = words[..at].iter().any(|word| is_feeder(&word.text));
-        let (OperandsOfShell::Script(rest) | OperandsOfShell::File(rest)) = &operands else {
-            return match operands {
-                OperandsOfShell::Unknown(word) => {
-                    self.suspect(format!("the script of {name} {word}"), context);
-                }
-                _ => self.standard_input(&name, is_program, context, piped),
-            };
+        let rest = match &operands {
+            OperandsOfShell::Script(rest) | OperandsOfShell::File(rest) => rest,
+            OperandsOfShell::Unknown(word) => {
+                return self.suspect(format!("the script of {name} {word}"), context);
+            }
+            _ => return self.standard_input(&name, is_program, context, piped),
         };
         let Some((first, arguments)) = rest.split_first() else {
             return;
         };
-        let is_known = arguments.iter().all(|word| !has_words(&word.text)) && !is_fed;
         let is_script = matches!(operands, OperandsOfShell::Script(_));
-        let zero = if is_script { arguments } else { rest };
-        let frame = Frame {
-            arguments: is_known.then(|| zero.iter().map(|word| word.text.clone()).collect()),
-            environment: context.frame.environment,
-        };
+        // Parameters from `$0` on.
+        let parameters = if is_script { arguments } else { rest };
+        let is_known = arguments.iter().all(|word| !has_words(&word.text)) && !is_fed;
         let context = Context {
-            frame: Rc::new(frame),
+            frame: Rc::new(Frame {
+                arguments: is_known.then(|| texts(parameters)),
+                environment: context.frame.environment,
+            }),
             place: Place::Text(format!("the script of {name} -c").into()),
         };
         if !is_script {
@@ -941,4 +940,8 @@ fn scripts_in(text: &[Symbol]) -> Vec<&[Symbol]> {
         scripts.push(&text[sign + 1..]);
     }
     scripts
+}
+
+fn texts(words: &[Word]) -> Vec<Text> {
+    words.iter().map(|word| word.text.clone()).collect()
 }
