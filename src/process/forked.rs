@@ -78,7 +78,9 @@ impl Forked {
                 Ok(0) => return Progress::Ended(std::mem::take(&mut self.received)),
                 Ok(count) => self.received.extend_from_slice(&chunk[..count]),
                 Err(Errno::EINTR) => {}
-                Err(_) => return Progress::Runs,
+                Err(Errno::EAGAIN) => return Progress::Runs,
+                // The answer cannot be read, now or later.
+                Err(_) => return Progress::Ended(std::mem::take(&mut self.received)),
             }
         }
     }

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::process::is_alive;
+use crate::common::process::{is_alive, state};
 use crate::common::pty::{CTRL_C, Terminal};
 use crate::common::slowfs::SlowFs;
 use crate::common::{BIN, Ends, Live, backoff, clean, eventually, within};
@@ -156,8 +156,10 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
         }
     }
     let run = Run::start(&mut backoff(format!("-v -b 1ms -k 100ms -- {program}")));
-    let started = run.line("err");
-    assert!(started.contains("starting"), "{started}");
+    eventually("the child hangs", || {
+        let children = crate::common::process::children_of(run.live.pid());
+        children.iter().any(|child| state(*child) == Some('D'))
+    });
     run.live.signal(Signal::SIGTERM);
     let end = run.output();
     assert_eq!(end.status.code(), Some(124), "{end:?}");

@@ -84,6 +84,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             &program.stdio,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
+    event_loop.signals.receive_before_child();
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
     if program.role == Role::Command {

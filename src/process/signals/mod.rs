@@ -201,6 +201,15 @@ impl Signals {
         }
     }
 
+    /// Receives signals that came before a child was made. None of them has reached the child, so those of the terminal
+    /// count as sent to backoff alone.
+    pub(crate) fn receive_before_child(&mut self) {
+        self.receive();
+        for received in &mut self.queue {
+            received.by_terminal = false;
+        }
+    }
+
     /// Lets a pending signal stop backoff by its default action, unless the signal is ignored.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
