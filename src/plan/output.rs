@@ -49,6 +49,8 @@ pub(super) fn streams(
         success_if: settings.has(&SUCCESS_IF),
         hook_output: if has_hooks { hook_output } else { None },
         idle: idle_timeout.is_some_and(|idle| !idle.is_zero()),
+        ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
+            && !settings.has(&LOG_FILE),
     })
 }
 

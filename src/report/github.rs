@@ -17,10 +17,20 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
     format!("::{command} title=backoff::{}\n", escaped(sentence))
 }
 
+/// Output that precedes the end of a group, and may lack its last line feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastOutput {
+    /// The command's, which backoff has seen.
+    Seen,
+    /// A predicate's, which backoff has not seen.
+    Unseen,
+}
+
 /// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so.
 pub(super) fn group(
     event: &Event<'_>,
     title: Option<String>,
+    last_output: LastOutput,
     is_open: &mut bool,
 ) -> Option<String> {
     match event {
@@ -29,10 +39,14 @@ pub(super) fn group(
             *is_open = true;
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
-        // A signal or a fault may end the run first. The command's last line may lack its line feed.
+        // A signal or a fault may end the run first.
         Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
-            Some("\n::endgroup::\n".to_owned())
+            let line_feed = match last_output {
+                LastOutput::Seen => "",
+                LastOutput::Unseen => "\n",
+            };
+            Some(format!("{line_feed}::endgroup::\n"))
         }
         _ => None,
     }

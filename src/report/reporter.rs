@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::github;
+use super::github::{self, LastOutput};
 use super::log::JsonLog;
 use super::report_file::Report;
 use super::text::{Level, Text, level};
@@ -73,7 +73,13 @@ impl<'a> Reporter<'a> {
         } else {
             None
         };
-        let group = github::group(event, title, &mut self.is_in_group);
+        let plan = self.text.plan;
+        let last_output = if plan.retry_if.is_some() || plan.success_if.is_some() {
+            LastOutput::Unseen
+        } else {
+            LastOutput::Seen
+        };
+        let group = github::group(event, title, last_output, &mut self.is_in_group);
         let lines: String = group.into_iter().chain(line).collect();
         (!lines.is_empty()).then_some(lines)
     }

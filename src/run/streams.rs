@@ -143,6 +143,8 @@ pub(crate) struct StreamOptions {
     pub(crate) hook_output: Option<usize>,
     /// Output resets `--idle-timeout`.
     pub(crate) idle: bool,
+    /// Messages go to standard error and have to begin a line: commands to a CI runner.
+    pub(crate) ends_lines: bool,
 }
 
 impl StreamOptions {
@@ -180,6 +182,7 @@ impl StreamOptions {
             (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after.is_some(), "--retry-after"),
             (self.idle, "--idle-timeout"),
+            (self.ends_lines, "--log-format"),
             (self.mode(channel).is_kept(), "kept"),
         ];
         let applicable = reasons.into_iter().filter(|(applies, _)| *applies);

@@ -171,7 +171,7 @@ impl System {
     /// left to report them.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
-        // `::endgroup::` (`report/github.rs`) comes with its own newline.
+        // `::endgroup::` after a predicate (`report/github.rs`) comes with its own newline.
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
         if streams.keep_message(&lines) {
