@@ -10,6 +10,9 @@ use super::{Ends, clean};
 /// A pseudo-program for tests that keep gigabytes on disk: these tests run only if all tests are required.
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 
+/// Tests that run at the same time: most wait, but some load the machine.
+const THREADS: usize = 4;
+
 /// Pseudo-programs that no installation brings: a test without them is ignored, even if all tests are required.
 const OF_THE_MACHINE: [&str; 1] = ["freezer"];
 
@@ -57,7 +60,8 @@ pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
         });
         trials.push(trial.with_ignored_flag(lacks && !(required && can_be_required)));
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
     let conclusion = libtest_mimic::run(&arguments, trials);
     // A filtered run needs no summary.
     if conclusion.num_ignored > 0 && conclusion.num_filtered_out == 0 {
