@@ -1,14 +1,14 @@
 //! Reads the configuration file, and checks its owner and mode.
 
-use std::fs::{Metadata, OpenOptions};
+use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
 use super::setting::UsageError;
+use crate::process::sys::small_files::open;
 use crate::text::describe_error;
 
 /// Rejects a log or a disk image given by mistake.
@@ -34,13 +34,7 @@ pub(super) struct Content {
 /// Returns the content of a file, or None if the default file is missing. Follows symbolic links, which dotfile
 /// managers use.
 pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
-    // Without O_NONBLOCK, opening a named pipe would block.
-    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = match OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits())
-        .open(path)
-    {
+    let file = match open(path) {
         Ok(file) => file,
         Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
         Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),

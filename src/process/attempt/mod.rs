@@ -101,7 +101,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         interrupted: None,
         role: program.role,
         isolation: program.isolation,
-        program: program.command.program(),
+        command: program.command,
         has_ended: false,
         is_asked_to_end: false,
         stop_request: None,

@@ -19,8 +19,8 @@ use crate::process::event_loop::on_signal::{
     Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
 };
 use crate::process::signals::{Received, SignalClass, Target};
-use crate::process::spawn::Isolation;
 use crate::process::spawn::child::{Child, reap_orphans};
+use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::processes::program_name;
 use crate::process::terminal;
@@ -47,8 +47,7 @@ pub(super) struct Running<'a> {
     pub(super) interrupted: Option<Signal>,
     pub(super) role: Role,
     pub(super) isolation: Isolation,
-    /// Name of the command's program.
-    pub(super) program: String,
+    pub(super) command: &'a Command,
     /// The end of the command was noticed.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
@@ -160,7 +159,7 @@ impl Running<'_> {
         };
         Survivor {
             pid,
-            program: shown.unwrap_or_else(|| self.program.clone()),
+            program: shown.unwrap_or_else(|| self.command.program()),
             why: survival(pid),
         }
     }

@@ -1,7 +1,7 @@
 //! Reads small regular files.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -18,15 +18,16 @@ pub(crate) enum SmallFile {
     NotRead,
 }
 
+/// Opens a file to read it. A named pipe does not block.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits()).open(path)
+}
+
 /// Reads a regular file of at most 64 KiB.
 pub(crate) fn read(path: &Path) -> SmallFile {
-    // Without O_NONBLOCK, opening a named pipe would block.
-    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = match OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits())
-        .open(path)
-    {
+    let file = match open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return SmallFile::Missing;
