@@ -349,13 +349,9 @@ impl<'s> Calls<'s> {
         let Some(client) = client else {
             return false;
         };
-        let mut rest = call_words(words, at);
-        if has_words(&word.text) {
-            rest.insert(0, word.clone());
-        }
         self.found.push(Call {
             client,
-            words: rest,
+            words: words_of_call(words, at),
             place: context.place.clone(),
             certainty: Certainty::Named,
             id: self.next_id + number + 1,
@@ -392,13 +388,9 @@ impl<'s> Calls<'s> {
         };
         for client in CLIENTS {
             if may_be_named(&word.text, client.name) {
-                let mut rest = call_words(words, start);
-                if has_words(&word.text) {
-                    rest.insert(0, word.clone());
-                }
                 self.found.push(Call {
                     client,
-                    words: rest,
+                    words: words_of_call(words, start),
                     place: context.place.clone(),
                     certainty: Certainty::Guessed,
                     id: self.next_id,
@@ -714,6 +706,15 @@ impl<'s> Calls<'s> {
             }
         }
     }
+}
+
+/// Returns the words of a call, and the name itself if it may hold words: `$CURL`.
+fn words_of_call(words: &[Word], at: usize) -> Vec<Word> {
+    let mut rest = call_words(words, at);
+    if has_words(&words[at].text) {
+        rest.insert(0, words[at].clone());
+    }
+    rest
 }
 
 /// Returns the words of a call after the client's name, with what `xargs` adds.
