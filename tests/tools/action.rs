@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::documents::ROOT;
-use crate::common::{BIN, Ends, clean, within};
+use crate::common::{BIN, Ends, clean, executable, within};
 
 tests! {
     a_retried_step_has_annotations_outputs_and_a_summary ["bash", "xargs"]
@@ -16,6 +16,7 @@ tests! {
     other_formats_replace_the_annotations ["bash", "xargs"]
     each_attempt_is_a_group_of_the_log ["bash", "xargs"]
     the_command_status_is_the_command_s_own ["bash", "xargs"]
+    a_request_that_changes_something_is_sent_once ["bash", "xargs"]
     a_word_that_is_no_option_fails_the_step ["bash", "xargs"]
     options_that_run_nothing_fail_the_step ["bash", "xargs"]
     a_label_is_one_piece_of_code ["bash", "xargs"]
@@ -199,6 +200,27 @@ fn the_command_status_is_the_command_s_own() {
         summary,
         "- `backoff` gave up after 2 attempts with exit status 75\n"
     );
+}
+
+/// The runner's bash reads the commands from a file, which backoff reads, too.
+fn a_request_that_changes_something_is_sent_once() {
+    let tools = tempfile::tempdir().unwrap();
+    executable(&within(&tools, "curl"), "#!/bin/sh\necho sent\nexit 56\n");
+    let path = format!(
+        "{}:{}",
+        tools.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let options = ("OPTIONS", "--for curl -n 3 -b 10ms");
+    for (run, attempts) in [
+        ("cd /\ncurl -d x=1 http://localhost/", "1"),
+        ("cd /\ncurl http://localhost/", "3"),
+    ] {
+        let job = job_with(&[("PATH", &path)], &[("RUN", run), options], 56);
+        assert_eq!(job.output("attempts"), attempts, "{run}: {}", job.log);
+        let sent = job.log.matches("sent\n").count();
+        assert_eq!(sent.to_string(), attempts, "{run}: {}", job.log);
+    }
 }
 
 /// Asserts that nothing is run with these options, and that one error says so.
