@@ -2,7 +2,7 @@
 
 use crate::command::program::Command;
 use crate::command::requests::{Requests, Selection};
-use crate::command::{Environment, ScriptFile, Surroundings, http};
+use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
 use crate::options::values::Parsed;
 use crate::options::{BEFORE_RETRY, IDEMPOTENT};
@@ -50,9 +50,9 @@ pub(super) fn idempotence(
         });
     }
     let environment = if settings.has(&BEFORE_RETRY) {
-        Environment::MayChange
+        AttemptEnvironments::MayDiffer
     } else {
-        Environment::Fixed
+        AttemptEnvironments::Same
     };
     let no_files = WithoutFiles(surroundings);
     let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));

@@ -95,7 +95,7 @@ fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
         let parts = if !commas.is_empty() {
             split(units, start, end, &commas)
         } else if is_range(&units[start + 1..end]) {
-            let unknown = vec![Symbol::MayBeAnything(Doubt::Part)];
+            let unknown = vec![Symbol::Unknown(Doubt::AnyPart)];
             vec![vec![Unit::Other(Piece::Text(unknown, Quoting::Quoted))]]
         } else {
             continue;

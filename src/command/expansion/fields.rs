@@ -2,7 +2,7 @@
 
 use super::atoms::Atom;
 use crate::command::syntax::Quoting;
-use crate::command::text::{Doubt, Symbol, Text, Word};
+use crate::command::text::{Doubt, Symbol, Symbols, Word};
 
 /// A word that is being made: its symbols, and which of them may be a pattern of file names.
 #[derive(Default)]
@@ -12,13 +12,13 @@ struct Field {
 }
 
 /// Splits the atoms of a word at blanks that are not quoted.
-pub(super) fn split(atoms: &[Atom], origin: &str, splits_oddly: bool) -> Vec<Word> {
+pub(super) fn split(atoms: &[Atom], origin: &str, has_odd_ifs: bool) -> Vec<Word> {
     let mut words = Vec::new();
     let mut field = Field::default();
     for atom in atoms {
         match atom {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
-                words.extend(std::mem::take(&mut field).word(origin, splits_oddly));
+                words.extend(std::mem::take(&mut field).word(origin, has_odd_ifs));
             }
             Atom::Symbol(symbol, quoting) => {
                 field.exists = true;
@@ -27,7 +27,7 @@ pub(super) fn split(atoms: &[Atom], origin: &str, splits_oddly: bool) -> Vec<Wor
             Atom::Quotes => field.exists = true,
         }
     }
-    words.extend(field.word(origin, splits_oddly));
+    words.extend(field.word(origin, has_odd_ifs));
     words
 }
 
@@ -36,17 +36,17 @@ impl Field {
         if !self.exists {
             return None;
         }
-        let mut text = Text::new();
+        let mut text = Symbols::new();
         for (at, (symbol, quoting)) in self.symbols.iter().enumerate() {
             let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(at);
             if !is_pattern {
                 text.push(*symbol);
             } else if text.is_empty() || text[0] == Symbol::Known('-') {
-                text = vec![Symbol::MayBeAnything(Doubt::Words)];
+                text = vec![Symbol::Unknown(Doubt::AnyWords)];
                 break;
             } else {
                 // The names of all files that match begin with the same characters.
-                text.push(Symbol::MayBeAnything(Doubt::Part));
+                text.push(Symbol::Unknown(Doubt::AnyPart));
             }
         }
         Some(Word {
@@ -66,7 +66,7 @@ impl Field {
                     .take(100)
                     .any(|(symbol, _)| *symbol == Symbol::Known(']'))
             }
-            Symbol::Known(_) | Symbol::MayBeAnything(_) => false,
+            Symbol::Known(_) | Symbol::Unknown(_) => false,
         }
     }
 }

@@ -1,11 +1,10 @@
 //! `${name:-word}` and the like.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
-use crate::command::scope::{
-    Frame, LONGEST_VALUE, Scope, Value, element, elements, is_all_unknown, is_token,
-};
+use crate::command::scope::value::{Value, element, elements, is_all_unknown, is_plain_word};
+use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
-use crate::command::text::{Doubt, Symbol, Text, exact, has_words, known, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
 /// Whether a value is an empty text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +17,7 @@ enum Emptiness {
 /// Returns the lists of atoms that the expansion of a parameter may be.
 pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
     match parameter.operator.as_str() {
-        "length" => return vec![in_atoms(&unknown(Doubt::Token), parameter.quoting)],
+        "length" => return vec![in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)],
         "indirect" => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -26,13 +25,13 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     // Found once, as operands may be nested.
     let mut operands = None;
     for value in scope.values(&parameter.name, frame) {
-        let choice = choice(parameter, &value);
-        if choice != Choice::Own && operands.is_none() && is_alternative(parameter) {
+        let expansion = expansion(parameter, &value);
+        if expansion != Expansion::Own && operands.is_none() && is_alternative(parameter) {
             operands = Some(scope.expand.atoms(scope, &parameter.operand, frame));
         }
         let operands = operands.as_deref().unwrap_or_default();
-        for atoms in expanded_value(scope, parameter, &value, choice, operands, frame) {
-            let atoms = if scope.splits_oddly {
+        for atoms in expanded_value(scope, parameter, &value, expansion, operands, frame) {
+            let atoms = if scope.has_odd_ifs {
                 unsplit(atoms)
             } else {
                 atoms
@@ -52,7 +51,7 @@ fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
         _ => false,
     };
     if atoms.iter().any(is_split) {
-        in_atoms(&unknown(Doubt::Words), Quoting::Unquoted)
+        in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
     } else {
         atoms
     }
@@ -61,14 +60,18 @@ fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
 /// Returns an expansion of which nothing is known.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
-        Quoting::Quoted if !parameter.is_list() => in_atoms(&unknown(Doubt::Part), Quoting::Quoted),
-        Quoting::Quoted | Quoting::Unquoted => in_atoms(&unknown(Doubt::Words), Quoting::Unquoted),
+        Quoting::Quoted if !parameter.is_list() => {
+            in_atoms(&unknown(Doubt::AnyPart), Quoting::Quoted)
+        }
+        Quoting::Quoted | Quoting::Unquoted => {
+            in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
+        }
     }
 }
 
 /// What an expansion with an operator such as `:-` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum Expansion {
     Own,
     Operand,
     Nothing,
@@ -84,17 +87,17 @@ fn is_alternative(parameter: &Parameter) -> bool {
     )
 }
 
-fn choice(parameter: &Parameter, value: &Value) -> Choice {
+fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     let is_empty = emptiness(parameter, value);
     match (parameter.operator.as_str(), is_empty) {
-        (":-" | ":=", Emptiness::Empty) => Choice::Operand,
-        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Choice::Own,
+        (":-" | ":=", Emptiness::Empty) => Expansion::Operand,
+        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Expansion::Own,
         // An empty value may be set or not.
-        (":-" | ":=" | "-" | "=", _) => Choice::OwnOrOperand,
-        (":+" | "+", Emptiness::NotEmpty) => Choice::Operand,
-        (":+", Emptiness::Empty) => Choice::Nothing,
-        (":+" | "+", _) => Choice::NothingOrOperand,
-        _ => Choice::Own,
+        (":-" | ":=" | "-" | "=", _) => Expansion::OwnOrOperand,
+        (":+" | "+", Emptiness::NotEmpty) => Expansion::Operand,
+        (":+", Emptiness::Empty) => Expansion::Nothing,
+        (":+" | "+", _) => Expansion::NothingOrOperand,
+        _ => Expansion::Own,
     }
 }
 
@@ -102,21 +105,21 @@ fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
     value: &Value,
-    choice: Choice,
+    expansion: Expansion,
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
     let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
-    match choice {
-        Choice::Own if is_plain || is_alternative(parameter) => {
+    match expansion {
+        Expansion::Own if is_plain || is_alternative(parameter) => {
             vec![plain(scope, parameter, value)]
         }
-        Choice::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
-        Choice::Own => changed(scope, parameter, value, frame),
-        Choice::Operand => operands.to_vec(),
-        Choice::Nothing => vec![Vec::new()],
-        Choice::OwnOrOperand => [&[plain(scope, parameter, value)], operands].concat(),
-        Choice::NothingOrOperand => [&[Vec::new()], operands].concat(),
+        Expansion::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
+        Expansion::Own => changed(scope, parameter, value, frame),
+        Expansion::Operand => operands.to_vec(),
+        Expansion::Nothing => vec![Vec::new()],
+        Expansion::OwnOrOperand => [&[plain(scope, parameter, value)], operands].concat(),
+        Expansion::NothingOrOperand => [&[Vec::new()], operands].concat(),
     }
 }
 
@@ -128,7 +131,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     };
     let is_certain = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
-        Symbol::MayBeAnything(doubt) => *doubt <= Doubt::Token,
+        Symbol::Unknown(doubt) => *doubt <= Doubt::PlainPart,
     };
     if text.is_empty() {
         Emptiness::Empty
@@ -146,7 +149,7 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
         .literal()
         .and_then(|text| text.trim().parse::<usize>().ok());
     let texts = elements(value);
-    if texts.iter().any(|text| has_words(text)) {
+    if texts.iter().any(|text| may_be_several_words(text)) {
         return doubtful(parameter);
     }
     let is_argument = parameter.index.is_none();
@@ -180,7 +183,7 @@ fn changed(
     let text = element(value, parameter.index.as_deref());
     let Some(known_text) = exact(&text) else {
         // A quoted expansion of a value that is not known, such as `"${URL%/}"`, is trusted as `"$URL"` is.
-        return vec![value_atoms(&unknown(Doubt::Words), parameter.quoting)];
+        return vec![value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)];
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
@@ -190,7 +193,7 @@ fn changed(
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             None if is_harmless(&text, &operand) => {
-                in_atoms(&unknown(Doubt::Token), parameter.quoting)
+                in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)
             }
             None => doubtful(parameter),
         });
@@ -199,14 +202,14 @@ fn changed(
 }
 
 /// Returns true if no part of either text begins an option or is split.
-fn is_harmless(text: &Text, operand: &Text) -> bool {
-    let without_dash = |text: &Text| {
+fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
+    let without_dash = |text: &Symbols| {
         text.iter().all(|symbol| match symbol {
             Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
-            Symbol::MayBeAnything(_) => false,
+            Symbol::Unknown(_) => false,
         })
     };
-    is_token(text) && without_dash(text) && without_dash(operand)
+    is_plain_word(text) && without_dash(text) && without_dash(operand)
 }
 
 /// Computes the common cases.
@@ -272,13 +275,13 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let texts = elements(value);
     let is_unknown = texts
         .iter()
-        .any(|text| is_all_unknown(text) && has_words(text));
+        .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
     if is_unknown && is_joined {
-        return in_atoms(&unknown(Doubt::Value), Quoting::Quoted);
+        return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
-    if is_unknown || parameter.is_joined() && scope.splits_oddly {
-        return in_atoms(&unknown(Doubt::Words), Quoting::Unquoted);
+    if is_unknown || parameter.is_joined() && scope.has_odd_ifs {
+        return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();
     for (at, text) in texts.iter().enumerate() {
