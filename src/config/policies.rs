@@ -12,8 +12,8 @@ use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
 use crate::cli::suggest::{replacement, tip_for_option};
 use crate::options::opt::{Kind, Sources, Spec};
+use crate::options::problem::Checked;
 use crate::options::similar::{one_slip_away, tip};
-use crate::options::values::Parsed;
 use crate::options::{CONFIG, OPTIONS, POLICY};
 use crate::process::sys::environment::config_home;
 use crate::text::printable;
@@ -138,8 +138,9 @@ impl Config {
         let Some(setting) = settings.find(&POLICY).or(by_default) else {
             return Ok(Vec::new());
         };
+        let name = setting.read(&POLICY)?;
         let mut all = self.all_policies()?;
-        if let Some(at) = all.iter().position(|policy| setting.text == *policy.name) {
+        if let Some(at) = all.iter().position(|policy| name.0 == *policy.name) {
             let chosen = all.swap_remove(at);
             // A built-in policy that the user chose is not the file's.
             if !chosen.position.is_empty() || setting.is_of_file() {
@@ -216,26 +217,26 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
-fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Spec> {
+fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
     if let Some((opt, text)) = replacement(key, value) {
         let text = printable(&text);
         let tip = match opt.sources {
             Sources::All => format!("try {} = \"{text}\"", opt.long),
             _ => format!("give --{}={text} on the command line", opt.long),
         };
-        return Err(format!("is not an option; tip: {tip}").into());
+        return Err(UsageError::new(format!("is not an option; tip: {tip}")));
     }
     let name = key.replace('_', "-");
     let Some(opt) = OPTIONS.iter().copied().find(|opt| opt.long == name) else {
         let settable = OPTIONS.iter().filter(|opt| opt.is_setting());
         let tip = tip_for_option(key, settable.map(|opt| opt.long), "");
-        return Err(format!("is not an option{tip}").into());
+        return Err(UsageError::new(format!("is not an option{tip}")));
     };
     if !opt.is_setting() {
-        return Err("cannot be set in a configuration file".into());
+        return Err(UsageError::new("cannot be set in a configuration file"));
     }
     if *opt == *POLICY && *source != Source::Defaults {
-        return Err("cannot be set by a policy".into());
+        return Err(UsageError::new("cannot be set by a policy"));
     }
     Ok(opt)
 }

@@ -8,7 +8,7 @@ use super::conflicts;
 use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
@@ -66,10 +66,9 @@ impl Settings {
         for (opt, text) in implied {
             match layer.iter().find(|setting| setting.opt == opt) {
                 Some(other) if other.text != text => {
-                    return Err(format!(
+                    return Err(UsageError::new(format!(
                         "{every} cannot go with {other}: it is a fixed wait without jitter"
-                    )
-                    .into());
+                    )));
                 }
                 None if self.find(opt).is_none() => {
                     layer.push(Setting::implied_by(&every, opt, text));
@@ -97,12 +96,12 @@ impl Settings {
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Parsed<Option<T>> {
+    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Checked<Option<T>> {
         self.find(opt).map(|setting| setting.read(opt)).transpose()
     }
 
     /// Returns the option's value, or else that of its default, which must not be empty.
-    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Parsed<T> {
+    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Checked<T> {
         if let Some(setting) = self.find(opt) {
             return setting.read(opt);
         }
@@ -113,7 +112,7 @@ impl Settings {
     }
 
     /// Returns the values of a repeatable option.
-    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Parsed<Vec<T>> {
+    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Checked<Vec<T>> {
         self.merged
             .iter()
             .filter(|setting| *setting.opt == **opt)
@@ -122,11 +121,11 @@ impl Settings {
     }
 
     /// Returns the number of times a repeatable switch is given.
-    pub(crate) fn count(&self, opt: &Opt<u8>) -> Parsed<u8> {
+    pub(crate) fn count(&self, opt: &Opt<u8>) -> Checked<u8> {
         Ok(self.get(opt)?.unwrap_or(0))
     }
 
-    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Parsed<bool> {
+    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Checked<bool> {
         Ok(self.get(opt)?.unwrap_or(false))
     }
 
@@ -185,7 +184,9 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
         _ => format!("takes no value; tip: leave {text} out"),
     };
     let why = format!("{text:?} after --{long} would be run as the command: the option {problem}");
-    Err(format!("{why}, or put -- before a command of that name").into())
+    Err(UsageError::new(format!(
+        "{why}, or put -- before a command of that name"
+    )))
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.

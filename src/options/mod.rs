@@ -2,8 +2,10 @@
 //! `BACKOFF_*` variables, the keys of the configuration file and the values of a plan come from these constants.
 
 mod budgets;
+mod codes;
 mod duration;
 mod hooks;
+mod jitters;
 pub(crate) mod opt;
 mod other;
 mod output;
@@ -14,6 +16,7 @@ mod streams;
 mod time;
 pub(crate) mod values;
 mod waits;
+mod words;
 
 pub(crate) use self::budgets::*;
 pub(crate) use self::hooks::*;

@@ -4,7 +4,7 @@ use crate::command::program::Command;
 use crate::command::requests::{Requests, Selection};
 use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{BEFORE_RETRY, IDEMPOTENT};
 use crate::run::plan::NotIdempotent;
 
@@ -37,7 +37,7 @@ pub(super) fn idempotence(
     words: &[&str],
     command: &Command<'_>,
     surroundings: &dyn Surroundings,
-) -> Parsed<Idempotence> {
+) -> Checked<Idempotence> {
     let is_idempotent = settings.value(&IDEMPOTENT)?;
     if let Some(setting) = settings.find(&IDEMPOTENT) {
         let why_not = NotIdempotent {

@@ -6,7 +6,8 @@ use crate::budget::{StoreError, client::Store};
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::{Opt, Spec};
-use crate::options::values::{self, CoolOffMode, Parsed};
+use crate::options::problem::Checked;
+use crate::options::values::{self, CoolOffMode, LONGEST_RETRY_AFTER};
 use crate::options::{
     ATTEMPTS, BASE, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
     DEADLINE, DELAYS, FACTOR, GROWTH, GrowthName, IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER,
@@ -21,12 +22,12 @@ use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
 use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
-fn limit(settings: &Settings, opt: &Opt<Duration>) -> Parsed<Option<Duration>> {
+fn limit(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
     Ok(settings.get(opt)?.filter(|limit| !limit.is_zero()))
 }
 
 /// Reads the limits on an attempt, except `--timeout`, which may be another for each attempt.
-pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
+pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
     let kill_after = settings.value(&KILL_AFTER)?;
     Ok(AttemptLimits {
         timeout: None,
@@ -50,7 +51,7 @@ pub(super) struct Premises {
 }
 
 /// Reads the limits of a run.
-pub(super) fn limits(settings: &Settings, premises: Premises) -> Parsed<Limits> {
+pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits> {
     let deadline = limit(settings, &DEADLINE)?;
     let stop_after = limit(settings, &STOP_AFTER)?;
     // A time limit overrides the default attempt limit (source None), and one of lower precedence.
@@ -82,7 +83,7 @@ pub(super) fn limits(settings: &Settings, premises: Premises) -> Parsed<Limits> 
 }
 
 /// Reads `--consecutive`, and checks that the attempts can reach it.
-fn consecutive(settings: &Settings, attempts: Option<u64>) -> Parsed<u64> {
+fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
     let consecutive = settings.value(&CONSECUTIVE)?;
     match (attempts, settings.find(&CONSECUTIVE)) {
         (Some(most), Some(setting)) if consecutive > most => Err(setting.error(format!(
@@ -111,7 +112,7 @@ pub(super) struct StartDelays {
 
 /// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt; `config::conflicts` has
 /// checked each alone.
-pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<StartDelays> {
+pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<StartDelays> {
     let initial = settings.value(&INITIAL_DELAY)?;
     let splay = settings.value(&SPLAY)?;
     match (limits.latest_begin(), settings.find(&SPLAY)) {
@@ -126,7 +127,7 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<Start
 }
 
 /// Reads the options on waits.
-pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
+pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
     let list = settings.get(&DELAYS)?;
     let jitter = jitter(settings, until)?;
     // Decorrelated jitter has another default factor.
@@ -162,7 +163,7 @@ fn growth(name: GrowthName, factor: f64) -> Growth {
     }
 }
 
-fn jitter(settings: &Settings, until: Until) -> Parsed<Jitter> {
+fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
     let list_source = settings.source(&DELAYS);
     let jitter = match settings.get(&JITTER)? {
         // A list is exact unless the same or a higher precedence asks for jitter.
@@ -181,7 +182,7 @@ fn jitter(settings: &Settings, until: Until) -> Parsed<Jitter> {
 }
 
 /// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
-fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
+fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checked<Duration> {
     let cap = match (settings.find(&MAX_DELAY), jitter) {
         // The ceiling limits the waits.
         (None, Jitter::Slotted { .. }) => Duration::MAX,
@@ -216,7 +217,7 @@ pub(super) struct Budgeted {
 
 /// Returns the budget of `--budget`. `cap` is the run's own longest wait, `outer` the budget that has counted the
 /// attempt of the outer run.
-pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<Budgeted> {
+pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Checked<Budgeted> {
     let mode = settings.value(&COOL_OFF)?;
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(longest_asked(settings)?);
@@ -275,8 +276,7 @@ fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
 }
 
 /// Returns the longest wait of a server that this run accepts, or would accept by default.
-fn longest_asked(settings: &Settings) -> Parsed<Duration> {
+fn longest_asked(settings: &Settings) -> Checked<Duration> {
     let given = settings.get(&RETRY_AFTER)?.flatten();
-    let default = values::retry_after("on")?.unwrap_or_default();
-    Ok(given.unwrap_or(default))
+    Ok(given.unwrap_or(LONGEST_RETRY_AFTER))
 }

@@ -20,7 +20,7 @@ use crate::command::program::Command;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{
     BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED, SUCCESS_IF,
     TIMEOUT, UNTIL,
@@ -32,7 +32,7 @@ use crate::run::plan::{Nesting, OutputOptions, Plan, SharedBudget};
 use crate::search::scanner::Patterns;
 
 /// A plan, and the store of its budget.
-type Planned = Parsed<(Plan, Store)>;
+type Planned = Checked<(Plan, Store)>;
 
 /// What a plan is made of beside the settings.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ pub(crate) fn plan(
 }
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
-fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
+fn check(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut layers: Vec<_> = config
         .policies
         .iter()
@@ -120,7 +120,7 @@ fn build(settings: &Settings, request: Request<'_>) -> Planned {
 }
 
 /// Builds the parts, in an order in which each has what it depends on.
-fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Parsed<(Parts, Store)> {
+fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Checked<(Parts, Store)> {
     let command = Command::new(words, preset_names(settings)?);
     let idempotence = idempotence::idempotence(settings, words, &command, request.surroundings)?;
     let nested = settings.value(&NESTED)?;
@@ -179,15 +179,15 @@ fn remarks(
 }
 
 /// Returns the presets of `--for`.
-fn preset_names(settings: &Settings) -> Parsed<Vec<PresetName>> {
+fn preset_names(settings: &Settings) -> Checked<Vec<PresetName>> {
     let Some(setting) = settings.find(&FOR) else {
         return Ok(Vec::new());
     };
-    PresetName::parse_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
+    PresetName::of_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
 }
 
 /// Reads the options on which no other part depends, and puts the parts together.
-fn assemble(settings: &Settings, command: &[OsString], parts: Parts) -> Parsed<Plan> {
+fn assemble(settings: &Settings, command: &[OsString], parts: Parts) -> Checked<Plan> {
     let attempts = parts.limits.attempts;
     Ok(Plan {
         command: command.to_vec(),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
-use crate::options::values::{CoolOffMode, Parsed};
+use crate::options::problem::Checked;
+use crate::options::values::CoolOffMode;
 use crate::options::{
     BEFORE_RETRY, COLOR, COOL_OFF, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL,
     LOG_FILE, LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT,
@@ -24,7 +25,7 @@ pub(super) fn streams(
     settings: &Settings,
     patterns: Patterns,
     attempts: Option<u64>,
-) -> Parsed<StreamOptions> {
+) -> Checked<StreamOptions> {
     let hook_output = settings.get(&HOOK_OUTPUT)?.flatten();
     let has_hooks =
         settings.has(&ON_RETRY) || settings.has(&BEFORE_RETRY) || settings.has(&ON_GIVE_UP);
@@ -54,7 +55,7 @@ pub(super) fn streams(
     })
 }
 
-pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
+pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     let format = settings.value(&LOG_FORMAT)?;
     let log_file = file(settings, &LOG_FILE)?;
     let quiet = settings.count(&QUIET)?.min(2);
@@ -79,7 +80,7 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
 }
 
 /// Returns the file of an option; `-` is standard output.
-fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Parsed<Option<PathBuf>> {
+fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
     let path = settings.get(opt)?;
     if path.as_deref() == Some(Path::new("-")) {
         return Ok(Some("/dev/stdout".into()));
@@ -88,14 +89,14 @@ fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Parsed<Option<PathBuf>> {
 }
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
-pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
+pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
     check_typed(settings, &UNTIL, &Until::Failure)?;
     check_typed(settings, &EXHAUSTED_EXIT, &0)?;
     check_typed(settings, &COOL_OFF, &CoolOffMode::Skip(0))
 }
 
 /// Returns an error if another source than the command line sets an option to a value that makes a success.
-fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Parsed<()> {
+fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Checked<()> {
     let Some(setting) = settings.find(opt) else {
         return Ok(());
     };
@@ -111,7 +112,7 @@ fn is_value<T: PartialEq>(setting: &Setting, opt: &Opt<T>, value: &T) -> bool {
 }
 
 /// Returns the exit statuses that options set in place of the command's own.
-pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
+pub(super) fn overrides(settings: &Settings) -> Checked<Overrides> {
     let success = settings.all(&SUCCESS_EXIT)?.into_iter();
     Ok(Overrides {
         exhausted: settings.get(&EXHAUSTED_EXIT)?,

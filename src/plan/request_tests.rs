@@ -3,7 +3,7 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cli::parse::{Parsed, parse};
+use crate::cli::parse::{Task, parse};
 use crate::command::ScriptFile;
 use crate::config::listing;
 use crate::config::setting::UsageError;
@@ -28,7 +28,7 @@ pub(super) fn planned(
     args: &[OsString],
     variables: &[(OsString, OsString)],
 ) -> Result<(Config, Plan), UsageError> {
-    let Ok(Parsed::Run(typed)) = parse(args) else {
+    let Ok(Task::Run(typed)) = parse(args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::of_command_line(&typed)?;
@@ -119,7 +119,7 @@ fn settings_of(words: &[String], variable: Option<(String, &str)>, file: &str) -
     args.extend(["--".into(), "cmd".into()]);
     let mut variables: Vec<(OsString, OsString)> = vec![("BACKOFF_CONFIG".into(), path.into())];
     variables.extend(variable.map(|(name, value)| (name.into(), value.into())));
-    let Ok(Parsed::Run(typed)) = parse(&args) else {
+    let Ok(Task::Run(typed)) = parse(&args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::of_command_line(&typed).unwrap();

@@ -7,7 +7,8 @@ use crate::command::program::{Command, is_backoff};
 use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
-use crate::options::values::{Parsed, SuccessCodes};
+use crate::options::problem::{Checked, UsageError};
+use crate::options::values::SuccessCodes;
 use crate::options::{
     BEFORE_RETRY, FAIL_MATCH, RETRY_EXIT, RETRY_IF, RETRY_MATCH, STOP_EXIT, STOP_MATCH,
     SUCCESS_EXIT, SUCCESS_MATCH,
@@ -34,7 +35,7 @@ pub(super) fn classifier(
     settings: &Settings,
     words: &[&str],
     command: &Command<'_>,
-) -> Parsed<(Classifier, Patterns)> {
+) -> Checked<(Classifier, Patterns)> {
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
@@ -69,7 +70,7 @@ fn add_patterns(
     settings: &Settings,
     opt: &Opt<Pattern>,
     patterns: &mut Vec<Pattern>,
-) -> Parsed<Vec<usize>> {
+) -> Checked<Vec<usize>> {
     let first = patterns.len();
     patterns.extend(settings.all(opt)?);
     Ok((first..patterns.len()).collect())
@@ -81,7 +82,7 @@ fn match_rules(
     opt: &Opt<Pattern>,
     effect: Effect,
     patterns: &mut Vec<Pattern>,
-) -> Parsed<Vec<Rule>> {
+) -> Checked<Vec<Rule>> {
     let added = add_patterns(settings, opt, patterns)?;
     let rules = added.into_iter().map(|pattern| Rule {
         stops: effect == Effect::Stop,
@@ -104,7 +105,7 @@ fn exit_rule(opt: &Opt<CodeSet>, effect: Effect, codes: CodeSet) -> Rule {
 }
 
 /// Returns all codes of an option, if it is given.
-fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Parsed<Option<CodeSet>> {
+fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Checked<Option<CodeSet>> {
     Ok(settings.all(opt)?.into_iter().reduce(CodeSet::union))
 }
 
@@ -117,7 +118,7 @@ fn success_exit(given: &[SuccessCodes]) -> CodeSet {
 }
 
 /// Returns an error if a search for all patterns would take too long.
-fn check_size(patterns: &[Pattern]) -> Parsed<()> {
+fn check_size(patterns: &[Pattern]) -> Checked<()> {
     let places = patterns
         .iter()
         .map(Pattern::places)
@@ -127,7 +128,7 @@ fn check_size(patterns: &[Pattern]) -> Parsed<()> {
     }
     let problem =
         format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
-    Err((problem + "; tip: try smaller repetitions").into())
+    Err(UsageError::new(problem + "; tip: try smaller repetitions"))
 }
 
 /// Returns the rule that a usage error of an inner backoff is permanent, unless `--retry-exit` names its status.

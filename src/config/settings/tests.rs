@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::options::problem::UsageError;
 use crate::options::{CONSECUTIVE, DEADLINE, FACTOR, IDEMPOTENT, INITIAL_DELAY};
 
 /// Returns the option with this long name.
