@@ -98,12 +98,12 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     let mut settings = Settings::of_command_line(line)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let (plan, store) = plan::plan(&mut settings, &line.command, &variables, &config, &Machine)?;
+    let planned = plan::plan(&mut settings, &line.command, &variables, &config, &Machine)?;
     Ok(Prepared {
         settings,
         config,
-        plan,
-        store,
+        plan: planned.plan,
+        store: planned.store,
     })
 }
 

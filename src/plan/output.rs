@@ -18,9 +18,10 @@ use crate::policy::exit::Overrides;
 use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions};
-use crate::run::streams::{InputMode, StreamOptions};
+use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 use crate::search::scanner::Patterns;
 
+/// Reads the options on the command's standard streams. `attempts` is the limit on attempts.
 pub(super) fn streams(
     settings: &Settings,
     patterns: Patterns,
@@ -37,24 +38,31 @@ pub(super) fn streams(
             input => input,
         },
         input_limit: settings.value(&STDIN_LIMIT)?,
-        outputs: [settings.value(&STDOUT)?, settings.value(&STDERR)?],
-        pty: settings.is_on(&PTY)?,
-        watched: match settings.value(&MATCH_ON)? {
-            MatchOn::Stdout => [true, false],
-            MatchOn::Stderr => [false, true],
-            MatchOn::Both => [true, true],
+        modes: PerChannel {
+            stdout: settings.value(&STDOUT)?,
+            stderr: settings.value(&STDERR)?,
         },
+        pty: settings.is_on(&PTY)?,
+        is_watched: is_watched(settings.value(&MATCH_ON)?),
         patterns: Arc::new(patterns),
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
-        retry_if: settings.has(&RETRY_IF),
-        success_if: settings.has(&SUCCESS_IF),
+        has_retry_if: settings.has(&RETRY_IF),
+        has_success_if: settings.has(&SUCCESS_IF),
         hook_output: if has_hooks { hook_output } else { None },
-        idle: idle_timeout.is_some_and(|idle| !idle.is_zero()),
+        has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
         ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })
 }
 
+fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
+    PerChannel {
+        stdout: matches!(match_on, MatchOn::Stdout | MatchOn::Both),
+        stderr: matches!(match_on, MatchOn::Stderr | MatchOn::Both),
+    }
+}
+
+/// Reads the options on backoff's own messages.
 pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     let format = settings.value(&LOG_FORMAT)?;
     let log_file = file(settings, &LOG_FILE)?;

@@ -34,8 +34,8 @@ pub(super) fn planned(
     let mut settings = Settings::of_command_line(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
-    let (plan, _) = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
-    Ok((config, plan))
+    let planned = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
+    Ok((config, planned.plan))
 }
 
 /// Asserts that setting an option to its documented default changes nothing.

@@ -3,7 +3,7 @@
 use super::text::Text;
 use super::words::{limiting_option, still_run, typed_limit, with_detail};
 use crate::policy::budget::Counts;
-use crate::policy::classifier::{Rule, Verdict, Why};
+use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::policy::sets::CodeSet;
@@ -157,7 +157,7 @@ impl Text<'_> {
 
     fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
         let rules = self.plan.classifier.rules.iter();
-        rules.filter(|rule| !rule.stops)
+        rules.filter(|rule| rule.kind == RuleKind::Retry)
     }
 
     /// Returns what would have to match if no rule of the only preset does, and the option that adds a rule.

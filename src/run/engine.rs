@@ -263,7 +263,7 @@ impl Run<'_> {
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {
-            if nesting.warn {
+            if nesting.warns {
                 self.emit(&Event::Nested(nesting))?;
             }
             let may_have_taken_effect = attempt

@@ -126,12 +126,12 @@ pub(crate) struct CoolOff {
 pub(crate) struct Nesting {
     /// Number of outer runs.
     pub(crate) depth: u64,
-    /// `--nested warn`, and this run prints the warning.
-    pub(crate) warn: bool,
+    /// This run prints the warning of `--nested warn`.
+    pub(crate) warns: bool,
     /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
     pub(crate) outer_attempts: Option<u64>,
     /// Budget that has counted the attempt of the outer run. The first attempt of this run is the same call.
-    pub(crate) counted: Option<String>,
+    pub(crate) counted_budget: Option<String>,
     /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
     pub(crate) root_id: Option<String>,
 }
