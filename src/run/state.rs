@@ -8,6 +8,7 @@ use super::before_retry_env::ExtraEnv;
 use super::event::{Event, JudgedAttempt, LINES_LOST, Moment, Reporter};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
+use crate::policy::exit::Exit;
 use crate::policy::session::{GiveUp, Session};
 
 pub(super) struct Run<'a> {
@@ -24,6 +25,14 @@ pub(super) struct Run<'a> {
     /// Attempt before the current one.
     pub(super) previous: Option<JudgedAttempt>,
     pub(super) extra_env: ExtraEnv,
+}
+
+/// What the loop does after a step.
+pub(super) enum Step {
+    /// Goes on with the next step.
+    Continue,
+    /// Ends the run with this status.
+    End(Exit),
 }
 
 /// State from the answers of the budget.

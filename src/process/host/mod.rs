@@ -26,8 +26,8 @@ use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
-    RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, Printed, RunError,
+    RunResult, ShellKind, WaitEnd,
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::text::describe_error;
@@ -253,10 +253,10 @@ impl Host for System {
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
-    ) -> RunResult<bool> {
+    ) -> RunResult<WaitEnd> {
         // Without a wait, the next attempt receives signals first.
         if delay.is_zero() {
-            return Ok(true);
+            return Ok(WaitEnd::Elapsed);
         }
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
@@ -301,7 +301,7 @@ impl Host for System {
         Ok(BeforeRetry { attempt, env_lines })
     }
 
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.event_loop.print_kept(kept)
     }
 
