@@ -163,10 +163,10 @@ pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
 }
 
 type Key<'a> = Spanned<Cow<'a, str>>;
-type Value<'a> = Spanned<DeValue<'a>>;
+type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 /// A document, used to find positions in its text.
-struct Document<'a> {
+struct TomlText<'a> {
     /// The file's name, escaped for display; empty for a built-in document.
     file: &'a str,
     bytes: &'a [u8],
@@ -174,7 +174,7 @@ struct Document<'a> {
 
 /// Returns the settings of `[defaults]`, and the policies in file order.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Policy>), UsageError> {
-    let document = Document { file, bytes };
+    let document = TomlText { file, bytes };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
     let root = DeTable::parse(text).map_err(|error| {
@@ -209,7 +209,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
 }
 
 /// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.
-fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
+fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'a>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -241,7 +241,7 @@ fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'s
     Ok(opt)
 }
 
-impl Document<'_> {
+impl TomlText<'_> {
     /// Returns `FILE:LINE:COLUMN`. Line and column count from 1; columns are characters.
     fn position(&self, at: usize) -> String {
         if self.file.is_empty() {
@@ -268,7 +268,7 @@ impl Document<'_> {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
-    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, UsageError> {
+    fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
             let problem = format!("is not a policy; tip: try [policy.{}]", printable(name));
@@ -314,7 +314,7 @@ impl Document<'_> {
 
     /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
     /// be repeated, or else one text.
-    fn texts(&self, opt: &Spec, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+    fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         // `text` rejects an array that is not split here. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {

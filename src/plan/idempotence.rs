@@ -1,6 +1,6 @@
 //! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean.
 
-use crate::command::program::Command;
+use crate::command::program::WrappedCommand;
 use crate::command::requests::{Requests, Selection};
 use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
@@ -37,7 +37,7 @@ impl Surroundings for WithoutFiles<'_> {
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
 ) -> Checked<Idempotence> {
     let is_idempotent = settings.value(&IDEMPOTENT)?;
@@ -64,7 +64,7 @@ pub(super) fn idempotence(
 /// Returns what the words of the command show about running it twice.
 fn shown_by_words(
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
     environments: AttemptEnvironments,
 ) -> Idempotence {
@@ -88,7 +88,7 @@ fn shown_by_words(
 /// Returns the reason why requests of a client with a preset must not be sent twice.
 fn sends_perhaps(
     requests: &Requests,
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     client: &str,
 ) -> Option<NotIdempotent> {
     let selection = if command.is_named(client) {
@@ -115,7 +115,7 @@ fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
 }
 
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
-pub(super) fn hides_status(command: &Command<'_>) -> Option<String> {
+pub(super) fn hides_status(command: &WrappedCommand<'_>) -> Option<String> {
     let words = command.wrapped.strip_prefix(&["curl"])?;
     let hides = command.is_judged("curl") && http::hides_errors(words);
     if !hides {

@@ -18,7 +18,7 @@ use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
-use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
+use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
 use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
@@ -236,16 +236,16 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let (location, timeout) = store
+    let prepared = store
         .prepare()
         .map_err(|problem| store_error(settings, &problem))?;
-    let place = format!("{name:?} in {location}");
+    let place = format!("{name:?} in {}", prepared.location);
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),
         place,
         limits,
-        timeout,
+        timeout: prepared.timeout,
         denies_if_down,
         cool_off: cool_off(mode, longest),
     };
@@ -263,13 +263,13 @@ fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
     }
 }
 
-fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
+fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
     let skipped_exit = match mode {
         CoolOffMode::Off => return None,
         CoolOffMode::Wait => None,
         CoolOffMode::Skip(status) => Some(status),
     };
-    Some(CoolOff {
+    Some(CoolOffOptions {
         longest,
         skipped_exit,
     })

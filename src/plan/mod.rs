@@ -17,7 +17,7 @@ use self::rules::Rules;
 use crate::budget::client::Store;
 use crate::command::Surroundings;
 use crate::command::nesting::nesting;
-use crate::command::program::Command;
+use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
@@ -112,7 +112,7 @@ fn build(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
         .map(|word| word.to_string_lossy())
         .collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let command = Command::new(&words, preset_names(settings)?);
+    let command = WrappedCommand::new(&words, preset_names(settings)?);
     let parts = parts(settings, sources, &words, &command)?;
     let remarks = remarks(settings, sources, &words, &command, &parts);
     let planned = assemble(settings, sources.command, parts, remarks)?;
@@ -126,7 +126,7 @@ fn parts(
     settings: &Settings,
     sources: Sources<'_>,
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
 ) -> Checked<Parts> {
     let idempotence = idempotence::idempotence(settings, words, command, sources.surroundings)?;
     let nested = settings.value(&NESTED)?;
@@ -159,7 +159,7 @@ fn remarks(
     settings: &Settings,
     sources: Sources<'_>,
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     parts: &Parts,
 ) -> Remarks {
     let output = &parts.output;

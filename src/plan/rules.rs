@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::command::http::is_single_request;
-use crate::command::program::{Command, is_backoff};
+use crate::command::program::{WrappedCommand, is_backoff};
 use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
@@ -29,7 +29,11 @@ pub(super) struct Rules {
 }
 
 /// Builds the rules of all options and presets.
-pub(super) fn rules(settings: &Settings, words: &[&str], command: &Command<'_>) -> Checked<Rules> {
+pub(super) fn rules(
+    settings: &Settings,
+    words: &[&str],
+    command: &WrappedCommand<'_>,
+) -> Checked<Rules> {
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
@@ -153,7 +157,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
 /// Returns the rules of presets, and appends their patterns.
 fn preset_rules(
     settings: &Settings,
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     patterns: &mut Vec<Pattern>,
 ) -> Vec<Rule> {
     let program = command.wrapped.first().copied();
@@ -176,7 +180,7 @@ fn preset_rules(
 
 /// Returns true if a refusal in the output proves that nothing was done: the command is a program of this preset that
 /// makes one request.
-fn is_proof(name: PresetName, command: &Command<'_>) -> bool {
+fn is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
     program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
 }
@@ -204,7 +208,7 @@ impl SharedPatterns<'_> {
 
 /// A preset that applies to the command.
 struct ChosenPreset<'c> {
-    command: &'c Command<'c>,
+    command: &'c WrappedCommand<'c>,
     has_before_retry: bool,
     /// A refusal that the preset finds proves that nothing was done.
     is_proof: bool,

@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
 use super::budget::RetryAnswer;
-use super::event::{Event, Interruption, JudgedAttempt, Moment, Reporter, Wait};
+use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
 use super::host::{Attempt, Host, KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
@@ -26,7 +26,7 @@ pub(crate) fn run<'a>(
     identity: &'a Identity,
     host: &'a mut dyn Host,
     rng: &'a mut dyn Rng,
-    reporter: &'a mut Reporter<'a>,
+    reporter: &'a mut DescribeEvent<'a>,
 ) -> RunResult<Exit> {
     let mut run = Run {
         plan,

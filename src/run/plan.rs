@@ -109,12 +109,12 @@ pub(crate) struct SharedBudget {
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
-    pub(crate) cool_off: Option<CoolOff>,
+    pub(crate) cool_off: Option<CoolOffOptions>,
 }
 
 /// `--cool-off`
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CoolOff {
+pub(crate) struct CoolOffOptions {
     /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
     /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
-use super::event::{Event, JudgedAttempt, LINES_LOST, Moment, Reporter};
+use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
 use crate::policy::exit::Exit;
@@ -16,7 +16,7 @@ pub(super) struct Run<'a> {
     pub(super) identity: &'a Identity,
     pub(super) host: &'a mut dyn Host,
     pub(super) rng: &'a mut dyn Rng,
-    pub(super) reporter: &'a mut Reporter<'a>,
+    pub(super) reporter: &'a mut DescribeEvent<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     pub(super) first_attempt_at: Duration,

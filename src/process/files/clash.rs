@@ -23,7 +23,7 @@ pub(crate) enum Writing {
 }
 
 /// The device and the number of a file.
-type Identity = (u64, u64);
+type FileIdentity = (u64, u64);
 
 /// Returns true if two paths lead to one entry of one directory. Other names of a file (hard links) are other entries:
 /// replacing one does no harm to the file.
@@ -71,14 +71,14 @@ fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> 
     }
 }
 
-fn identity_of(path: &Path) -> Option<Identity> {
+fn identity_of(path: &Path) -> Option<FileIdentity> {
     let facts = fs::metadata(path).ok()?;
     Some((facts.dev(), facts.ino()))
 }
 
 /// Returns None unless the descriptor is that of a regular file.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-fn identity_of_regular(fd: RawFd) -> Option<Identity> {
+fn identity_of_regular(fd: RawFd) -> Option<FileIdentity> {
     let facts = fstat(inherited(fd)).ok()?;
     let kind = SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT;
     (kind == SFlag::S_IFREG).then_some((facts.st_dev as u64, facts.st_ino as u64))

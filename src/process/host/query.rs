@@ -42,7 +42,7 @@ impl Query {
         time: Duration,
     ) -> io::Result<Query> {
         // All queries need it, and what a child reads is gone with the child.
-        store.load();
+        store.load_certificates();
         let began = now();
         let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, || {
             encode(&ask(store, budget, question, began, time))
