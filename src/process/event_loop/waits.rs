@@ -25,6 +25,7 @@ use crate::text::describe;
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
+    /// Acts on the signals that have come since the last call. Returns an error if one ends the run.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         while let Some(received) = self.signals.queue.pop_front() {
@@ -67,6 +68,7 @@ impl EventLoop {
         })
     }
 
+    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
@@ -86,12 +88,11 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Reads standard input to its end, if required before the first attempt. Returns false if the deadline leaves
-    /// no time for an attempt: a message may have waited for its reader.
-    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<bool> {
+    /// Reads standard input to its end, if that has to come before the first attempt (`--stdin replay`).
+    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
-                return Ok(true);
+                return Ok(TimeLeft::Some);
             };
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
             if polled.has_signals {
@@ -102,7 +103,7 @@ impl EventLoop {
                 read.map_err(|error| RunError::of_system("standard input", &error))?;
             }
         }
-        Ok(false)
+        Ok(TimeLeft::None)
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.
@@ -220,6 +221,14 @@ impl EventLoop {
             None => Ok(Printed::Complete),
         }
     }
+}
+
+/// Time for an attempt before the deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLeft {
+    Some,
+    /// Reading the input, or a message that waited for its reader, has used it up.
+    None,
 }
 
 /// Why a text was not written.
