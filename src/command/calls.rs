@@ -5,14 +5,16 @@
 
 mod client_name;
 mod command;
+mod expanded_command;
 mod feeders;
 mod scripts;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use self::command::{CommandInScript, ExpandedCommand};
-use super::http::options::{CLIENTS, Client};
+use self::expanded_command::{CommandInScript, ExpandedCommand};
+use super::http::options::Client;
+use super::http::tables::CLIENTS;
 use super::scope::{Frame, Inherited, Scope};
 use super::syntax::{ParsedText, Script};
 use super::text::{Doubt, Symbol, Symbols, Word, mentions};

@@ -2,7 +2,7 @@
 
 mod items;
 pub(crate) mod options;
-mod tables;
+pub(crate) mod tables;
 
 use self::items::{Item, has_certain_option, has_option, options, read_items};
 use self::options::{Client, OptionRole};

@@ -5,6 +5,8 @@
 
 mod arguments;
 mod assignments;
+mod frame;
+mod functions;
 mod inherited;
 pub(crate) mod value;
 
@@ -12,7 +14,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use self::arguments::{FunctionArguments, FunctionCall};
+pub(crate) use self::frame::{Frame, Inherited};
+use self::functions::{FunctionArguments, FunctionCall};
 use self::value::{Value, add_new, summary};
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
@@ -27,24 +30,6 @@ pub(crate) const LONGEST_VALUE: usize = 4096;
 const DEEPEST: usize = 16;
 /// Limit on the directories to which scripts go.
 const MOST_DIRECTORIES: usize = 8;
-
-/// What a script gets from the program that runs it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Frame {
-    /// `$0`, `$1` and so on; None if they are unknown.
-    pub(crate) arguments: Option<Vec<Symbols>>,
-    pub(crate) environment: Inherited,
-}
-
-/// How much of backoff's environment a script has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Inherited {
-    All,
-    /// Variables may be missing, as behind sudo.
-    Part,
-    /// Another machine's or a container's.
-    None,
-}
 
 /// The right side of an assignment.
 #[derive(Debug)]

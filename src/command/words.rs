@@ -13,7 +13,6 @@ mod word;
 
 use std::rc::Rc;
 
-use self::script::ScriptEnd;
 use super::syntax::ParsedText;
 use super::text::Symbol::{self, Known};
 use super::text::shown;
@@ -41,6 +40,14 @@ fn parse_at(text: &[Symbol], depth: usize) -> ParsedText {
     let script = reader.read_script(ScriptEnd::OfText);
     reader.parsed.scripts.push(Rc::new(script));
     reader.parsed
+}
+
+/// Where a script ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScriptEnd {
+    OfText,
+    /// At the parenthesis that closes a substitution.
+    Parenthesis,
 }
 
 /// A cursor in a text of a shell, and what was found before it.

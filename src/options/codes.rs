@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use super::numbers::digits;
 use super::problem::{Parsed, Problem};
 use super::similar::tip;
-use super::values::digits;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 

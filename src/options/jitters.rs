@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::duration::duration;
+use super::numbers::{digits, percent, whole};
 use super::problem::{Parsed, Problem};
-use super::values::{digits, percent, whole};
 use super::words::word;
 use crate::policy::delay::Jitter;
 

@@ -6,6 +6,7 @@ mod codes;
 mod duration;
 mod hooks;
 mod jitters;
+mod numbers;
 pub(crate) mod opt;
 mod other;
 mod output;

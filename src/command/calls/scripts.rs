@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::command::{CommandInScript, ExpandedCommand};
+use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::feeders::adds_words;
 use super::{Calls, Context, Place};
 use crate::command::scope::{Frame, Inherited};

@@ -1,7 +1,5 @@
 //! What an option of a client does to the request, and whether it takes a value.
 
-use super::tables::{CURL, WGET};
-
 /// What an option does to the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OptionRole {
@@ -97,9 +95,6 @@ pub(crate) struct Client {
     /// Letters of further options that take a value.
     pub(super) letters_with_value: &'static str,
 }
-
-/// The clients whose calls are judged.
-pub(crate) const CLIENTS: [&Client; 2] = [&CURL, &WGET];
 
 impl Client {
     /// Returns the meaning of an option: `-d` or `--data`.

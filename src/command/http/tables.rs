@@ -2,6 +2,9 @@
 
 use super::options::{Client, OptionRole, Takes, beginning, exactly};
 
+/// The clients whose calls are judged.
+pub(crate) const CLIENTS: [&Client; 2] = [&CURL, &WGET];
+
 /// curl 7 and 8.
 pub(super) static CURL: Client = Client {
     name: "curl",

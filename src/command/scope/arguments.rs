@@ -2,33 +2,12 @@
 
 use std::rc::Rc;
 
+use super::functions::{FunctionArguments, FunctionCall};
 use super::value::{Value, add_new, begins_option};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
 use crate::command::text::{Doubt, Symbols, may_be_several_words, unknown};
 use crate::command::words::OPENERS;
-
-/// The arguments of one call, `$0` first.
-type Arguments = Vec<Symbols>;
-
-/// A command that may call a function.
-#[derive(Debug)]
-pub(super) struct FunctionCall {
-    /// The words after the function's name.
-    arguments: Vec<RawWord>,
-    frame: Rc<Frame>,
-}
-
-/// What the arguments of functions may be.
-#[derive(Debug, Clone, Default)]
-pub(super) enum FunctionArguments {
-    #[default]
-    NotSearched,
-    /// Too many, or unknown words are among them.
-    Unknown,
-    /// One entry for each call.
-    Known(Vec<Arguments>),
-}
 
 impl Scope<'_> {
     /// Adds the commands of a text that may call a function.

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::arguments::{FunctionArguments, begins_literal_option};
+use super::arguments::begins_literal_option;
+use super::functions::FunctionArguments;
 use super::{AssignedWord, Frame, Scope, ScriptVariable};
 use crate::command::syntax::{
     ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,

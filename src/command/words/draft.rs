@@ -1,6 +1,5 @@
 //! A script that is being read: its commands so far, and what the reader is in the middle of.
 
-use super::here_documents::HereDocument;
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
 use crate::command::words::OPENERS;
 
@@ -20,6 +19,24 @@ pub(super) struct Draft {
     words_since_case: Option<usize>,
     /// The patterns of a branch of `case` come next.
     pub(super) awaits_pattern: bool,
+}
+
+/// A here-document whose text has not been read.
+pub(super) struct HereDocument {
+    /// Index of the command that reads it.
+    pub(super) command: usize,
+    pub(super) delimiter: String,
+    /// The delimiter is quoted, so `$` has no meaning in the text.
+    pub(super) is_literal: bool,
+    pub(super) tabs: Tabs,
+}
+
+/// Tabs at the beginning of a line of a here-document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tabs {
+    Kept,
+    /// `<<-END`
+    Stripped,
 }
 
 impl Draft {

@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use super::script::ScriptEnd;
 use super::word::Pieces;
-use super::{DEEPEST, ScriptReader, parse_at};
+use super::{DEEPEST, ScriptEnd, ScriptReader, parse_at};
 use crate::command::syntax::{
     ExpansionValue, Parameter, Piece, Quoting, RawWord, Script, SetByExpansion, is_name_char,
 };

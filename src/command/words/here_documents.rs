@@ -1,29 +1,11 @@
 //! Reads here-documents: the `<<END` of a command, and the lines that follow its line.
 
 use super::ScriptReader;
-use super::draft::Draft;
+use super::draft::{Draft, HereDocument, Tabs};
 use super::quotes::QuotedEnd;
 use crate::command::syntax::{Piece, Quoting, RawWord};
 use crate::command::text::Symbol::Known;
 use crate::command::text::{Symbols, exact};
-
-/// A here-document whose text has not been read.
-pub(super) struct HereDocument {
-    /// Index of the command that reads it.
-    pub(super) command: usize,
-    delimiter: String,
-    /// The delimiter is quoted, so `$` has no meaning in the text.
-    is_literal: bool,
-    tabs: Tabs,
-}
-
-/// Tabs at the beginning of a line of a here-document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tabs {
-    Kept,
-    /// `<<-END`
-    Stripped,
-}
 
 impl ScriptReader<'_> {
     /// Reads the delimiter of a here-document after its `<<`.

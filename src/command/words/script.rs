@@ -1,17 +1,8 @@
 //! Reads a script: its commands, operators, `case`, functions and redirections.
 
-use super::ScriptReader;
-use super::draft::Draft;
-use super::here_documents::Tabs;
+use super::draft::{Draft, Tabs};
+use super::{ScriptEnd, ScriptReader};
 use crate::command::syntax::Script;
-
-/// Where a script ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScriptEnd {
-    OfText,
-    /// At the parenthesis that closes a substitution.
-    Parenthesis,
-}
 
 impl ScriptReader<'_> {
     /// Reads commands up to the end of a script. A missing parenthesis makes the text incomplete.
