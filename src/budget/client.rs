@@ -54,6 +54,7 @@ impl Store {
         Ok(Store::Directory(Some(path)))
     }
 
+    /// Parses an address, split at its `://`.
     fn of_address(
         scheme: &str,
         rest: &str,

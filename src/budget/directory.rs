@@ -228,6 +228,7 @@ fn errno_of(error: io::Error) -> Errno {
     Errno::try_from(error).unwrap_or(Errno::UnknownErrno)
 }
 
+/// Returns the problem that a system call failed.
 fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
     DirectoryProblem::Cannot {
         action: action.to_owned(),

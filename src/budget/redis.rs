@@ -157,6 +157,7 @@ fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<(
     Ok(())
 }
 
+/// Calls the script. A server to which a cluster is moving the key has to be told that the call is meant for it.
 fn run_script(
     connection: &mut Connection,
     target: &ScriptTarget,

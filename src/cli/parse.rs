@@ -187,6 +187,7 @@ fn find(word: &[u8]) -> Option<&'static Spec> {
     OPTIONS.iter().copied().find(|opt| is_named(opt, name))
 }
 
+/// Returns true if a name with its dashes is that of the option.
 fn is_named(opt: &Spec, name: &[u8]) -> bool {
     match name {
         [b'-', b'-', long @ ..] => long == opt.long.as_bytes(),

@@ -197,6 +197,7 @@ impl<'s> Calls<'s> {
         }
     }
 
+    /// Notes code that cannot be read. `what` names it in a message.
     fn note_unknown_code(&mut self, what: impl Into<String>, context: &Context) {
         self.unknown.push(UnknownCode {
             what: what.into(),
@@ -204,6 +205,7 @@ impl<'s> Calls<'s> {
         });
     }
 
+    /// Notes which clients a text mentions.
     fn note_mentions(&mut self, text: &[Symbol]) {
         for client in CLIENTS {
             if !self.mentioned.contains(&client.name) && mentions(text, client.name) {

@@ -94,7 +94,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
     for word in &words {
         let choices: Vec<Vec<Word>> = atoms(scope, word, frame)
             .iter()
-            .map(|atoms| fields::split(atoms, &word.source, scope.has_odd_ifs))
+            .map(|atoms| fields::split(atoms, &word.source))
             .collect();
         let combined = lists.iter().flat_map(|list: &Vec<Word>| {
             choices
@@ -178,6 +178,7 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
+/// Returns the lists of atoms that one piece of a word may become.
 fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<Atom>> {
     match piece {
         Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],

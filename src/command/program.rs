@@ -15,6 +15,7 @@ pub(crate) struct WrappedCommand<'c> {
 }
 
 impl<'c> WrappedCommand<'c> {
+    /// Finds the wrapped program, which only presets need.
     pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> WrappedCommand<'c> {
         let wrapped = presets
             .first()

@@ -40,6 +40,7 @@ pub(crate) enum Selection {
 }
 
 impl Requests {
+    /// Finds the calls of curl and wget in a command and in all its scripts.
     pub(crate) fn find(
         command: &[&str],
         surroundings: &dyn Surroundings,

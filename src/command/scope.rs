@@ -170,6 +170,7 @@ impl<'s> Scope<'s> {
         values
     }
 
+    /// Returns the values that a variable may have in the environment or by an assignment in any script.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {

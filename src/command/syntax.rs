@@ -205,6 +205,7 @@ impl RawWord {
     }
 }
 
+/// Returns the character of a known symbol.
 fn plain(symbol: &Symbol) -> Option<char> {
     match symbol {
         Symbol::Known(c) => Some(*c),

@@ -61,6 +61,7 @@ struct ScriptReader<'t> {
 }
 
 impl<'t> ScriptReader<'t> {
+    /// Returns a reader at the beginning of a text.
     fn new(text: &'t [Symbol], depth: usize) -> ScriptReader<'t> {
         ScriptReader {
             text,

@@ -210,6 +210,7 @@ fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     &words[count..]
 }
 
+/// Returns true for `NAME=value`.
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

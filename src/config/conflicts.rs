@@ -202,6 +202,7 @@ fn is_given(times: &Setting) -> bool {
     count.is_some_and(|count| count > 0)
 }
 
+/// Returns true if the wait of `--base` or `--stop-at-delay` is longer than `--max-delay`.
 fn is_longer(wait: &Setting, longest: &Setting) -> bool {
     let wait = wait.value_of(&BASE).or(wait.value_of(&STOP_AT_DELAY));
     match (wait, longest.value_of(&MAX_DELAY)) {

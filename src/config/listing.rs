@@ -112,6 +112,7 @@ impl ListedRule {
     }
 }
 
+/// Returns the text about one preset: what it is for, how it was judged, and its rules.
 fn rules(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
@@ -155,6 +156,7 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(listed).collect())
 }
 
+/// Returns the lines about one policy.
 fn listed(policy: &Policy) -> String {
     // FILE:LINE, without the column.
     let line = policy

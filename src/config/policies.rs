@@ -47,6 +47,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// Returns an empty configuration, and why there is no file.
     fn none(reason: String) -> Config {
         Config {
             file: "none".to_owned(),
@@ -268,6 +269,7 @@ impl TomlText<'_> {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
+    /// Reads the table of one policy. Its key is the name.
     fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {

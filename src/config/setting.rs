@@ -32,6 +32,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
+    /// Returns a setting that the user has written. `position` is that in a file, or empty.
     pub(super) fn new(
         opt: &'static Spec,
         text: impl Into<OsString>,

@@ -44,6 +44,7 @@ pub fn codes(text: &str) -> Parsed<CodeSet> {
     Ok(set)
 }
 
+/// Adds the codes of one part of a list: a code, a range, a name, a signal or `timeout`.
 fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
     if part == "timeout" {
         set.add_timeout();

@@ -44,6 +44,7 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
     }
 }
 
+/// Parses the width of `additive:WIDTH`.
 fn additive(width: &str) -> Parsed<Jitter> {
     match duration(width) {
         Ok(spread) => Ok(Jitter::Additive { spread }),
@@ -54,6 +55,7 @@ fn additive(width: &str) -> Parsed<Jitter> {
     }
 }
 
+/// Parses the share of `proportional:PERCENT`.
 fn proportional(share: &str) -> Parsed<Jitter> {
     match percent(share) {
         Ok(spread) => Ok(Jitter::Proportional { spread }),
@@ -64,6 +66,7 @@ fn proportional(share: &str) -> Parsed<Jitter> {
     }
 }
 
+/// Parses the ceiling of `slotted:CEILING`.
 fn slotted(ceiling: &str) -> Parsed<Jitter> {
     match whole(ceiling, 1, 62) {
         Ok(ceiling) => Ok(Jitter::Slotted {

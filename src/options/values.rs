@@ -16,7 +16,7 @@ pub(super) use super::words::{names, word};
 use crate::search::pattern::Pattern;
 use crate::text::is_printable;
 
-/// Parses a number of at least 1, or `unlimited`.
+/// Parses a number of at least 1, or `unlimited`, which is None.
 pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     match digits(text) {
         Some(_) => match whole(text, 1, u64::MAX) {

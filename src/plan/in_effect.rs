@@ -67,6 +67,7 @@ fn in_effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) 
     }
 }
 
+/// Returns the limit on attempts in effect: a limit on time, or `--until never`, replaces the default.
 fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
     let is_limited = settings.value(&ATTEMPTS).ok().flatten().is_some();
     if limits.attempts.is_some() || !is_limited {
@@ -82,6 +83,7 @@ fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
     }
 }
 
+/// Returns the base in effect.
 fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let has_list = matches!(delays.growth, Growth::List(_));
     let is_given = settings.has(&BASE);
@@ -97,6 +99,7 @@ fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
+/// Returns the factor in effect, whose default depends on the jitter.
 fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     if settings.has(&FACTOR) {
         return InEffect::AsSet;
@@ -110,6 +113,7 @@ fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     }
 }
 
+/// Returns the cap in effect, which a longer wait of another option may have raised.
 fn max_delay(settings: &Settings, delays: &Delays) -> InEffect {
     if delays.cap == Duration::MAX {
         return decided("unlimited", JITTER.long);
@@ -130,6 +134,7 @@ fn max_delay(settings: &Settings, delays: &Delays) -> InEffect {
     }
 }
 
+/// Returns the growth in effect: a list of waits and some jitters have none.
 fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     match (&delays.growth, delays.jitter) {
         (Growth::List(_), _) => InEffect::NoEffect,
@@ -141,6 +146,7 @@ fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
+/// Returns the jitter in effect.
 fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let is_given = settings.get(&JITTER);
     match (is_given, delays.jitter) {
@@ -154,6 +160,7 @@ fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
+/// Returns a value that another option has decided.
 fn decided(value: &str, by: &'static str) -> InEffect {
     InEffect::Decided {
         value: value.to_owned(),

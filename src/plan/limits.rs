@@ -154,6 +154,7 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
     })
 }
 
+/// Returns the growth of this name with the factor, which only the exponential one has.
 fn growth(name: GrowthName, factor: f64) -> Growth {
     match name {
         GrowthName::Exponential => Growth::Exponential { factor },
@@ -163,6 +164,7 @@ fn growth(name: GrowthName, factor: f64) -> Growth {
     }
 }
 
+/// Reads `--jitter`. Its default depends on `--delays`, `--growth` and `--until`.
 fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
     let list_source = settings.source(&DELAYS);
     let jitter = match settings.get(&JITTER)? {
@@ -263,6 +265,7 @@ fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
     }
 }
 
+/// Returns the options of the cool-off; None if it is off. `longest` limits the cool-off that this run accepts.
 fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
     let skipped_exit = match mode {
         CoolOffMode::Off => return None,

@@ -55,6 +55,7 @@ pub(super) fn streams(
     })
 }
 
+/// Returns which outputs rules and predicates examine.
 fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     PerChannel {
         stdout: matches!(match_on, MatchOn::Stdout | MatchOn::Both),

@@ -93,6 +93,7 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
     Ok(())
 }
 
+/// Returns an error if one of the options is typed, and none of those that it needs is set.
 fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
     let mut given = needs.options.iter().filter_map(|opt| typed(settings, opt));
     let Some(setting) = given.find(|setting| !is_off(setting)) else {

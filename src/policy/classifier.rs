@@ -59,6 +59,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the reason for a failure; None for a success.
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Verdict::Success => None,
@@ -226,6 +227,8 @@ impl Classifier {
         }
     }
 
+    /// Judges a failed attempt: survivors, stop rules and lost output make it permanent, then retry rules make it
+    /// transient.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
@@ -327,6 +330,7 @@ impl Failure<'_> {
 }
 
 impl Rule {
+    /// Returns true if the failure meets all conditions of the rule.
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self
             .codes

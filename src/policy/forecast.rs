@@ -171,6 +171,7 @@ struct SampledRuns<'a> {
 }
 
 impl SampledRuns<'_> {
+    /// Begins the sampled runs, none of which has waited yet.
     fn new(delays: &Delays, time_limit: Option<Duration>) -> SampledRuns<'_> {
         // Runs without jitter are all equal.
         let runs = if delays.jitter == Jitter::None {

@@ -180,6 +180,7 @@ impl<'p> Session<'p> {
         }
     }
 
+    /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.

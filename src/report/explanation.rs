@@ -89,6 +89,7 @@ impl Sentences<'_> {
         }
     }
 
+    /// Returns the reason if `--attempts` ended the run.
     fn too_many_attempts(&self, verdict: &Verdict) -> &'static str {
         if *verdict == Verdict::Success && self.plan.limits.until == Until::Success {
             "too few successes in a row"
@@ -97,6 +98,7 @@ impl Sentences<'_> {
         }
     }
 
+    /// Returns the reason if the budget allowed no retry.
     fn budget_exhausted(&self, counts: Counts) -> String {
         let Counts { attempts, retries } = counts;
         let window = match &self.plan.budget {

@@ -198,6 +198,7 @@ fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// Returns the word for a verdict in the log and the report.
 fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",

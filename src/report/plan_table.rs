@@ -85,6 +85,7 @@ fn exact_cells(row: &WaitRow) -> Vec<String> {
     vec![row.retry.to_string(), length(row.mean), length(row.total)]
 }
 
+/// Returns the cells of a row, one for each of [`RANDOM`].
 fn random_cells(row: &WaitRow) -> Vec<String> {
     vec![
         row.retry.to_string(),
@@ -116,6 +117,7 @@ pub(crate) fn as_json(plan: &Plan) -> String {
     json::line(&Retries { retries, more })
 }
 
+/// Returns a row as an object. The names are part of the interface.
 fn row_as_json(row: &WaitRow) -> Object {
     Object(vec![
         ("retry", row.retry.into()),
@@ -194,6 +196,7 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     line + "\n"
 }
 
+/// Returns the second half of a sentence: how many retries a limit on time allows.
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     if low < high {
         return format!("ends 90% of runs after {low} to {high} retries");

@@ -56,6 +56,7 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
+    /// Adds what an event tells to the report.
     pub(super) fn observe(&mut self, text: &Sentences<'_>, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,

@@ -109,6 +109,7 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
+    /// Returns true if lines are colored.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {
@@ -119,6 +120,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
+/// Returns the escape sequence of a level; empty for none.
 fn color_of(level: Level) -> &'static str {
     match level {
         Level::Success => escapes::GREEN,

@@ -33,6 +33,7 @@ pub(super) enum Level {
     Error,
 }
 
+/// Returns how grave an event is, which decides the color and the kind of annotation.
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
@@ -184,6 +185,7 @@ impl Sentences<'_> {
         }
     }
 
+    /// Returns the sentence about a wait for the end of a cool-off.
     fn cooling_off(&self, wait: Duration) -> String {
         let wait = length(wait);
         let budget = self.budget();
@@ -192,6 +194,7 @@ impl Sentences<'_> {
         )
     }
 
+    /// Returns the sentence about a run that a cool-off has skipped.
     fn skipped(&self, left: Duration) -> String {
         let left = length(left);
         let budget = self.budget();
@@ -224,6 +227,7 @@ impl Sentences<'_> {
         }
     }
 
+    /// Returns the sentence about an attempt that another one follows. `number` is `attempt 2 of 5`.
     fn retrying(
         &self,
         number: &str,

@@ -53,6 +53,7 @@ impl Run<'_> {
         self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
 
+    /// Returns the time and the attempt of an event that happens now.
     pub(super) fn moment(&self) -> Moment {
         Moment {
             // Earlier events belong to the first attempt.

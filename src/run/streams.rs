@@ -17,6 +17,7 @@ pub(crate) enum Channel {
 impl Channel {
     pub(crate) const ALL: [Channel; 2] = [Channel::Stdout, Channel::Stderr];
 
+    /// Returns the other one of the two outputs.
     pub(crate) fn other(self) -> Channel {
         match self {
             Channel::Stdout => Channel::Stderr,
@@ -114,6 +115,7 @@ pub(crate) enum OutputMode {
 }
 
 impl OutputMode {
+    /// Returns true if output is kept until the end of an attempt or the run.
     pub(crate) fn is_kept(self) -> bool {
         matches!(
             self,

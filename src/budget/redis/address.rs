@@ -225,6 +225,7 @@ impl Address {
     }
 }
 
+/// Returns a server as `HOST:PORT`, with an IPv6 address in brackets, or the path of a socket.
 fn shown(server: &ConnectionAddr) -> String {
     match server {
         ConnectionAddr::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),

@@ -25,6 +25,7 @@ pub(super) struct ExpandedCommand<'c> {
 }
 
 impl<'c> ExpandedCommand<'c> {
+    /// Finds the parts of a command.
     pub(super) fn new(
         words: &'c [Word],
         in_script: Option<CommandInScript<'c>>,

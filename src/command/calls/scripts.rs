@@ -47,19 +47,21 @@ impl Calls<'_> {
         let words = command.words;
         let name = shown(&words[at].text);
         let inner = context.named(format!("the script of {name} -c"));
-        let gets_further_words = words[..at].iter().any(|word| adds_words(&word.text));
         match shells::operands_of_shell(&words[at + 1..]) {
             OperandsOfShell::Script { script, arguments } => {
-                // `$0` is the first word after the script.
-                let parameters = known_texts(arguments).filter(|_| !gets_further_words);
                 if begins_unknown(&script.text) {
                     self.note_unknown_code(format!("the script {}", script.origin), &inner);
                 }
+                // `$0` is the first word after the script.
+                let parameters = known_parameters(&words[..at], arguments);
                 self.add_script(&script.text, inner.with_arguments(parameters));
             }
             OperandsOfShell::File { file, arguments } => {
-                let parameters = known_texts(arguments).filter(|_| !gets_further_words);
-                let parameters = parameters.map(|texts| [vec![file.text.clone()], texts].concat());
+                // `$0` is the file.
+                let mut parameters = known_parameters(&words[..at], arguments);
+                if let Some(parameters) = &mut parameters {
+                    parameters.insert(0, file.text.clone());
+                }
                 self.read_script_file(file, &inner.with_arguments(parameters));
             }
             OperandsOfShell::StandardInput => {
@@ -240,6 +242,7 @@ impl Calls<'_> {
         }
     }
 
+    /// Reads the words of `eval` as a script. If one is unknown, the script may assign to any variable.
     fn read_eval(&mut self, words: &[Word], context: &Context) {
         let unknown = words.iter().find(|word| may_hold_code(&word.text));
         if let Some(word) = unknown {
@@ -261,6 +264,7 @@ impl Calls<'_> {
         }
     }
 
+    /// Reads the file of `source`. If it cannot be read, it may assign to any variable.
     fn read_source(&mut self, words: &[Word], context: &Context) {
         let Some(file) = words.first() else {
             return;
@@ -342,6 +346,7 @@ fn begins_unknown(text: &[Symbol]) -> bool {
     matches!(first, Some(Symbol::Unknown(doubt)) if doubt.may_hold_code())
 }
 
+/// Joins words with blanks to one text.
 fn joined(words: &[Word]) -> Symbols {
     let mut text = Symbols::new();
     for word in words {
@@ -353,10 +358,17 @@ fn joined(words: &[Word]) -> Symbols {
     text
 }
 
-/// Returns the texts of words, or None if they may be more words than there are.
-fn known_texts(words: &[Word]) -> Option<Vec<Symbols>> {
-    let may_be_more = words.iter().any(|word| may_be_several_words(&word.text));
-    (!may_be_more).then(|| texts(words))
+/// Returns the parameters of a script, or None if there may be more of them than there are words. `before` are the words
+/// before the shell, such as `xargs`, which adds some.
+fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
+    let may_get_more = before.iter().any(|word| adds_words(&word.text));
+    let may_be_more = arguments
+        .iter()
+        .any(|word| may_be_several_words(&word.text));
+    if may_get_more || may_be_more {
+        return None;
+    }
+    Some(texts(arguments))
 }
 
 fn texts(words: &[Word]) -> Vec<Symbols> {

@@ -4,21 +4,23 @@ use super::atoms::Atom;
 use crate::command::syntax::Quoting;
 use crate::command::text::{Doubt, Symbol, Symbols, Word};
 
-/// A word that is being made: its symbols, and which of them may be a pattern of file names.
+/// A word that is being made.
 #[derive(Default)]
 struct Field {
+    /// Symbols that are not quoted may be patterns of file names.
     symbols: Vec<(Symbol, Quoting)>,
+    /// A word without symbols exists if there are quotes.
     exists: bool,
 }
 
 /// Splits the atoms of a word at blanks that are not quoted.
-pub(super) fn split(atoms: &[Atom], origin: &str, has_odd_ifs: bool) -> Vec<Word> {
+pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut field = Field::default();
     for atom in atoms {
         match atom {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
-                words.extend(std::mem::take(&mut field).word(origin, has_odd_ifs));
+                words.extend(std::mem::take(&mut field).into_word(origin));
             }
             Atom::Symbol(symbol, quoting) => {
                 field.exists = true;
@@ -27,12 +29,13 @@ pub(super) fn split(atoms: &[Atom], origin: &str, has_odd_ifs: bool) -> Vec<Word
             Atom::Quotes => field.exists = true,
         }
     }
-    words.extend(field.word(origin, has_odd_ifs));
+    words.extend(field.into_word(origin));
     words
 }
 
 impl Field {
-    fn word(self, origin: &str, _splits_oddly: bool) -> Option<Word> {
+    /// Returns the finished word, or None if there is none. File names replace patterns.
+    fn into_word(self, origin: &str) -> Option<Word> {
         if !self.exists {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
-/// Whether a value is an empty text.
+/// What is known about a text: is it empty?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness {
     Empty,
@@ -21,18 +21,28 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "indirect" => return vec![doubtful(parameter)],
         _ => {}
     }
+    let values: Vec<(Value, Expansion)> = scope
+        .values(&parameter.name, frame)
+        .into_iter()
+        .map(|value| {
+            let expansion = expansion(parameter, &value);
+            (value, expansion)
+        })
+        .collect();
+    let needs_operand = values
+        .iter()
+        .any(|(_, expansion)| *expansion != Expansion::Own);
+    // Only if needed, and once for all values, as operands may be nested.
+    let operands = if needs_operand && is_alternative(parameter) {
+        scope.expand.atoms(scope, &parameter.operand, frame)
+    } else {
+        Vec::new()
+    };
     let mut lists = Vec::new();
-    // Found once, as operands may be nested.
-    let mut operands = None;
-    for value in scope.values(&parameter.name, frame) {
-        let expansion = expansion(parameter, &value);
-        if expansion != Expansion::Own && operands.is_none() && is_alternative(parameter) {
-            operands = Some(scope.expand.atoms(scope, &parameter.operand, frame));
-        }
-        let operands = operands.as_deref().unwrap_or_default();
-        for atoms in expanded_value(scope, parameter, &value, expansion, operands, frame) {
+    for (value, expansion) in values {
+        for atoms in expanded_value(scope, parameter, &value, expansion, &operands, frame) {
             let atoms = if scope.has_odd_ifs {
-                unsplit(atoms)
+                allow_odd_splits(atoms)
             } else {
                 atoms
             };
@@ -44,8 +54,8 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     lists
 }
 
-/// Allows for words that are split at other characters than blanks.
-fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
+/// Returns any number of words for an expansion that a shell may split at other characters than blanks.
+fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
     let is_split = |atom: &Atom| match atom {
         Atom::Symbol(Symbol::Known(c), Quoting::Unquoted) => !c.is_ascii_digit(),
         _ => false,
@@ -57,7 +67,7 @@ fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
     }
 }
 
-/// Returns an expansion of which nothing is known.
+/// Returns the atoms of an expansion of which nothing is known.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
         Quoting::Quoted if !parameter.is_list() => {
@@ -72,7 +82,9 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
 /// What an expansion with an operator such as `:-` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expansion {
+    /// The value of the parameter, changed by the operator.
     Own,
+    /// The word after the operator.
     Operand,
     Nothing,
     OwnOrOperand,
@@ -87,6 +99,7 @@ fn is_alternative(parameter: &Parameter) -> bool {
     )
 }
 
+/// Decides what an expansion gives for this value of its parameter.
 fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     let is_empty = emptiness(parameter, value);
     match (parameter.operator.as_str(), is_empty) {
@@ -101,6 +114,7 @@ fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     }
 }
 
+/// Returns the lists of atoms of an expansion for one value of its parameter.
 fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -123,6 +137,7 @@ fn expanded_value(
     }
 }
 
+/// Returns what is known about the text of a value: is it empty?
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()
@@ -142,7 +157,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     }
 }
 
-/// Returns `${@:2}` and the like.
+/// Returns the elements of `"${@:2}"`, or an unknown expansion for any other operator on a list.
 fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let offset = parameter
         .operand
@@ -152,28 +167,29 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     if texts.iter().any(|text| may_be_several_words(text)) {
         return doubtful(parameter);
     }
-    let is_argument = parameter.index.is_none();
+    let is_of_arguments = parameter.index.is_none();
     let skipped = match offset {
-        Some(offset) if is_argument => offset.checked_sub(1),
+        // `$0` is no element of `$@`, so that offset 1 skips nothing.
+        Some(offset) if is_of_arguments => offset.checked_sub(1),
         other => other,
     };
-    match skipped {
-        Some(skipped) if parameter.operator == ":" && parameter.quoting == Quoting::Quoted => {
-            let mut sliced = Vec::new();
-            for (at, text) in texts.iter().skip(skipped).enumerate() {
-                if at > 0 {
-                    sliced.push(Atom::Break);
-                }
-                sliced.push(Atom::Quotes);
-                sliced.extend(value_atoms(text, Quoting::Quoted));
-            }
-            sliced
+    let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
+    let (Some(skipped), true) = (skipped, is_quoted_slice) else {
+        return doubtful(parameter);
+    };
+    let mut sliced = Vec::new();
+    for (at, text) in texts.iter().skip(skipped).enumerate() {
+        if at > 0 {
+            sliced.push(Atom::Break);
         }
-        _ => doubtful(parameter),
+        sliced.push(Atom::Quotes);
+        sliced.extend(value_atoms(text, Quoting::Quoted));
     }
+    sliced
 }
 
-/// Returns a value without its beginning or end, with another part, or in other letters.
+/// Returns the lists of atoms of a text that the operator changes: without its beginning or end, with another part, or
+/// in other letters.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -187,9 +203,13 @@ fn changed(
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
-        let result = exact(&operand)
-            .filter(|_| known_text.len() <= LONGEST_VALUE)
-            .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
+        let operand_text = exact(&operand);
+        let result = match &operand_text {
+            Some(operand) if known_text.len() <= LONGEST_VALUE => {
+                changed_text(&known_text, &parameter.operator, operand)
+            }
+            _ => None,
+        };
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             None if is_harmless(&text, &operand) => {
@@ -212,46 +232,76 @@ fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
     is_plain_word(text) && without_dash(text) && without_dash(operand)
 }
 
-/// Computes the common cases.
+/// Computes the result of an operator in the common cases; None for any other.
 fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
-    let is_plain = !operand.contains(['*', '?', '[', '\\', '(']);
-    let result = match operator {
-        "#" | "##" if is_plain => text.strip_prefix(operand).unwrap_or(text).to_owned(),
-        "%" | "%%" if is_plain => text.strip_suffix(operand).unwrap_or(text).to_owned(),
-        "#" | "##" => match operand.strip_prefix('*') {
-            Some(end) if !end.is_empty() && !end.contains(['*', '?', '[', '\\', '(']) => {
-                let at = if operator == "#" {
-                    text.find(end)
-                } else {
-                    text.rfind(end)
-                };
-                at.map_or(text, |at| &text[at + end.len()..]).to_owned()
-            }
-            _ => return None,
-        },
-        "%" | "%%" => match operand.strip_suffix('*') {
-            Some(start) if !start.is_empty() && !start.contains(['*', '?', '[', '\\', '(']) => {
-                let at = if operator == "%" {
-                    text.rfind(start)
-                } else {
-                    text.find(start)
-                };
-                at.map_or(text, |at| &text[..at]).to_owned()
-            }
-            _ => return None,
-        },
-        "/" | "//" if is_plain => {
-            let (pattern, new) = operand.split_once('/').unwrap_or((operand, ""));
-            match operator {
-                _ if pattern.is_empty() || new.contains('&') => return None,
-                "/" => text.replacen(pattern, new, 1),
-                _ => text.replace(pattern, new),
-            }
-        }
-        ":" => return slice(text, operand),
-        _ => return None,
+    match operator {
+        "#" | "##" => without_beginning(text, operator, operand),
+        "%" | "%%" => without_end(text, operator, operand),
+        "/" | "//" => with_replacement(text, operator, operand),
+        ":" => slice(text, operand),
+        _ => None,
+    }
+}
+
+/// Returns `${text#operand}` or `${text##operand}`. The operand may begin with `*`, and hold no other sign of a pattern.
+fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_prefix(operand).unwrap_or(text).to_owned());
+    }
+    let end = operand.strip_prefix('*')?;
+    if end.is_empty() || !is_literal(end) {
+        return None;
+    }
+    // `#` removes the shortest beginning, `##` the longest.
+    let found = if operator == "#" {
+        text.find(end)
+    } else {
+        text.rfind(end)
     };
-    Some(result)
+    match found {
+        Some(at) => Some(text[at + end.len()..].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text%operand}` or `${text%%operand}`. The operand may end with `*`, and hold no other sign of a pattern.
+fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());
+    }
+    let start = operand.strip_suffix('*')?;
+    if start.is_empty() || !is_literal(start) {
+        return None;
+    }
+    // `%` removes the shortest end, `%%` the longest.
+    let found = if operator == "%" {
+        text.rfind(start)
+    } else {
+        text.find(start)
+    };
+    match found {
+        Some(at) => Some(text[..at].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text/old/new}` or `${text//old/new}` if `old` is no pattern.
+fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
+    let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
+    // In some shells `&` stands for what was found.
+    if !is_literal(operand) || old.is_empty() || new.contains('&') {
+        return None;
+    }
+    if operator == "/" {
+        Some(text.replacen(old, new, 1))
+    } else {
+        Some(text.replace(old, new))
+    }
+}
+
+/// Returns true if a text holds no sign of a pattern.
+fn is_literal(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '\\', '('])
 }
 
 /// Returns `${text:start:length}`.
@@ -266,7 +316,7 @@ fn slice(text: &str, operand: &str) -> Option<String> {
     Some(rest.into_iter().take(length).collect())
 }
 
-/// Returns the atoms of a plain expansion with this value.
+/// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
@@ -284,11 +334,14 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();
+    let separator = if is_joined {
+        Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)
+    } else {
+        Atom::Break
+    };
     for (at, text) in texts.iter().enumerate() {
-        match (at, is_joined) {
-            (0, _) => {}
-            (_, true) => atoms.push(Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)),
-            (_, false) => atoms.push(Atom::Break),
+        if at > 0 {
+            atoms.push(separator);
         }
         if quoting == Quoting::Quoted {
             atoms.push(Atom::Quotes);

@@ -29,6 +29,7 @@ pub(super) fn printed(
     Some(texts)
 }
 
+/// Returns the output of a command that is known to print one word, or its own words.
 fn printed_by(words: &[Word]) -> Option<Symbols> {
     let exact: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
     let exact = exact?;

@@ -63,6 +63,7 @@ struct ItemReader<'c> {
 }
 
 impl ItemReader<'_> {
+    /// Reads the next word, and sets what the word after it is.
     fn read(&mut self, word: &Word) {
         if may_be_several_words(&word.text) {
             self.add_doubtful(word);
@@ -91,6 +92,7 @@ impl ItemReader<'_> {
         !matches!(self.next, NextWord::Unknown)
     }
 
+    /// Gives the option at an index its value. Returns what the next word is.
     fn read_value(&mut self, index: usize, word: &Word) -> NextWord {
         if let Some(Item::Option(option)) = self.items.get_mut(index) {
             option.value = Some(word.text.clone());
@@ -98,6 +100,7 @@ impl ItemReader<'_> {
         NextWord::OptionOrOperand
     }
 
+    /// Adds an operand. Returns what the next word is.
     fn read_operand(&mut self, word: &Word) -> NextWord {
         self.items.push(Item::Operand {
             text: word.text.clone(),
@@ -176,6 +179,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
     }
 }
 
+/// Returns true for an unknown part that is trusted to begin no option.
 fn is_trusted(symbol: &Symbol) -> bool {
     matches!(
         symbol,

@@ -105,6 +105,7 @@ impl Client {
         }
     }
 
+    /// Returns the meaning of an option of one letter, such as `-d`.
     fn meaning_of_letter(&self, option: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&option)) {
             return row.meaning;

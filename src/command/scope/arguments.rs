@@ -93,6 +93,7 @@ impl Scope<'_> {
         found
     }
 
+    /// Expands the words of all calls of functions.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
         for call in &self.function_calls {

@@ -54,6 +54,7 @@ impl Scope<'_> {
         self.variables.entry(name.to_owned()).or_default()
     }
 
+    /// Adds a value that a variable may have.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
         let frame = Rc::clone(frame);
         self.variable(name)

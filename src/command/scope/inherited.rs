@@ -60,6 +60,7 @@ enum SetByShell {
     Perhaps(Symbols),
 }
 
+/// Returns the value that a shell itself gives to a parameter, if it does.
 fn set_by_shell(name: &str) -> Option<SetByShell> {
     let set = match name {
         "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::PlainPart)),

@@ -40,6 +40,7 @@ pub(super) enum Tabs {
 }
 
 impl Draft {
+    /// Returns an empty script, at the beginning of its first command.
     pub(super) fn new() -> Draft {
         Draft {
             is_at_start: true,

@@ -8,7 +8,7 @@ use crate::command::syntax::{
     ExpansionValue, Parameter, Piece, Quoting, RawWord, Script, SetByExpansion, is_name_char,
 };
 use crate::command::text::Symbol::Known;
-use crate::command::text::{Symbols, shown};
+use crate::command::text::{Symbol, Symbols, shown};
 
 /// Operators of `${name...}`, longer ones first.
 const OPERATORS: [&str; 24] = [
@@ -43,24 +43,33 @@ impl ScriptReader<'_> {
                     Some('"') => quoting == Quoting::Quoted,
                     _ => false,
                 };
-            self.at += usize::from(is_escaped);
+            if is_escaped {
+                self.at += 1;
+            }
             text.push(self.text[self.at]);
             self.at += 1;
         }
-        if !self.take("`") || self.depth >= DEEPEST {
+        if !self.take("`") {
             self.parsed.is_incomplete = true;
         }
-        let script = if self.depth < DEEPEST {
-            let inner = parse_at(&text, self.depth + 1);
-            let script = inner.scripts.last().cloned().unwrap_or_default();
-            self.parsed.merge(inner);
-            script
-        } else {
-            Rc::default()
-        };
+        let script = self.read_unescaped_script(&text);
         pieces.list.push(Piece::Command(script, quoting));
     }
 
+    /// Reads the text of backquotes, whose backslashes were removed, as a script.
+    fn read_unescaped_script(&mut self, text: &[Symbol]) -> Rc<Script> {
+        if self.depth >= DEEPEST {
+            self.parsed.is_incomplete = true;
+            return Rc::default();
+        }
+        let inner = parse_at(text, self.depth + 1);
+        // The last script is that of the whole text, the others those of its substitutions.
+        let script = inner.scripts.last().cloned().unwrap_or_default();
+        self.parsed.merge(inner);
+        script
+    }
+
+    /// Reads what follows a `$`: an expansion, a quotation, or nothing that belongs to it.
     fn read_dollar(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         self.at += 1;
         match self.peek() {
@@ -98,6 +107,7 @@ impl ScriptReader<'_> {
         name
     }
 
+    /// Reads `$(script)` or `$((arithmetic))`.
     fn read_parenthesis(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         if let Some(length) = self.arithmetic_length() {
             let start = self.at;
@@ -139,25 +149,17 @@ impl ScriptReader<'_> {
         pieces.list.push(Piece::Parameter(Box::new(parameter)));
     }
 
+    /// Reads the inside of `${...}`: a prefix, the name, the index, the operator and its word.
     fn read_parameter(&mut self, quoting: Quoting) -> Parameter {
-        let is_prefixed =
-            |next: Option<char>| next.is_some_and(|c| is_name_char(c) || c == '@' || c == '*');
-        let prefix = match (self.peek(), self.peek_at(1)) {
-            (Some('#'), next) if is_prefixed(next) => "length",
-            (Some('!'), next) if is_prefixed(next) => "indirect",
-            _ => "",
-        };
-        self.at += usize::from(!prefix.is_empty());
+        let prefix = self.read_prefix();
         let mut name = self.read_name();
         while let Some(c) = self.peek().filter(|c| is_name_char(*c)) {
             self.at += 1;
             name.push(c);
         }
         let index = self.read_index();
-        let operator = match OPERATORS.iter().find(|operator| self.starts_with(operator)) {
-            Some(operator) => *operator,
-            None => "",
-        };
+        let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
+        let operator = found.copied().unwrap_or_default();
         self.take(operator);
         let operand = self.read_operand(quoting, operator);
         if operator.ends_with('=') {
@@ -176,6 +178,21 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reads the sign before a name: `${#name}` is a length, `${!name}` the variable that `name` names. Returns an empty
+    /// text for neither.
+    fn read_prefix(&mut self) -> &'static str {
+        let next = self.peek_at(1);
+        let precedes_name = next.is_some_and(|c| is_name_char(c) || c == '@' || c == '*');
+        let prefix = match self.peek() {
+            Some('#') if precedes_name => "length",
+            Some('!') if precedes_name => "indirect",
+            _ => return "",
+        };
+        self.at += 1;
+        prefix
+    }
+
+    /// Reads `[index]`, if it comes next.
     fn read_index(&mut self) -> Option<String> {
         if !self.take("[") {
             return None;
@@ -208,6 +225,7 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reads a backslash in the word after an operator, by the rules of the quotes around it.
     fn read_escape_in_operand(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (quoting, self.peek_at(1)) {
             (Quoting::Quoted, Some('}')) | (Quoting::Unquoted, _) => self.read_escape(pieces),
@@ -216,6 +234,7 @@ impl ScriptReader<'_> {
     }
 }
 
+/// Returns the piece of `$name`.
 fn plain_parameter(name: String, quoting: Quoting) -> Piece {
     Piece::Parameter(Box::new(Parameter {
         name,

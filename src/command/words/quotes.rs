@@ -15,6 +15,7 @@ pub(super) enum QuotedEnd {
 }
 
 impl ScriptReader<'_> {
+    /// Reads a backslash outside of quotes: the next character is quoted, and a line end vanishes.
     pub(super) fn read_escape(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         if self.take("\n") {
@@ -27,6 +28,7 @@ impl ScriptReader<'_> {
         self.at = (self.at + 1).min(self.text.len());
     }
 
+    /// Reads `'text'`.
     pub(super) fn read_single_quotes(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         pieces.list.push(Piece::Quotes);
@@ -40,6 +42,7 @@ impl ScriptReader<'_> {
         self.parsed.is_incomplete = true;
     }
 
+    /// Reads `"text"`.
     pub(super) fn read_double_quotes(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         let content = self.read_quoted_text(QuotedEnd::Quote);
@@ -73,6 +76,7 @@ impl ScriptReader<'_> {
         pieces.list
     }
 
+    /// Reads a backslash inside double quotes, where it quotes only a few characters.
     pub(super) fn read_escape_in_quotes(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         match self.peek() {
@@ -103,6 +107,7 @@ impl ScriptReader<'_> {
         self.parsed.is_incomplete = true;
     }
 
+    /// Reads what follows a backslash inside `$'...'`.
     pub(super) fn read_ansi_escape(&mut self, pieces: &mut Pieces) {
         let Some(c) = self.peek() else {
             pieces.add_symbol(Known('\\'), Quoting::Quoted);

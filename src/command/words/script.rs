@@ -129,6 +129,7 @@ impl ScriptReader<'_> {
         draft.open_parenthesis();
     }
 
+    /// Reads an operator between two commands, or `&>`.
     fn read_operator(&mut self, draft: &mut Draft) {
         if self.starts_with("&>") {
             self.at += 1;
@@ -146,6 +147,7 @@ impl ScriptReader<'_> {
         }
     }
 
+    /// Reads a redirection. Only input is kept, as it may be a script.
     fn read_redirection(&mut self, draft: &mut Draft) {
         if self.take("<<<") {
             self.skip_blanks();

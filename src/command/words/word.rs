@@ -46,6 +46,7 @@ impl ScriptReader<'_> {
         self.depth -= 1;
     }
 
+    /// Reads the words of an array with its parentheses.
     fn read_elements(&mut self, pieces: &mut Pieces) {
         self.at += 1;
         let mut elements = Vec::new();
@@ -83,6 +84,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece.
     pub(super) fn add_symbol(&mut self, symbol: Symbol, quoting: Quoting) {
         match self.list.last_mut() {
             Some(Piece::Text(text, last)) if *last == quoting => text.push(symbol),

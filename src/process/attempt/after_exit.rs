@@ -123,6 +123,7 @@ fn is_protected(survivor: &Survivor) -> bool {
     survivor.why == Survival::Protected
 }
 
+/// Returns the limit on draining; a limit or a signal has cut the attempt short, or neither has.
 fn longest_drain(was_cut_short: bool) -> Duration {
     if was_cut_short {
         LONGEST_DRAIN_OF_CUT

@@ -30,6 +30,7 @@ pub(super) struct Deadlines<'a> {
 }
 
 impl<'a> Deadlines<'a> {
+    /// Sets the deadlines of an attempt that started at this time. `run` is the deadline of the whole run.
     pub(super) fn new(
         attempt_limits: &'a AttemptLimits,
         started: Instant,

@@ -157,6 +157,7 @@ fn send_to(process: &Process, signal: Signal) {
     }
 }
 
+/// Describes a member that still runs.
 fn to_survivor(process: &Process) -> Survivor {
     Survivor {
         pid: process.pid,

@@ -148,6 +148,7 @@ impl System {
     }
 }
 
+/// Returns an answer that consists of a warning only.
 fn without_answer(warning: String) -> BudgetAnswer {
     BudgetAnswer {
         answer: None,

@@ -190,6 +190,7 @@ impl Child {
         to_group
     }
 
+    /// Sends a signal to the members that a reaped child has left in its group.
     fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
         if self.leads_group && has_members(self.pid) {
             send(Target::Group(self.pid), signal)

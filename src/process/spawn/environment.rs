@@ -30,6 +30,7 @@ pub(super) struct Environment {
 }
 
 impl Environment {
+    /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
     pub(super) fn new(variables: &[Variable]) -> Environment {
         let own_pid = std::process::id().to_string();
         let mut pointers = Vec::with_capacity(64);
