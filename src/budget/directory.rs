@@ -25,7 +25,7 @@ use crate::text::{describe, describe_error};
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// What a file says that is set aside.
+/// The problem of a file that is set aside.
 const NOT_OURS: &str = "does not hold what backoff wrote";
 
 /// Problem of the directory or of a file in it.

@@ -57,7 +57,7 @@ struct ScriptTarget {
     is_moving: bool,
 }
 
-/// What a cluster answers in place of a reply.
+/// The answer of a cluster in place of a reply.
 struct Redirection {
     to: ConnectionAddr,
     /// For one command only (`ASK`), as the key is being moved.
@@ -225,7 +225,7 @@ fn is_host(host: &str) -> bool {
     host.len() <= 253 && has_only_known
 }
 
-/// What the script returns: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
+/// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
 type Reply = (bool, u64, u64, u64, u64);
 
 /// Returns the answer of a reply. A server may reply anything, so the numbers are checked.

@@ -26,7 +26,7 @@ pub struct CommandLine {
     pub switch_before_command: Option<&'static Spec>,
 }
 
-/// What the command line asks for.
+/// The task that the command line sets.
 #[derive(Debug)]
 pub enum Task {
     /// A run with these options and this command, or another option that prints something.
@@ -153,7 +153,7 @@ fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     )))
 }
 
-/// What a word of options holds.
+/// The options of one word.
 struct Named<'w> {
     options: Vec<&'static Spec>,
     /// The rest of the word, which is the text of the last option.

@@ -55,7 +55,7 @@ pub(super) struct UnknownCode {
     pub(super) place: Place,
 }
 
-/// Where a call or unknown code was found.
+/// The place of a call or of unknown code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// Among the words of the command.
@@ -70,7 +70,7 @@ struct ScriptText {
     context: Context,
 }
 
-/// What has to be known about the surroundings of a command or a script to read it.
+/// The surroundings of a command or a script, as far as its meaning depends on them.
 #[derive(Debug, Clone)]
 struct Context {
     frame: Rc<Frame>,
@@ -100,7 +100,7 @@ impl Context {
 
 /// A search for the calls in a command and in all its scripts.
 pub(super) struct Calls<'s> {
-    /// What the variables of all scripts may hold.
+    /// The variables of all scripts.
     scope: Scope<'s>,
     surroundings: &'s dyn Surroundings,
     /// All scripts that were found so far.
@@ -110,7 +110,7 @@ pub(super) struct Calls<'s> {
     /// Number of symbols in all texts.
     symbols: usize,
     next_id: usize,
-    /// What was found in this round may give an earlier command further meanings.
+    /// A finding of this round may give an earlier command further meanings.
     needs_another_round: bool,
     /// The clients whose names stand in any text.
     pub(super) mentioned: Vec<&'static str>,

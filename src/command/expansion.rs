@@ -1,5 +1,4 @@
-//! What words of a script may be after all expansions: one list of words for each combination of the values that
-//! variables may hold.
+//! Expands the words of a script: one list of words for each combination of the values that variables may have.
 
 pub(crate) mod atoms;
 mod braces;

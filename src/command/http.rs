@@ -12,7 +12,7 @@ use super::text::{Doubt, Symbol, Word, exact, shown};
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
 
-/// What the words of a call show about its request.
+/// Facts about the request of a call, as far as its words show them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RequestFacts {
     /// The option that makes the request not idempotent: a method, or else data.

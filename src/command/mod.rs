@@ -1,4 +1,4 @@
-//! What the words of the command mean. Pure: variables and script files come in from outside.
+//! The meaning of the command's words. Pure: variables and script files come in from outside.
 //!
 //! `plan` asks four questions: which tool is it ([`program`]), may it run twice ([`requests`]), is it one request
 //! ([`http`]), and which runs are around it ([`nesting`]).

@@ -1,4 +1,4 @@
-//! Variables of all scripts of a command, and what each may hold.
+//! Variables of all scripts of a command, and the values that each may have.
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
 //! assignment in any script gives it.
@@ -35,11 +35,11 @@ const MOST_DIRECTORIES: usize = 8;
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
-    /// What the script with the assignment gets.
+    /// The frame of the script with the assignment.
     frame: Rc<Frame>,
 }
 
-/// What scripts assign to a variable.
+/// The values that scripts assign to a variable.
 #[derive(Debug, Default)]
 struct ScriptVariable {
     assigned: Vec<AssignedWord>,
@@ -80,7 +80,7 @@ pub(crate) struct Scope<'s> {
     may_pass_options: bool,
     /// Commands that may call a function.
     function_calls: Vec<FunctionCall>,
-    /// What the arguments of `function_calls` may be, once it was found.
+    /// The arguments of `function_calls`, once they were searched for.
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name.
     functions: BTreeSet<String>,

@@ -18,7 +18,7 @@ pub(super) fn is_shell_script(text: &str) -> bool {
     })
 }
 
-/// What a shell runs.
+/// The script that a shell runs.
 pub(super) enum OperandsOfShell<'w> {
     /// `-c SCRIPT`, and the words after it from `$0` on.
     Script {

@@ -7,7 +7,14 @@ pub(crate) enum Symbol {
     Unknown(Doubt),
 }
 
-/// What an unknown part of a text may be; each variant allows more than the one before it.
+impl Symbol {
+    /// Returns true if the symbol is this letter, capital or small.
+    fn is_letter(self, letter: char) -> bool {
+        matches!(self, Symbol::Known(known) if known.eq_ignore_ascii_case(&letter))
+    }
+}
+
+/// The possible content of an unknown part of a text; each variant allows more than the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Doubt {
     /// The ID of the run: one word, the same in each attempt.
@@ -66,10 +73,8 @@ pub(crate) fn shown(text: &[Symbol]) -> String {
 pub(crate) fn mentions(text: &[Symbol], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     text.windows(name.len()).any(|window| {
-        window
-            .iter()
-            .zip(&name)
-            .all(|(symbol, c)| matches!(symbol, Symbol::Known(it) if it.eq_ignore_ascii_case(c)))
+        let mut pairs = window.iter().zip(&name);
+        pairs.all(|(symbol, letter)| symbol.is_letter(*letter))
     })
 }
 

@@ -42,11 +42,12 @@ fn parse_at(text: &[Symbol], depth: usize) -> ParsedText {
     reader.parsed
 }
 
-/// Where a script ends.
+/// The end of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScriptEnd {
+    /// The end of the text.
     OfText,
-    /// At the parenthesis that closes a substitution.
+    /// The parenthesis that closes a substitution.
     Parenthesis,
 }
 

@@ -63,8 +63,9 @@ struct Listed {
     programs: Vec<&'static str>,
     /// Presets whose rules stand after its own.
     includes: Vec<&'static str>,
-    /// What it was judged by: tools with versions, or null for quoted texts.
+    /// Tools with versions whose output judged the preset, or null for quoted texts.
     run_with: Option<&'static str>,
+    /// The date of their output.
     run_on: Option<&'static str>,
     rules: Vec<ListedRule>,
 }
@@ -84,10 +85,12 @@ struct ListedRule {
 
 impl Listed {
     fn new(preset: &Preset) -> Listed {
-        let (run_with, run_on) = match preset.evidence() {
-            Evidence::Run { tools, date } => (Some(tools), Some(date)),
-            Evidence::Quoted => (None, None),
-        };
+        let mut run_with = None;
+        let mut run_on = None;
+        if let Evidence::Run { tools, date } = preset.evidence() {
+            run_with = Some(tools);
+            run_on = Some(date);
+        }
         Listed {
             preset: preset.name,
             about: preset.about,

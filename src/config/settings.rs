@@ -23,6 +23,14 @@ pub(crate) struct Settings {
     overridden: Vec<Setting>,
 }
 
+/// A setting in a message.
+pub(crate) struct ShownSetting {
+    /// The text without secrets, or the texts of a repeatable option.
+    pub(crate) text: String,
+    /// The name of the source, with a note if the setting is overridden.
+    pub(crate) source: String,
+}
+
 impl Settings {
     /// Returns the settings of the command line.
     pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
@@ -129,8 +137,8 @@ impl Settings {
         Ok(self.get(opt)?.unwrap_or(false))
     }
 
-    /// Returns an option's text without secrets, and the name of its source, even if the setting is overridden.
-    pub(crate) fn shown(&self, opt: &Spec) -> Option<(String, String)> {
+    /// Returns an option's setting for a message, even if the setting is overridden.
+    pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
@@ -140,7 +148,10 @@ impl Settings {
             .filter(|setting| setting.opt == opt)
             .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
-        Some((texts.join(", "), found.last()?.source_name() + note))
+        Some(ShownSetting {
+            text: texts.join(", "),
+            source: found.last()?.source_name() + note,
+        })
     }
 }
 

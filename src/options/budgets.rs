@@ -7,7 +7,7 @@ use super::problem::{Parsed, Problem};
 use super::values::{self, CoolOffMode};
 use crate::budget::client::{Store, redacted};
 
-/// What a run does if its store does not answer.
+/// The behavior of a run whose store does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreDown {
     /// Uses a budget of this machine.

@@ -103,9 +103,9 @@ fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
 
 /// A length in nanoseconds. An f64 cannot hold all integer parts exactly.
 struct Nanoseconds {
-    /// Of the integer part of a number.
+    /// The length of the integer part of a number.
     whole: u128,
-    /// Of its fraction.
+    /// The length of the fraction.
     fraction: f64,
 }
 

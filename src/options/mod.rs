@@ -1,4 +1,4 @@
-//! Options: one constant has everything about an option. The parser, `--help`, the man page, the completions, the
+//! Options: one constant for each, with everything about the option. The parser, `--help`, the man page, the completions, the
 //! `BACKOFF_*` variables, the keys of the configuration file and the values of a plan come from these constants.
 
 mod budgets;

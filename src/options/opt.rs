@@ -17,7 +17,7 @@ pub(crate) struct Opt<T: 'static> {
 #[derive(Debug)]
 pub(crate) enum Reader<T> {
     Text(fn(&str) -> Parsed<T>),
-    /// Of a path, which need not be UTF-8.
+    /// Reads a path, which need not be UTF-8.
     Path(fn(&OsStr) -> Parsed<T>),
 }
 
@@ -61,12 +61,12 @@ pub struct Spec {
         allow(dead_code, reason = "tests set each option from its constant alone")
     )]
     pub example: &'static str,
-    /// Who may set the option.
+    /// The sources that may set the option.
     pub sources: Sources,
     /// True if a file may set the option that others can write to: it cannot run anything, hide output, or change what
     /// counts as a success. `--policy` is harmless if the policy is.
     pub is_harmless: bool,
-    /// What completions offer, if the option takes a text that is none of a few words.
+    /// The texts that completions offer, unless the option takes one of a few words.
     pub completion: Completion,
     /// Returns a text without its secrets, if there may be some.
     pub redact: Option<fn(&str) -> String>,
@@ -89,7 +89,7 @@ pub enum Sources {
     CommandLine,
 }
 
-/// What completions offer.
+/// The texts that completions offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     Nothing,

@@ -1,12 +1,12 @@
-//! What is wrong with a value, or with a command line, a variable or a file.
+//! Problems of a value, and of a command line, a variable or a file.
 
 use std::fmt;
 
-/// What is wrong with the text of an option, as the rest of a sentence that begins with the text: `is not a size`.
+/// The problem of an option's text, as the rest of a sentence that begins with the text: `is not a size`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem(String);
 
-/// The value of a text, or what is wrong with the text.
+/// The value of a text, or the problem of the text.
 pub type Parsed<T> = Result<T, Problem>;
 
 impl Problem {

@@ -11,7 +11,7 @@ use crate::run::plan::NotIdempotent;
 /// Clients whose requests are examined.
 const CLIENTS: [&str; 2] = ["curl", "wget"];
 
-/// What is known about running the command twice.
+/// The findings about running the command twice.
 #[derive(Default)]
 pub(super) struct Idempotence {
     /// The reason why the command must not run twice.
@@ -33,7 +33,7 @@ impl Surroundings for WithoutFiles<'_> {
     }
 }
 
-/// Returns what `--idempotent` says, or else what the words of the command show.
+/// Returns the findings by `--idempotent`, or else by the words of the command.
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
@@ -61,7 +61,7 @@ pub(super) fn idempotence(
     }
 }
 
-/// Returns what the words of the command show about running it twice.
+/// Returns the findings by the words of the command.
 fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::settings::Settings;
+use crate::config::settings::{Settings, ShownSetting};
 use crate::options::opt::Spec;
 use crate::options::{
     ATTEMPTS, BASE, DEADLINE, DELAYS, FACTOR, GROWTH, JITTER, MAX_DELAY, STOP_AFTER, STOP_AT_DELAY,
@@ -34,11 +34,11 @@ pub(super) fn line(
     let shown = settings.shown(opt);
     match (in_effect(settings, limits, delays, opt), shown) {
         (InEffect::Decided { value, by }, None) => Some(format!("{long} = {value} (by --{by})")),
-        (InEffect::Decided { value, by }, Some((text, source))) => Some(format!(
+        (InEffect::Decided { value, by }, Some(ShownSetting { text, source })) => Some(format!(
             "{long} = {value} (by --{by}, not {text} of {})",
             source.trim_end_matches("; overridden")
         )),
-        (InEffect::AsSet | InEffect::NoEffect, Some((text, source))) => {
+        (InEffect::AsSet | InEffect::NoEffect, Some(ShownSetting { text, source })) => {
             Some(format!("{long} = {text} ({source})"))
         }
         (InEffect::AsSet, None) if !opt.default.is_empty() => {

@@ -40,7 +40,7 @@ pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
     })
 }
 
-/// What limits depend on beside their own options.
+/// The facts on which limits depend, beside their own options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Premises {
     pub(super) until: Until,
@@ -116,8 +116,8 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<Star
     let initial = settings.value(&INITIAL_DELAY)?;
     let splay = settings.value(&SPLAY)?;
     match (limits.latest_begin(), settings.find(&SPLAY)) {
-        (Some((limit, _)), Some(setting)) if initial.saturating_add(splay) >= limit => {
-            let limit = exact(limit);
+        (Some(latest), Some(setting)) if initial.saturating_add(splay) >= latest.limit => {
+            let limit = exact(latest.limit);
             let problem =
                 format!("and --initial-delay may leave no time before the limit of {limit}");
             Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))

@@ -36,7 +36,7 @@ pub(crate) struct Planned {
     pub(crate) store: Store,
 }
 
-/// What a plan is made of beside the settings.
+/// The sources of a plan beside the settings.
 #[derive(Clone, Copy)]
 struct Sources<'r> {
     command: &'r [OsString],

@@ -92,14 +92,14 @@ const OTHER_ATTEMPTS: [&str; 5] = [
     "MAX_ATTEMPTS",
 ];
 
-/// What is said about valid settings.
+/// Warnings and remarks about valid settings.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
-    /// Said in any case.
+    /// Printed in any case.
     pub(super) warnings: Vec<String>,
-    /// Said with `-v`.
+    /// Printed with `-v`.
     pub(super) remarks: Vec<String>,
-    /// Said if the first attempt fails.
+    /// Printed if the first attempt fails.
     pub(super) on_failure: Vec<String>,
 }
 

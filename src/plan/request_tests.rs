@@ -154,7 +154,7 @@ fn an_option_is_set_from_its_constant_alone() {
         ] {
             // `--every` stands for three options.
             let opt = if *opt == *EVERY { &*BASE } else { opt };
-            let (shown, _) = settings.shown(opt).expect(opt.long);
+            let shown = settings.shown(opt).expect(opt.long).text;
             // A switch is `true` in a file, and 1 elsewhere.
             assert!(shown == text || shown == in_file, "--{}: {shown}", opt.long);
         }

@@ -170,7 +170,7 @@ fn preset_rules(
         let chosen = ChosenPreset {
             command,
             has_before_retry: settings.has(&BEFORE_RETRY),
-            is_proof: is_proof(name, command),
+            refusal_is_proof: refusal_is_proof(name, command),
             rule_name: format!("--for {}", preset.name).into(),
         };
         chosen.add_rules(&preset, &mut shared, &mut rules);
@@ -180,7 +180,7 @@ fn preset_rules(
 
 /// Returns true if a refusal in the output proves that nothing was done: the command is a program of this preset that
 /// makes one request.
-fn is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
+fn refusal_is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
     program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
 }
@@ -211,7 +211,7 @@ struct ChosenPreset<'c> {
     command: &'c WrappedCommand<'c>,
     has_before_retry: bool,
     /// A refusal that the preset finds proves that nothing was done.
-    is_proof: bool,
+    refusal_is_proof: bool,
     rule_name: Rc<str>,
 }
 
@@ -235,7 +235,7 @@ impl ChosenPreset<'_> {
                 },
                 codes: row.codes,
                 pattern: patterns.index(&row),
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.is_proof,
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
                 name: Rc::clone(&self.rule_name),
             });
         }

@@ -112,7 +112,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
 
 /// Returns the waits of the run that draws from `rng`. `before` passes before the first attempt.
 pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn Rng) -> Forecast {
-    let time_limit = limits.latest_begin().map(|(limit, _)| limit);
+    let time_limit = limits.latest_begin().map(|latest| latest.limit);
     let mut rows: Vec<WaitRow> = Vec::new();
     let mut previous = None;
     let mut total = Duration::ZERO;
@@ -143,8 +143,8 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
 
 /// Returns the time that waits may take, if `before` passes before the first attempt.
 fn time_limit(limits: &Limits, before: Duration) -> Option<Duration> {
-    let (limit, _) = limits.latest_begin()?;
-    Some(limit.saturating_sub(before))
+    let latest = limits.latest_begin()?;
+    Some(latest.limit.saturating_sub(before))
 }
 
 /// A sampled run.

@@ -149,7 +149,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {
             // `Ended`: a success was the last end with `--until never`.
-            Stop::Succeeded { .. } | Stop::Ended(_) => "succeeded",
+            Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
         }),

@@ -210,8 +210,8 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
 
 /// Returns the option that limits the time of the run: `--deadline 5m`.
 fn time_limit(plan: &Plan) -> Option<String> {
-    let (_, why) = plan.limits.latest_begin()?;
-    Some(typed_limit(&plan.limits, why))
+    let latest = plan.limits.latest_begin()?;
+    Some(typed_limit(&plan.limits, latest.why))
 }
 
 /// Returns a range of waits: `0.5s to 1.5s`.

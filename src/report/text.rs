@@ -88,7 +88,9 @@ impl Sentences<'_> {
                 match stop {
                     Stop::Succeeded { flaky: false } => VERBOSE,
                     Stop::GaveUp(_) => QUIET,
-                    Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::Ended(_) => NORMAL,
+                    Stop::Succeeded { flaky: true }
+                    | Stop::FailureCame
+                    | Stop::EndedOnSuccess(_) => NORMAL,
                 }
             }
             Event::NoTime { .. } => QUIET,
@@ -168,7 +170,7 @@ impl Sentences<'_> {
         let elapsed = length(moment.elapsed);
         match stop {
             Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
-            Stop::Ended(why) => {
+            Stop::EndedOnSuccess(why) => {
                 let done = format!("succeeded on {number} after {elapsed}");
                 self.explained(done, why, attempt)
             }
@@ -396,7 +398,7 @@ fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
-            let and = if outcome.cut.took_kill {
+            let and = if outcome.forced_end.took_kill {
                 NEEDED_KILL
             } else {
                 ""

@@ -86,7 +86,9 @@ impl Run<'_> {
         let budget = self.plan.own_budget()?;
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
-            (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
+            (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {
+                return Some(Question::Succeeded);
+            }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.

@@ -300,7 +300,7 @@ impl Run<'_> {
     /// Ends the run: prints kept output, reports the end to the shared budget, then to the user.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
-        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
+        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
         let is_good = match until {
             Until::Success | Until::Never => has_succeeded,
             // The failure is the goal, but `--stderr failure` must print its output.
@@ -308,6 +308,7 @@ impl Run<'_> {
         };
         let printed = self.print_kept(kept_output(is_good));
         match printed {
+            // With `--stderr failure`, a run that succeeds prints nothing.
             Ok(Printed::Complete) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
                 return Err(RunError::Interrupted(signal));

@@ -105,7 +105,7 @@ pub(crate) enum KeptOutput {
     OfFailure,
 }
 
-/// What became of kept output.
+/// The success of printing kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printed {
     /// The reader has taken all of it.

@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
     pub(super) extra_env: ExtraEnv,
 }
 
-/// What the loop does after a step.
+/// The continuation after a step of the loop.
 pub(super) enum Step {
     /// Goes on with the next step.
     Continue,

@@ -12,14 +12,14 @@ use super::tls::{Tls, TlsError};
 /// Parses a DURATION. An error completes a sentence that begins with the text.
 pub(crate) type ReadDuration = fn(&str) -> Result<Duration, String>;
 
-/// What is wrong with an address. It quotes none of the address, which may hold a password.
+/// The problem of an address. It quotes none of the address, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressError {
     Fragment,
     NotAnAddress,
     DatabaseIsNoNumber,
     UnknownSetting,
-    /// With what is wrong with the duration.
+    /// With the problem of the duration.
     Timeout(String),
     UserAfterFirstHost,
 }

@@ -6,7 +6,7 @@ use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
-/// What is known about a text: is it empty?
+/// Knowledge about a text: is it empty?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness {
     Empty,
@@ -79,7 +79,7 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     }
 }
 
-/// What an expansion with an operator such as `:-` gives.
+/// The result of an expansion with an operator such as `:-`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expansion {
     /// The value of the parameter, changed by the operator.
@@ -99,7 +99,7 @@ fn is_alternative(parameter: &Parameter) -> bool {
     )
 }
 
-/// Decides what an expansion gives for this value of its parameter.
+/// Decides the result of an expansion for this value of its parameter.
 fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     let is_empty = emptiness(parameter, value);
     match (parameter.operator.as_str(), is_empty) {
@@ -137,7 +137,7 @@ fn expanded_value(
     }
 }
 
-/// Returns what is known about the text of a value: is it empty?
+/// Returns the knowledge about the text of a value: is it empty?
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()

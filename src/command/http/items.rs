@@ -24,7 +24,7 @@ pub(super) struct GivenOption {
     pub(super) is_certain: bool,
 }
 
-/// What the next word of a call is.
+/// The kind of the next word of a call.
 enum NextWord {
     OptionOrOperand,
     /// The value of the option with this index.
@@ -33,7 +33,7 @@ enum NextWord {
     Unknown,
 }
 
-/// What a word is that is not the value of an option.
+/// The kind of a word that is not the value of an option.
 enum WordKind {
     /// `--data=1`
     LongOption,
@@ -63,7 +63,7 @@ struct ItemReader<'c> {
 }
 
 impl ItemReader<'_> {
-    /// Reads the next word, and sets what the word after it is.
+    /// Reads the next word, and notes the kind of the word after it.
     fn read(&mut self, word: &Word) {
         if may_be_several_words(&word.text) {
             self.add_doubtful(word);
@@ -92,7 +92,7 @@ impl ItemReader<'_> {
         !matches!(self.next, NextWord::Unknown)
     }
 
-    /// Gives the option at an index its value. Returns what the next word is.
+    /// Gives the option at an index its value. Returns the kind of the next word.
     fn read_value(&mut self, index: usize, word: &Word) -> NextWord {
         if let Some(Item::Option(option)) = self.items.get_mut(index) {
             option.value = Some(word.text.clone());
@@ -100,7 +100,7 @@ impl ItemReader<'_> {
         NextWord::OptionOrOperand
     }
 
-    /// Adds an operand. Returns what the next word is.
+    /// Adds an operand. Returns the kind of the next word.
     fn read_operand(&mut self, word: &Word) -> NextWord {
         self.items.push(Item::Operand {
             text: word.text.clone(),
@@ -163,7 +163,7 @@ impl ItemReader<'_> {
     }
 }
 
-/// Returns what a word is, by its beginning.
+/// Returns the kind of a word, by its beginning.
 fn word_kind(text: &[Symbol]) -> WordKind {
     match text {
         [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,

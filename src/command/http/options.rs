@@ -1,6 +1,6 @@
-//! What an option of a client does to the request, and whether it takes a value.
+//! The effect of a client's options on the request, and the values that they take.
 
-/// What an option does to the request.
+/// The effect of an option on the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OptionRole {
     /// Names the method.
@@ -44,7 +44,7 @@ pub(super) enum Takes {
     MayBeValue,
 }
 
-/// What a name of an option means.
+/// The meaning of an option's name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Meaning {
     pub(super) role: OptionRole,

@@ -1,4 +1,4 @@
-//! What `$1` and `"$@"` may hold: the arguments of the script, or those of a function in it.
+//! Values of `$1` and `"$@"`: the arguments of the script, or those of a function in it.
 
 use std::rc::Rc;
 
@@ -46,7 +46,7 @@ impl Scope<'_> {
         self.function_calls.clear();
     }
 
-    /// Returns what `$1` or `$@` may hold: the script's arguments, or those of a function.
+    /// Returns the values that `$1` or `$@` may have: the script's arguments, or those of a function.
     pub(super) fn arguments(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let calls = match (&frame.arguments, self.arguments_of_functions()) {
             (Some(of_script), FunctionArguments::Known(of_functions))

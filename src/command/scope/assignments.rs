@@ -1,4 +1,4 @@
-//! What the commands of a script do to variables: assignments, `for`, `read`, `declare` and others.
+//! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
-//! What a script gets from the program that runs it.
+//! The arguments and the environment that a script gets from the program that runs it.
 
 use crate::command::text::Symbols;
 
-/// What a script gets from the program that runs it.
+/// The arguments and the environment of a script.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Frame {
     /// `$0`, `$1` and so on; None if they are unknown.

@@ -17,7 +17,7 @@ pub(super) struct FunctionCall {
     pub(super) frame: Rc<Frame>,
 }
 
-/// What the arguments of functions may be.
+/// The arguments that functions may get.
 #[derive(Debug, Clone, Default)]
 pub(super) enum FunctionArguments {
     #[default]

@@ -1,4 +1,4 @@
-//! What a variable may hold before a script sets it: its value in the environment, or what every shell gives it.
+//! Values of a variable before a script sets it: its value in the environment, or one that a shell gives it.
 
 use super::{Frame, Inherited, LONGEST_VALUE, Scope};
 use crate::command::AttemptEnvironments;

@@ -26,7 +26,7 @@ pub(super) struct HereDocument {
     /// Index of the command that reads it.
     pub(super) command: usize,
     pub(super) delimiter: String,
-    /// The delimiter is quoted, so `$` has no meaning in the text.
+    /// The delimiter is quoted, so that `$` in the text is an ordinary character.
     pub(super) is_literal: bool,
     pub(super) tabs: Tabs,
 }

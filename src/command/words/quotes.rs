@@ -5,12 +5,12 @@ use super::word::Pieces;
 use crate::command::syntax::{Piece, Quoting};
 use crate::command::text::Symbol::Known;
 
-/// Where a text with the rules of double quotes ends.
+/// The end of a text with the rules of double quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuotedEnd {
-    /// At the closing quote.
+    /// The closing quote.
     Quote,
-    /// At the end of the text, such as that of a here-document, where a quote is an ordinary character.
+    /// The end of the text, such as that of a here-document, where a quote is an ordinary character.
     OfText,
 }
 

@@ -148,7 +148,7 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let mut outcome = Outcome::new(end, ran);
     // Lost output makes a failure permanent. After the deadline the run ends anyway, and names the deadline.
     outcome.seen.unread = drained == Drained::InPart && !outcome.ended_by_deadline();
-    outcome.cut = running.deadlines.cut;
+    outcome.forced_end = running.deadlines.forced_end;
     outcome.survivors = survivors;
     Ok(outcome)
 }

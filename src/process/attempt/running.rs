@@ -29,7 +29,7 @@ use crate::process::terminal::pty::Pty;
 /// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// What a program is for.
+/// The purpose of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The command of the run.
@@ -72,7 +72,7 @@ impl StopRequest {
     }
 }
 
-/// What is known of the command without asking the system.
+/// The state of the command, as far as a check of the limits has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandState {
     HasEnded,
@@ -134,7 +134,7 @@ impl Running<'_> {
                 ChildState::Runs
             };
             if self.tree.kill(&self.child, child_state) == Kill::Needed {
-                self.deadlines.cut.took_kill = true;
+                self.deadlines.forced_end.took_kill = true;
             }
         }
     }

@@ -91,7 +91,7 @@ impl ProcessTree {
         if self.update(child) {
             return self.known.iter().map(to_survivor).collect();
         }
-        // Of a group, only the child is known while it runs.
+        // While the child runs, other members of the group cannot be told from it.
         if child_state == ChildState::Runs || !child.has_group_members() {
             return Vec::new();
         }

@@ -29,7 +29,7 @@ pub(crate) struct RunningCommand {
     pub(crate) leads_session: bool,
 }
 
-/// What to do about a signal.
+/// The response to a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
     Ignore,
@@ -115,7 +115,7 @@ pub(crate) enum Job {
     Controlled,
 }
 
-/// What to do about a stop of the command.
+/// The response to a stop of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopAction {
     Ignore,

@@ -69,7 +69,7 @@ pub(super) struct DirectoryEntry<'t> {
     name: &'t OsStr,
 }
 
-/// What a file or directory is, whatever its names are.
+/// The identity of a file or directory, which may have several names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     pub(super) device: u64,

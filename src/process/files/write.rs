@@ -15,7 +15,7 @@ use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
 use crate::process::sys::temporary::named;
 
-/// What to do about a file that does not exist.
+/// The handling of a file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMissing {
     Create,

@@ -112,9 +112,9 @@ pub(super) fn is_own(store: &Store) -> bool {
 /// they do not pile up, their store counts as down until they end.
 #[derive(Debug, Default)]
 pub(super) struct GivenUp {
-    /// Of this machine's own store.
+    /// A query of this machine's own store.
     own: Option<Query>,
-    /// Of another store.
+    /// A query of another store.
     other: Option<Query>,
 }
 

@@ -68,7 +68,7 @@ impl Environment {
     }
 }
 
-/// Returns true if an inherited entry is set anew, or never inherited.
+/// Returns true if an inherited entry gets another value, or is never inherited.
 fn is_replaced(entry: &[u8], variables: &[Variable]) -> bool {
     let Some(end) = entry.iter().position(|byte| *byte == b'=') else {
         return false;
