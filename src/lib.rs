@@ -1,9 +1,8 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `command`, `config`, `cli`, `options`, `process`, `budget`, `report`, `run`, `search`,
-//! `policy`, `text`;
-//! imports only go down this list. `docs/DESIGN.md` explains them, the engine, the terminal and signal model and the
-//! known limits.
+//! The modules from the top down are `plan`, `command`, `config`, `cli`, `options`, `process`, `budget`, `report`,
+//! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
+//! terminal and signal model and the known limits.
 //!
 //! The crate promises [`main`] only. `policy` and `search` are open for `lab/`, `fuzz/` and `tests/`, and may change with
 //! any version.
@@ -29,7 +28,7 @@ use std::path::Path;
 
 use budget::client::Store;
 use cli::generate::{Names, document};
-use cli::parse::{CommandLine, Parsed};
+use cli::parse::{CommandLine, Task};
 use command::{ScriptFile, Surroundings};
 use config::listing;
 use config::policies::Config;
@@ -59,60 +58,94 @@ use run::plan::{Identity, Plan};
     reason = "the C `main` hands them over"
 )]
 pub fn main(args: Vec<OsString>) -> Exit {
-    let typed = match cli::parse::parse(&args) {
-        Ok(Parsed::Run(typed)) => typed,
-        Ok(Parsed::Print(text)) => return print(&text),
+    let line = match cli::parse::parse(&args) {
+        Ok(Task::Run(line)) => line,
+        Ok(Task::Print(text)) => return print(&text),
         Err(usage) => return complain(&usage.0),
     };
     // The process ends with the run: dropping the values would only delay the exit.
-    let prepared = ManuallyDrop::new(prepare(&typed));
-    let (settings, config, plan, store) = match &*prepared {
-        Ok((settings, config, plan, store)) => (settings, config, plan, store),
+    let prepared = ManuallyDrop::new(prepare(&line));
+    let prepared = match &*prepared {
+        Ok(prepared) => prepared,
         Err(usage) => return complain(&usage.0),
     };
-    let plan_form = match settings.get(&PLAN) {
-        Ok(form) => form.flatten(),
+    match text_to_print(&line, prepared) {
+        Ok(Some(text)) => return print(&text),
+        Ok(None) => {}
         Err(usage) => return complain(&usage.0),
-    };
-    let texts = if settings.has(&GENERATE) {
-        documents(settings)
-    } else if settings.has(&LIST_PRESETS) && plan.output.format == Format::Json {
-        listing::presets_as_json(&typed.command)
-    } else if settings.has(&LIST_PRESETS) && typed.command.is_empty() {
-        Ok(listing::presets().collect())
+    }
+    if line.command.is_empty() {
+        return complain("no command given; tip: try backoff -- COMMAND, or backoff --help");
+    }
+    if let Err(usage) = check_files(prepared) {
+        return complain(&usage.0);
+    }
+    run(&prepared.plan, &prepared.store)
+}
+
+/// Everything that is known before the run.
+struct Prepared {
+    settings: Settings,
+    config: Config,
+    plan: Plan,
+    store: Store,
+}
+
+/// Reads flags, variables and the configuration file. Kept out of `main` so that its stack frame is gone during the run.
+#[inline(never)]
+fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
+    let variables = environment::backoff_variables();
+    let mut settings = Settings::of_command_line(line)?;
+    settings.add_variables(&variables)?;
+    let config = Config::load(&settings)?;
+    let planned = plan::plan(&mut settings, &line.command, &variables, &config, &Machine)?;
+    Ok(Prepared {
+        settings,
+        config,
+        plan: planned.plan,
+        store: planned.store,
+    })
+}
+
+/// Returns the text of an option that prints something in place of a run, or None for a run.
+fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
+    let settings = &prepared.settings;
+    let plan = &prepared.plan;
+    let plan_form = settings.get(&PLAN)?.flatten();
+    let lines = if settings.has(&GENERATE) {
+        vec![generated_document(settings)?]
     } else if settings.has(&LIST_PRESETS) {
-        listing::presets_named(&typed.command)
+        listed_presets(&line.command, plan.output.format)?
     } else if settings.has(&LIST_POLICIES) {
-        listing::policies(config)
+        listing::policies(&prepared.config)?
     } else if let Some(form) = plan_form {
-        Ok(vec![planned(plan, form)])
-    } else if typed.command.is_empty() {
-        Err("no command given; tip: try backoff -- COMMAND, or backoff --help".into())
-    } else if let Err(usage) = check_files(settings, config, plan) {
-        Err(usage)
+        vec![drawn_plan(plan, form)]
     } else {
-        return run(plan, store);
+        return Ok(None);
     };
-    match texts {
-        Ok(texts) => print(&texts.concat()),
-        Err(usage) => complain(&usage.0),
+    Ok(Some(lines.concat()))
+}
+
+/// Returns the output of `--list-presets` with these names.
+fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, UsageError> {
+    if format == Format::Json {
+        listing::presets_as_json(names)
+    } else if names.is_empty() {
+        Ok(listing::presets().collect())
+    } else {
+        listing::presets_named(names)
     }
 }
 
-/// Returns the settings and the plan of flags, variables and configuration file. Kept out of `main` so that its stack
-/// frame is gone during the run.
-#[inline(never)]
-fn prepare(typed: &CommandLine) -> Result<(Settings, Config, Plan, Store), UsageError> {
-    let variables = environment::backoff_variables();
-    let mut settings = Settings::of_command_line(typed)?;
-    settings.add_variables(&variables)?;
-    let config = Config::load(&settings)?;
-    let (plan, store) = plan::plan(&mut settings, &typed.command, &variables, &config, &Machine)?;
-    Ok((settings, config, plan, store))
-}
-
-/// Checks that the files that the run writes are not in use. Other checks compare texts; here the files decide.
-fn check_files(settings: &Settings, config: &Config, plan: &Plan) -> Result<(), UsageError> {
+/// Checks that log and report are not one file, nor a file that backoff reads. Other checks compare texts; here the
+/// files decide, as one file may have several names.
+fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
+    let Prepared {
+        settings,
+        config,
+        plan,
+        ..
+    } = prepared;
     let log = settings.find(&LOG_FILE).zip(plan.output.log_file.as_ref());
     let report = settings.find(&REPORT).zip(plan.output.report.as_ref());
     if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
@@ -134,7 +167,7 @@ fn check_files(settings: &Settings, config: &Config, plan: &Plan) -> Result<(), 
 }
 
 /// Returns the text of `--plan`.
-fn planned(plan: &Plan, form: PlanForm) -> String {
+fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
     match (form, plan.output.format) {
         (PlanForm::Plot, _) => {
             let columns = columns(stdio::OUT);
@@ -167,23 +200,28 @@ impl Surroundings for Machine {
 }
 
 /// Returns the document of `--generate`.
-fn documents(settings: &Settings) -> Result<Vec<String>, UsageError> {
+fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     let kind = settings.value(&GENERATE)?;
     let names = Names {
         presets: config::presets::all().map(|preset| preset.name).collect(),
         sysexits: SYSEXITS.to_vec(),
     };
-    Ok(vec![document(kind, &names)])
+    Ok(document(kind, &names))
 }
 
-fn run(plan: &Plan, store: &Store) -> Exit {
+/// Returns the IDs of this run and of the outermost run around it.
+fn identity(plan: &Plan) -> Identity {
     let run_id = uuid();
-    let root_id = plan
-        .nesting
-        .root_id
-        .clone()
-        .unwrap_or_else(|| run_id.clone());
-    let identity = Identity { run_id, root_id };
+    let root_id = match &plan.nesting.root_id {
+        Some(outermost) => outermost.clone(),
+        None => run_id.clone(),
+    };
+    Identity { run_id, root_id }
+}
+
+/// Runs the command by the plan, writes the report, and returns the exit status.
+fn run(plan: &Plan, store: &Store) -> Exit {
+    let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
     let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
@@ -238,14 +276,14 @@ fn complain(line: &str) -> Exit {
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::budget::record;
-    pub use crate::cli::parse::{CommandLine, Parsed, parse};
+    pub use crate::cli::parse::{CommandLine, Task, parse};
     pub use crate::command::requests::judge_script;
 
     /// Returns the output of `--list-policies`, or the usage error.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
-            let (_, config, ..) = crate::prepare(typed)?;
-            crate::config::listing::policies(&config)
+            let prepared = crate::prepare(typed)?;
+            crate::config::listing::policies(&prepared.config)
         };
         printed().map_err(|usage: crate::UsageError| usage.0)
     }

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use backoff_cli::fuzzing::{CommandLine, Parsed, parse, printed};
+use backoff_cli::fuzzing::{CommandLine, Task, parse, printed};
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {
@@ -14,7 +14,7 @@ thread_local! {
     static TYPED: [CommandLine; 2] = [&["--", "true"][..], &["--policy", "mine", "--plan"]].map(|words| {
         let args: Vec<_> = PATH.with(|path| [&["backoff", "--config", path], words].concat().iter().map(OsString::from).collect());
         match parse(&args) {
-            Ok(Parsed::Run(typed)) => typed,
+            Ok(Task::Run(typed)) => typed,
             _ => panic!("not a run: {words:?}"),
         }
     });

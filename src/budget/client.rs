@@ -25,6 +25,14 @@ pub enum Store {
     Redis(Arc<Address>),
 }
 
+/// A store whose files were read.
+pub(crate) struct PreparedStore {
+    /// The place without user and password, by which nested runs compare their stores.
+    pub(crate) location: String,
+    /// Limit on the time for an answer.
+    pub(crate) timeout: Duration,
+}
+
 impl Store {
     /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text.
     /// `read` parses a DURATION.
@@ -46,6 +54,7 @@ impl Store {
         Ok(Store::Directory(Some(path)))
     }
 
+    /// Parses an address, split at its `://`.
     fn of_address(
         scheme: &str,
         rest: &str,
@@ -63,21 +72,23 @@ impl Store {
         }
     }
 
-    /// Returns the store's location, by which nested runs compare their stores, without user and password, and the
-    /// store's timeout. Reads the files that an address names; an error message names the faulty file.
-    pub(crate) fn prepare(&self) -> Result<(String, Duration), StoreError> {
+    /// Reads the files that an address names. An error names the faulty file.
+    pub(crate) fn prepare(&self) -> Result<PreparedStore, StoreError> {
         match self {
             Store::Directory(path) => {
                 // Without a path, `ask` reports an error.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
-                Ok((absolute.display().to_string(), DEFAULT_TIMEOUT))
+                Ok(PreparedStore {
+                    location: absolute.display().to_string(),
+                    timeout: DEFAULT_TIMEOUT,
+                })
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => Ok((
-                address.prepare().map_err(StoreError::Tls)?,
-                address.timeout.unwrap_or(DEFAULT_TIMEOUT),
-            )),
+            Store::Redis(address) => Ok(PreparedStore {
+                location: address.prepare().map_err(StoreError::Tls)?,
+                timeout: address.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            }),
         }
     }
 
@@ -86,16 +97,16 @@ impl Store {
         matches!(self, Store::Directory(own) if own == path)
     }
 
-    /// Reads what every query needs, once: certificates. `ask` reports what is wrong with them.
-    pub(crate) fn load(&self) {
+    /// Reads the certificates that every query needs. `ask` reports what is wrong with them.
+    pub(crate) fn load_certificates(&self) {
         #[cfg(feature = "redis")]
         if let Store::Redis(address) = self {
-            address.load();
+            address.load_certificates();
         }
     }
 
     /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors
-    /// name the store.
+    /// name the store. `since_epoch` reads the clock.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,

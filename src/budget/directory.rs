@@ -25,7 +25,7 @@ use crate::text::{describe, describe_error};
 /// Limit on replacements of a file by other processes while it is opened.
 const MOST_TRIES: u32 = 100;
 
-/// What a file says that is set aside.
+/// The problem of a file that is set aside.
 const NOT_OURS: &str = "does not hold what backoff wrote";
 
 /// Problem of the directory or of a file in it.
@@ -125,6 +125,7 @@ pub(crate) fn update(
     }
 }
 
+/// Changes the ledger in a file of the directory, under its lock.
 fn update_file(
     dir: &File,
     name: &str,
@@ -132,7 +133,7 @@ fn update_file(
 ) -> Result<Update, DirectoryProblem> {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_file(dir, name)? else {
+        let Some(file) = open_and_lock(dir, name)? else {
             continue;
         };
         let mut old = Vec::new();
@@ -175,9 +176,10 @@ fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Opens the directory, which is made if it is missing.
 fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    // Opening shows all errors but those of a missing directory.
+    // Opening reports all errors, except why a directory that is missing cannot be made.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
@@ -198,7 +200,7 @@ fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
 
 /// Opens and locks a file in the directory; creates a missing one. Returns None if another file has replaced the file
 /// before it was locked.
-fn open_file(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
+fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags =
         OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
@@ -226,6 +228,7 @@ fn errno_of(error: io::Error) -> Errno {
     Errno::try_from(error).unwrap_or(Errno::UnknownErrno)
 }
 
+/// Returns the problem that a system call failed.
 fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
     DirectoryProblem::Cannot {
         action: action.to_owned(),

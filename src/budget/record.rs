@@ -50,7 +50,7 @@ fn checksum(record: &[u8]) -> u64 {
         })
 }
 
-/// Returns None if the record is invalid.
+/// Returns the ledger of a record, or None if its numbers are none that backoff writes.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (words, _) = record.as_chunks();
     let numbers: Vec<u64> = words
@@ -68,10 +68,10 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         })
         .take_while(|slot| slot.until > 0)
         .collect();
-    let in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
+    let is_in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
     // No run sets a longer cool-off.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    (in_order && is_sane).then_some(Ledger {
+    (is_in_order && is_sane).then_some(Ledger {
         span,
         slots,
         cool_off: CoolOff { until, length },

@@ -43,21 +43,21 @@ impl fmt::Display for ServerError {
     }
 }
 
-/// The calls of the script.
-struct Calls {
+/// The two ways to call the script.
+struct ScriptCalls {
     by_hash: Cmd,
     /// For a server that does not know the script yet.
     by_text: Cmd,
 }
 
 /// A server of which the script is asked.
-struct Target {
+struct ScriptTarget {
     server: ConnectionInfo,
     /// A cluster is moving the key to this server, which then wants `ASKING` before a command.
     is_moving: bool,
 }
 
-/// What a cluster answers in place of a reply.
+/// The answer of a cluster in place of a reply.
 struct Redirection {
     to: ConnectionAddr,
     /// For one command only (`ASK`), as the key is being moved.
@@ -73,7 +73,7 @@ impl Address {
         question: Question,
         time: Time,
     ) -> Result<Answer, Vec<ServerError>> {
-        let calls = Calls {
+        let calls = ScriptCalls {
             by_hash: call("EVALSHA", SCRIPT_SHA1, budget, question),
             by_text: call("EVAL", SCRIPT, budget, question),
         };
@@ -93,10 +93,10 @@ impl Address {
     fn evaluate(
         &self,
         first: &ConnectionInfo,
-        calls: &Calls,
+        calls: &ScriptCalls,
         time: Time,
     ) -> Result<Answer, ServerError> {
-        let mut target = Target {
+        let mut target = ScriptTarget {
             server: first.clone(),
             is_moving: false,
         };
@@ -116,7 +116,7 @@ impl Address {
                 }
             };
             redirections += 1;
-            target = Target {
+            target = ScriptTarget {
                 server: target.server.set_addr(redirection.to),
                 is_moving: redirection.is_moving,
             };
@@ -124,18 +124,21 @@ impl Address {
     }
 
     /// Runs the script on one server.
-    fn evaluate_on(&self, target: &Target, calls: &Calls, time: Time) -> RedisResult<Answer> {
+    fn evaluate_on(
+        &self,
+        target: &ScriptTarget,
+        calls: &ScriptCalls,
+        time: Time,
+    ) -> RedisResult<Answer> {
         let mut connection = Connection::open(target.server.addr(), self.tls.as_ref(), time)?;
         log_in(&mut connection, &target.server)?;
-        let by_hash = run_script(&mut connection, target, &calls.by_hash);
-        let is_unknown = by_hash
-            .as_ref()
-            .is_err_and(|failure| failure.kind() == ServerErrorKind::NoScript.into());
-        if is_unknown {
-            answer(run_script(&mut connection, target, &calls.by_text)?)
-        } else {
-            answer(by_hash?)
-        }
+        let reply = match run_script(&mut connection, target, &calls.by_hash) {
+            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => {
+                run_script(&mut connection, target, &calls.by_text)?
+            }
+            other => other?,
+        };
+        answer(reply)
     }
 }
 
@@ -154,7 +157,12 @@ fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<(
     Ok(())
 }
 
-fn run_script(connection: &mut Connection, target: &Target, call: &Cmd) -> RedisResult<Reply> {
+/// Calls the script. A server to which a cluster is moving the key has to be told that the call is meant for it.
+fn run_script(
+    connection: &mut Connection,
+    target: &ScriptTarget,
+    call: &Cmd,
+) -> RedisResult<Reply> {
     if target.is_moving {
         connection.query::<()>(&cmd("ASKING"))?;
     }
@@ -217,10 +225,10 @@ fn is_host(host: &str) -> bool {
     host.len() <= 253 && has_only_known
 }
 
-/// What the script returns: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
+/// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
 type Reply = (bool, u64, u64, u64, u64);
 
-/// Checks the script's result.
+/// Returns the answer of a reply. A server may reply anything, so the numbers are checked.
 fn answer(reply: Reply) -> RedisResult<Answer> {
     let (allowed, attempts, retries, cool_off, failed_runs) = reply;
     let cool_off = Duration::from_millis(cool_off);

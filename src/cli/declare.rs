@@ -74,6 +74,7 @@ fn summary(opt: &Spec, default: &str) -> String {
     format!("{} [default: {default}]", opt.about)
 }
 
+/// Returns the long help on an option.
 fn details(opt: &Spec) -> String {
     let summary = summary(opt, &opt.all_defaults());
     if opt.more.is_empty() {

@@ -67,6 +67,7 @@ fn is_in(heading: Heading, name: &str) -> bool {
     format!(" {title} ").contains(&format!(" {name} "))
 }
 
+/// Returns the error about a topic that is none, with a tip.
 fn unknown_topic(topic: &str, name: &str) -> UsageError {
     let sections = Heading::ALL.map(Heading::word);
     let names = OPTIONS.iter().map(|opt| opt.long);

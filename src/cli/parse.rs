@@ -26,41 +26,38 @@ pub struct CommandLine {
     pub switch_before_command: Option<&'static Spec>,
 }
 
-/// The outcome of parsing the command line.
+/// The task that the command line sets.
 #[derive(Debug)]
-pub enum Parsed {
-    /// Options and a command.
+pub enum Task {
+    /// A run with these options and this command, or another option that prints something.
     Run(CommandLine),
     /// Text for standard output: help or the version.
     Print(String),
 }
 
 /// Parses a command line whose first word is the program's own name.
-pub fn parse(args: &[OsString]) -> Result<Parsed, UsageError> {
+pub fn parse(args: &[OsString]) -> Result<Task, UsageError> {
     let words = args.get(1..).unwrap_or_default();
-    let Used {
-        options: used,
-        switch_before_command,
-    } = options_used(words)?;
-    let parser = parser(used.iter().map(|opt| arg(opt)));
+    let used = options_used(words)?;
+    let parser = parser(used.options.iter().map(|opt| arg(opt)));
     let mut matches = parser
         .try_get_matches_from(words)
         .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
-    let mut line = command_line(&mut matches, &used);
-    line.switch_before_command = switch_before_command;
+    let mut line = command_line(&mut matches, &used.options);
+    line.switch_before_command = used.switch_before_command;
     // --help overrides -h, and -h overrides --version.
     if let Some(topic) = line.text(&HELP) {
         let color = line.text(&COLOR);
-        return Ok(Parsed::Print(help::help(&topic.to_string_lossy(), color)?));
+        return Ok(Task::Print(help::help(&topic.to_string_lossy(), color)?));
     }
     if wants_summary {
-        return Ok(Parsed::Print(help::SUMMARY.to_owned()));
+        return Ok(Task::Print(help::SUMMARY.to_owned()));
     }
     if line.text(&VERSION).is_some() {
-        return Ok(Parsed::Print(help::version()));
+        return Ok(Task::Print(help::version()));
     }
-    Ok(Parsed::Run(line))
+    Ok(Task::Run(line))
 }
 
 impl CommandLine {
@@ -80,7 +77,9 @@ struct Used {
 }
 
 /// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
-/// of the start. Refuses two mistakes that clap accepts: an option in place of a text, and a long name after one dash
+/// of the start.
+///
+/// Refuses two mistakes that clap accepts: an option in place of a text (`-t --pty`), and a long name after one dash
 /// (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Spec> = Vec::new();
@@ -96,9 +95,10 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
                 switch_before_command: None,
             });
         }
-        let (named, text) = options_in(word);
-        used.extend(&named);
-        let Some(last) = named.last().copied() else {
+        let Named { options, text } = options_in(word);
+        used.extend(&options);
+        let Some(last) = options.last().copied() else {
+            // clap reports an unknown option.
             continue;
         };
         if !text.is_empty() {
@@ -131,7 +131,9 @@ fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
         return Ok(());
     };
     let long = opt.long;
-    Err(format!("unexpected argument '-{long}' found; tip: try --{long}").into())
+    Err(UsageError::new(format!(
+        "unexpected argument '-{long}' found; tip: try --{long}"
+    )))
 }
 
 /// Refuses an option in place of the text of `opt`.
@@ -144,28 +146,39 @@ fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     let next = String::from_utf8_lossy(name_in(next));
     let why = format!("a value is required for '--{long}', but '{next}' follows");
     if *opt == *FOR && next == "--" {
-        return Err(format!("{why}; tip: try --for auto").into());
+        return Err(UsageError::new(format!("{why}; tip: try --for auto")));
     }
-    Err(format!("{why}; tip: try --{long}={next} if it is the value").into())
+    Err(UsageError::new(format!(
+        "{why}; tip: try --{long}={next} if it is the value"
+    )))
 }
 
-/// Returns the options that a word names, and the rest of the word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
-/// `=3`.
-fn options_in(word: &[u8]) -> (Vec<&'static Spec>, &[u8]) {
+/// The options of one word.
+struct Named<'w> {
+    options: Vec<&'static Spec>,
+    /// The rest of the word, which is the text of the last option.
+    text: &'w [u8],
+}
+
+/// Returns the options that a word names, and its text: `-vn3` is -v, -n and `3`; `--base=3` is --base and `=3`.
+fn options_in(word: &[u8]) -> Named<'_> {
     if word.starts_with(b"--") {
-        return (
-            find(word).into_iter().collect(),
-            &word[name_in(word).len()..],
-        );
+        return Named {
+            options: find(word).into_iter().collect(),
+            text: &word[name_in(word).len()..],
+        };
     }
-    let mut named: Vec<&Spec> = Vec::new();
+    let mut options: Vec<&Spec> = Vec::new();
     for (at, letter) in word.iter().enumerate().skip(1) {
-        named.extend(find(&[b'-', *letter]));
-        if named.last().is_some_and(|opt| opt.kind.takes_next()) {
-            return (named, &word[at + 1..]);
+        options.extend(find(&[b'-', *letter]));
+        if options.last().is_some_and(|opt| opt.kind.takes_next()) {
+            return Named {
+                options,
+                text: &word[at + 1..],
+            };
         }
     }
-    (named, b"")
+    Named { options, text: b"" }
 }
 
 /// Returns the option that a word names: `--timeout`, `--timeout=3` or `-t`.
@@ -174,6 +187,7 @@ fn find(word: &[u8]) -> Option<&'static Spec> {
     OPTIONS.iter().copied().find(|opt| is_named(opt, name))
 }
 
+/// Returns true if a name with its dashes is that of the option.
 fn is_named(opt: &Spec, name: &[u8]) -> bool {
     match name {
         [b'-', b'-', long @ ..] => long == opt.long.as_bytes(),
@@ -224,7 +238,7 @@ fn usage_error(words: &[OsString]) -> UsageError {
             value_after(words, word).as_deref(),
         )
     {
-        return format!("unexpected argument '{word}' found; tip: {tip}").into();
+        return UsageError(format!("unexpected argument '{word}' found; tip: {tip}"));
     }
     let text = error.render().to_string();
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);

@@ -1,5 +1,4 @@
-//! What words of a script may be after all expansions: one list of words for each combination of the values that
-//! variables may hold.
+//! Expands the words of a script: one list of words for each combination of the values that variables may have.
 
 pub(crate) mod atoms;
 mod braces;
@@ -8,9 +7,10 @@ mod operators;
 mod printers;
 
 use self::atoms::{Atom, in_atoms};
-use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope, Value, is_token, list};
+use super::scope::value::{Value, array_value, is_plain_word};
+use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
-use super::text::{Doubt, Symbol, Text, Word, known, mentions, unknown};
+use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
 
 /// Limit on the combinations of values in one command.
 const MOST_COMBINATIONS: usize = 16;
@@ -31,7 +31,7 @@ impl Expand for Bash {
         atoms(scope, word, frame)
     }
 
-    fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Text> {
+    fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
         texts(scope, word, frame)
     }
 }
@@ -64,14 +64,16 @@ pub(crate) fn commands(scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> V
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {
-            is_token(&only.text) && !mentions(&only.text, "curl") && !mentions(&only.text, "wget")
+            is_plain_word(&only.text)
+                && !mentions(&only.text, "curl")
+                && !mentions(&only.text, "wget")
         }
         _ => false,
     };
     let doubt = if choices.iter().all(is_harmless) {
-        Doubt::Token
+        Doubt::PlainPart
     } else {
-        Doubt::Words
+        Doubt::AnyWords
     };
     Word {
         text: unknown(doubt),
@@ -83,7 +85,7 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
 fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>> {
     let Some(words) = braces::expand(word) else {
         return vec![vec![Word {
-            text: unknown(Doubt::Words),
+            text: unknown(Doubt::AnyWords),
             origin: word.source.clone(),
         }]];
     };
@@ -91,7 +93,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
     for word in &words {
         let choices: Vec<Vec<Word>> = atoms(scope, word, frame)
             .iter()
-            .map(|atoms| fields::split(atoms, &word.source, scope.splits_oddly))
+            .map(|atoms| fields::split(atoms, &word.source))
             .collect();
         let combined = lists.iter().flat_map(|list: &Vec<Word>| {
             choices
@@ -111,7 +113,7 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     for piece in &word.pieces {
         if let Piece::Array(words) = piece {
             let lists = commands(scope, words, frame);
-            return lists.into_iter().map(list).collect();
+            return lists.into_iter().map(array_value).collect();
         }
     }
     texts(scope, word, frame)
@@ -121,14 +123,14 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
 }
 
 /// Returns the texts that a word may be if it is not split. Unknown parts may hold blanks.
-pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Text> {
+pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     let mut texts = Vec::new();
     for atoms in atoms(scope, word, frame) {
-        let mut text = Text::new();
+        let mut text = Symbols::new();
         for atom in atoms {
             match atom {
-                Atom::Symbol(Symbol::MayBeAnything(doubt), _) if doubt > Doubt::Token => {
-                    text.extend(unknown(Doubt::Words));
+                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::PlainPart => {
+                    text.extend(unknown(Doubt::AnyWords));
                 }
                 Atom::Symbol(symbol, _) => text.push(symbol),
                 Atom::Break => text.push(Symbol::Known(' ')),
@@ -136,7 +138,7 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Tex
             }
         }
         if text.len() > LONGEST_VALUE * 16 {
-            text = unknown(Doubt::Words);
+            text = unknown(Doubt::AnyWords);
         }
         texts.push(text);
     }
@@ -167,7 +169,7 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
         );
         if lists.len() > MOST_VALUES * 2 || !is_literal && size > LONGEST_VALUE * 16 {
             return vec![vec![Atom::Symbol(
-                Symbol::MayBeAnything(Doubt::Words),
+                Symbol::Unknown(Doubt::AnyWords),
                 Quoting::Unquoted,
             )]];
         }
@@ -175,18 +177,19 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
+/// Returns the lists of atoms that one piece of a word may become.
 fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<Atom>> {
     match piece {
         Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],
         Piece::Quotes => vec![vec![Atom::Quotes]],
-        Piece::Number => vec![in_atoms(&unknown(Doubt::Token), Quoting::Quoted)],
+        Piece::Number => vec![in_atoms(&unknown(Doubt::PlainPart), Quoting::Quoted)],
         Piece::Process => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
-        Piece::Array(_) => vec![in_atoms(&unknown(Doubt::Words), Quoting::Unquoted)],
+        Piece::Array(_) => vec![in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)],
         Piece::Command(script, quoting) => {
             let printed = printers::printed(scope, script, frame).unwrap_or_else(|| {
                 vec![match quoting {
-                    Quoting::Quoted => unknown(Doubt::Part),
-                    Quoting::Unquoted => unknown(Doubt::Words),
+                    Quoting::Quoted => unknown(Doubt::AnyPart),
+                    Quoting::Unquoted => unknown(Doubt::AnyWords),
                 }]
             });
             printed

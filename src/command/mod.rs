@@ -1,11 +1,11 @@
-//! What the words of the command mean. Pure: variables and script files come in from outside.
+//! The meaning of the command's words. Pure: variables and script files come in from outside.
 //!
 //! `plan` asks four questions: which tool is it ([`program`]), may it run twice ([`requests`]), is it one request
 //! ([`http`]), and which runs are around it ([`nesting`]).
 //!
 //! A text of a shell goes through [`words`] (a tokenizer), [`scope`] (what variables may hold), [`expansion`] (the words
 //! that a command may consist of) and [`calls`] (calls of curl and wget among them), and [`http`] judges each call. Each
-//! part of a word is known, or it may be anything; the doubt always means "may send".
+//! part of a word is known or unknown; an unknown part always counts as one that may send.
 
 mod calls;
 mod expansion;
@@ -14,14 +14,15 @@ pub(crate) mod nesting;
 pub(crate) mod program;
 pub(crate) mod requests;
 mod scope;
+mod shells;
 mod syntax;
 mod text;
 pub(crate) mod words;
 mod wrappers;
 
-/// What the command will find around it.
+/// The variables and files that the command will find when it runs.
 pub(crate) trait Surroundings {
-    /// Returns a variable of backoff's environment.
+    /// Returns the value of a variable in backoff's environment.
     fn variable(&self, name: &str) -> Option<String>;
 
     /// Reads a file that may be a script.
@@ -31,18 +32,18 @@ pub(crate) trait Surroundings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ScriptFile {
     Text(String),
-    /// It is missing, or no text.
+    /// The file is missing, or no text.
     NotThere,
-    /// It is longer than 64 KiB, or not a regular file.
+    /// The file is longer than 64 KiB, or not a regular file.
     NotRead,
 }
 
-/// Whether all attempts have the same environment.
+/// Says if a variable has the same value in each attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Environment {
-    Fixed,
+pub(crate) enum AttemptEnvironments {
+    Same,
     /// `--before-retry` may set variables.
-    MayChange,
+    MayDiffer,
 }
 
 #[cfg(test)]

@@ -7,20 +7,21 @@ use super::wrappers::{DEEPEST, inner_command};
 use crate::config::presets::{PresetName, for_program};
 
 /// The command, as rules and checks see it.
-pub(crate) struct Command<'c> {
+pub(crate) struct WrappedCommand<'c> {
     /// `--for`
     pub(crate) presets: Vec<PresetName>,
     /// Name and arguments of the wrapped program; empty without presets.
     pub(crate) wrapped: Vec<&'c str>,
 }
 
-impl<'c> Command<'c> {
-    pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> Command<'c> {
+impl<'c> WrappedCommand<'c> {
+    /// Finds the wrapped program, which only presets need.
+    pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> WrappedCommand<'c> {
         let wrapped = presets
             .first()
             .map(|_| wrapped_program(words))
             .unwrap_or_default();
-        Command { presets, wrapped }
+        WrappedCommand { presets, wrapped }
     }
 
     /// Returns true if the user has named the preset of this program.

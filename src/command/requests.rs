@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::calls::{Call, Calls, Certainty, Place, UnknownCode};
-use super::http::{Request, Suspicion};
-use super::{Environment, Surroundings};
+use super::http::{RequestFacts, Suspicion};
+use super::{AttemptEnvironments, Surroundings};
 
 /// Everything in a command that may send a request.
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub(crate) struct Requests {
 pub(crate) struct Finding {
     what: String,
     place: Place,
-    effect: Effect,
+    risk: Risk,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum Risk {
     Sends,
     MaySend,
     MayCall,
@@ -40,10 +40,11 @@ pub(crate) enum Selection {
 }
 
 impl Requests {
+    /// Finds the calls of curl and wget in a command and in all its scripts.
     pub(crate) fn find(
         command: &[&str],
         surroundings: &dyn Surroundings,
-        environment: Environment,
+        environment: AttemptEnvironments,
     ) -> Requests {
         let calls = Calls::find(command, surroundings, environment);
         Requests {
@@ -67,7 +68,7 @@ impl Requests {
             Some(Finding {
                 what: format!("{client} {option}"),
                 place: call.place.clone(),
-                effect: Effect::Sends,
+                risk: Risk::Sends,
             })
         })
     }
@@ -79,33 +80,33 @@ impl Requests {
             return self.sending(client);
         }
         for (call, request) in self.requests(client) {
-            let (word, effect) = match (request.sends, request.may_send) {
-                (Some(option), _) => (option, Effect::Sends),
-                (None, Some(Suspicion::Hides(option))) => (option, Effect::Sends),
-                (None, Some(Suspicion::MayBeOption(word))) => (word, Effect::MaySend),
+            let (word, risk) = match (request.sends, request.may_send) {
+                (Some(option), _) => (option, Risk::Sends),
+                (None, Some(Suspicion::Hides(option))) => (option, Risk::Sends),
+                (None, Some(Suspicion::MayBeOption(word))) => (word, Risk::MaySend),
                 (None, None) => continue,
             };
             return Some(Finding {
                 what: format!("{client} {word}"),
                 place: call.place.clone(),
-                effect,
+                risk,
             });
         }
         let unknown = self.unknown.first()?;
         Some(Finding {
             what: unknown.what.clone(),
             place: unknown.place.clone(),
-            effect: Effect::MayCall,
+            risk: Risk::MayCall,
         })
     }
 
     /// Returns the calls of a client without a fixed Idempotency-Key.
-    fn requests(&self, client: &str) -> Vec<(&Call, Request)> {
+    fn requests(&self, client: &str) -> Vec<(&Call, RequestFacts)> {
         let mut requests = Vec::new();
         // The values of variables may differ between attempts, and the key with them.
         let mut keys: BTreeMap<usize, Option<String>> = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.client.name == client) {
-            let request = call.client.request(&call.words);
+            let request = call.client.request_facts(&call.words);
             let key = keys.entry(call.id).or_insert_with(|| request.key.clone());
             if *key != request.key {
                 *key = None;
@@ -122,7 +123,7 @@ impl Finding {
     pub(crate) fn seen(&self) -> String {
         match &self.place {
             Place::Command => self.what.clone(),
-            Place::Text(text) => format!("{} in {text}", self.what),
+            Place::Script(text) => format!("{} in {text}", self.what),
         }
     }
 }
@@ -130,12 +131,12 @@ impl Finding {
 impl fmt::Display for Finding {
     /// Writes why the request must not be sent twice.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let effect = match self.effect {
-            Effect::Sends => "without a fixed Idempotency-Key header",
-            Effect::MaySend => "may send data without a fixed Idempotency-Key header",
-            Effect::MayCall => "is not known and may send a request",
+        let risk = match self.risk {
+            Risk::Sends => "without a fixed Idempotency-Key header",
+            Risk::MaySend => "may send data without a fixed Idempotency-Key header",
+            Risk::MayCall => "is not known and may send a request",
         };
-        write!(f, "{} {effect}", self.seen())
+        write!(f, "{} {risk}", self.seen())
     }
 }
 
@@ -151,6 +152,6 @@ pub fn judge_script(text: &str) -> usize {
             super::ScriptFile::NotThere
         }
     }
-    let requests = Requests::find(&["sh", "-c", text], &Nothing, Environment::Fixed);
+    let requests = Requests::find(&["sh", "-c", text], &Nothing, AttemptEnvironments::Same);
     requests.count()
 }

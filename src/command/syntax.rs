@@ -2,19 +2,44 @@
 
 use std::rc::Rc;
 
-use super::text::{Symbol, Text};
+use super::text::{Symbol, Symbols};
 
 /// Everything that one text of a shell holds.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedText {
     /// The script itself and those of all substitutions in it.
     pub(crate) scripts: Vec<Rc<Script>>,
-    /// Variables that an expansion or arithmetic sets, with the value of `${name:=value}`.
-    pub(crate) set_by_expansion: Vec<(String, Option<RawWord>)>,
-    /// Names of functions that are defined.
+    /// Variables that an expansion or arithmetic sets.
+    pub(crate) set_by_expansion: Vec<SetByExpansion>,
+    /// Names of functions that are defined; empty for an unknown name.
     pub(crate) functions: Vec<String>,
-    /// The text could not be followed to its end.
-    pub(crate) is_cut: bool,
+    /// A part of the text could not be followed.
+    pub(crate) is_incomplete: bool,
+}
+
+/// A variable that an expansion sets.
+#[derive(Debug)]
+pub(crate) struct SetByExpansion {
+    pub(crate) name: String,
+    pub(crate) value: ExpansionValue,
+}
+
+#[derive(Debug)]
+pub(crate) enum ExpansionValue {
+    /// `$((name = 1))`
+    Number,
+    /// The word of `${name:=word}`.
+    Word(RawWord),
+}
+
+impl ParsedText {
+    /// Adds what a nested text holds.
+    pub(super) fn merge(&mut self, nested: ParsedText) {
+        self.scripts.extend(nested.scripts);
+        self.set_by_expansion.extend(nested.set_by_expansion);
+        self.functions.extend(nested.functions);
+        self.is_incomplete |= nested.is_incomplete;
+    }
 }
 
 #[derive(Debug, Default)]
@@ -30,11 +55,20 @@ pub(crate) struct SimpleCommand {
     pub(crate) input: Vec<RawWord>,
     /// Files of `<`.
     pub(crate) input_files: Vec<RawWord>,
-    /// Its standard input is the output of the command before it.
+    /// The standard input is the output of the command before.
     pub(crate) reads_pipe: bool,
 }
 
 impl SimpleCommand {
+    /// Returns the words behind `NAME=value` at the beginning.
+    pub(crate) fn words_after_assignments(&self) -> &[RawWord] {
+        let assignments = self
+            .words
+            .iter()
+            .take_while(|word| word.assignment().is_some());
+        &self.words[assignments.count()..]
+    }
+
     /// Returns true for `function name`.
     pub(crate) fn names_function(&self) -> bool {
         self.words.len() == 2 && self.words[0].bare().as_deref() == Some("function")
@@ -51,7 +85,7 @@ pub(crate) struct RawWord {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
-    Text(Text, Quoting),
+    Text(Symbols, Quoting),
     /// Quotes make a word even if it is empty.
     Quotes,
     Parameter(Box<Parameter>),
@@ -76,7 +110,7 @@ pub(crate) enum Quoting {
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) index: Option<String>,
-    /// `:-`, `#`, `length`, or nothing.
+    /// `:-`, `#`, `length` for `${#name}`, `indirect` for `${!name}`, or empty.
     pub(crate) operator: String,
     pub(crate) operand: RawWord,
     pub(crate) quoting: Quoting,
@@ -88,7 +122,7 @@ impl Parameter {
         self.name == "@" || self.name == "*" || matches!(self.index.as_deref(), Some("@" | "*"))
     }
 
-    /// Returns true if the elements of the list are joined to one word within quotes.
+    /// Returns true for `$*` and `${name[*]}`, which are one word within quotes.
     pub(crate) fn is_joined(&self) -> bool {
         self.name == "*" || self.index.as_deref() == Some("*")
     }
@@ -98,7 +132,7 @@ impl Parameter {
 #[derive(Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    /// The variable keeps its earlier value, too: `name+=value` or `name[1]=value`.
+    /// The value is added to the earlier one: `name+=value` or `name[1]=value`.
     pub(crate) adds: bool,
     pub(crate) value: RawWord,
 }
@@ -155,7 +189,8 @@ impl RawWord {
 }
 
 impl RawWord {
-    /// Returns the assignment if the word is `name[$index]=value`. Its value does not matter, as it adds one.
+    /// Returns the assignment if the word is `name[$index]=value`. The whole word stands for the value, which does not
+    /// matter, as an added value is unknown anyway.
     fn assignment_of_element(&self, head: &str) -> Option<Assignment> {
         let (name, _) = head.split_once('[')?;
         let ends_index = self.pieces.iter().any(|piece| {
@@ -170,10 +205,11 @@ impl RawWord {
     }
 }
 
+/// Returns the character of a known symbol.
 fn plain(symbol: &Symbol) -> Option<char> {
     match symbol {
         Symbol::Known(c) => Some(*c),
-        Symbol::MayBeAnything(_) => None,
+        Symbol::Unknown(_) => None,
     }
 }
 

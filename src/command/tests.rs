@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::requests::{Requests, Selection};
-use super::{Environment, ScriptFile, Surroundings};
+use super::{AttemptEnvironments, ScriptFile, Surroundings};
 
 const TABLE: &str = include_str!("../../tests/idioms/idioms.tsv");
 const CI_LINES: &str = include_str!("../../tests/idioms/ci_lines.txt");
@@ -30,7 +30,7 @@ impl Surroundings for Sample {
 
 /// Returns why a command is not idempotent.
 pub(super) fn why_not(command: &[&str], sample: &Sample) -> Option<String> {
-    let requests = Requests::find(command, sample, Environment::Fixed);
+    let requests = Requests::find(command, sample, AttemptEnvironments::Same);
     let curl = requests.doubtful("curl", Selection::Named);
     let finding = curl.or_else(|| requests.doubtful("wget", Selection::Named));
     finding.map(|finding| finding.to_string())

@@ -1,36 +1,50 @@
-//! Text of which parts may be unknown, such as `--data=$BODY` with an unknown `$BODY`.
+//! Texts of which parts may be unknown, such as `--data=$BODY` with an unknown `$BODY`.
 
-/// A character of a text, or a part of it that may be anything.
+/// A character of a text, or an unknown part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Symbol {
     Known(char),
-    MayBeAnything(Doubt),
+    Unknown(Doubt),
 }
 
-/// How much an unknown part may be.
+impl Symbol {
+    /// Returns true if the symbol is this letter, capital or small.
+    fn is_letter(self, letter: char) -> bool {
+        matches!(self, Symbol::Known(known) if known.eq_ignore_ascii_case(&letter))
+    }
+}
+
+/// The possible content of an unknown part of a text; each variant allows more than the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Doubt {
     /// The ID of the run: one word, the same in each attempt.
     RunId,
-    /// A part of one word that does not begin with `-`: a number, the name of a system.
-    Token,
-    /// A quoted plain expansion (`"$URL"`): a part of one word. It is trusted not to begin with `-`.
-    Value,
-    /// A part of one word, which may begin with `-`: `"$(command)"`.
-    Part,
-    /// Any number of words.
-    Words,
+    /// A part of one word that begins no option and holds no sign of a shell: a number, the name of a system.
+    PlainPart,
+    /// A part of one word that is trusted to begin no option: a quoted plain expansion (`"$URL"`).
+    TrustedPart,
+    /// A part of one word, which may begin an option: `"$(command)"`.
+    AnyPart,
+    /// Any number of words, options among them.
+    AnyWords,
 }
 
-/// A text in symbols.
-pub(crate) type Text = Vec<Symbol>;
+impl Doubt {
+    /// Returns true if the part may hold blanks, quotes or operators, so that a shell may read code in it.
+    pub(crate) fn may_hold_code(self) -> bool {
+        self > Doubt::PlainPart
+    }
+}
 
-pub(crate) fn known(text: &str) -> Text {
+/// A text of which parts may be unknown.
+pub(crate) type Symbols = Vec<Symbol>;
+
+pub(crate) fn known(text: &str) -> Symbols {
     text.chars().map(Symbol::Known).collect()
 }
 
-pub(crate) fn unknown(doubt: Doubt) -> Text {
-    vec![Symbol::MayBeAnything(doubt)]
+pub(crate) fn unknown(doubt: Doubt) -> Symbols {
+    vec![Symbol::Unknown(doubt)]
 }
 
 /// Returns the text if all of it is known.
@@ -38,7 +52,7 @@ pub(crate) fn exact(text: &[Symbol]) -> Option<String> {
     text.iter()
         .map(|symbol| match symbol {
             Symbol::Known(c) => Some(*c),
-            Symbol::MayBeAnything(_) => None,
+            Symbol::Unknown(_) => None,
         })
         .collect()
 }
@@ -49,31 +63,36 @@ pub(crate) fn shown(text: &[Symbol]) -> String {
     for symbol in text {
         match symbol {
             Symbol::Known(c) => shown.push(*c),
-            Symbol::MayBeAnything(_) => shown.push_str("..."),
+            Symbol::Unknown(_) => shown.push_str("..."),
         }
     }
     shown
 }
 
-/// Returns true if the text holds these ASCII characters in a row, in capital or small letters.
+/// Returns true if the text contains the name, in capital or small letters.
 pub(crate) fn mentions(text: &[Symbol], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     text.windows(name.len()).any(|window| {
-        window
-            .iter()
-            .zip(&name)
-            .all(|(symbol, c)| matches!(symbol, Symbol::Known(it) if it.eq_ignore_ascii_case(c)))
+        let mut pairs = window.iter().zip(&name);
+        pairs.all(|(symbol, letter)| symbol.is_letter(*letter))
     })
 }
 
-pub(crate) fn has_words(text: &[Symbol]) -> bool {
-    text.contains(&Symbol::MayBeAnything(Doubt::Words))
+/// Returns true if an unknown part of the text may be any number of words.
+pub(crate) fn may_be_several_words(text: &[Symbol]) -> bool {
+    text.contains(&Symbol::Unknown(Doubt::AnyWords))
+}
+
+/// Returns true if an unknown part of the text may hold code of a shell.
+pub(crate) fn may_hold_code(text: &[Symbol]) -> bool {
+    text.iter()
+        .any(|symbol| matches!(symbol, Symbol::Unknown(doubt) if doubt.may_hold_code()))
 }
 
 /// A word of a command, after all expansions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Word {
-    pub(crate) text: Text,
+    pub(crate) text: Symbols,
     /// The word as it is written, for messages.
     pub(crate) origin: String,
 }

@@ -1,6 +1,4 @@
-//! Programs that run another program, and shells.
-
-use super::text::{Word, exact, has_words};
+//! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like.
 
 /// A program that runs the command after its options and operands.
 struct Wrapper {
@@ -113,8 +111,6 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
-
 /// Shells whose `-c` script names the program for `--for auto`.
 const SHELLS_FOR_PRESETS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
@@ -214,6 +210,7 @@ fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     &words[count..]
 }
 
+/// Returns true for `NAME=value`.
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -253,72 +250,4 @@ pub(super) fn program_at(words: &[&str]) -> usize {
         }
     }
     at
-}
-
-pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
-}
-
-/// Returns true if the first line of a file names a shell.
-pub(super) fn is_shell_script(text: &str) -> bool {
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("#!").is_some_and(|interpreter| {
-        interpreter
-            .split(['/', ' ', '\t'])
-            .any(|name| SHELLS.contains(&name))
-    })
-}
-
-/// What a shell runs.
-pub(super) enum OperandsOfShell<'w> {
-    /// `-c`: the script and the words after it.
-    Script(&'w [Word]),
-    /// A file and the words after it.
-    File(&'w [Word]),
-    StandardInput,
-    /// A word that may be an option.
-    Unknown(String),
-}
-
-/// Returns what a shell runs, given these words.
-pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
-    let mut is_script = false;
-    let mut reads_input = false;
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        if is_script && !shown_as_option(word) {
-            break;
-        }
-        if has_words(&word.text) {
-            return OperandsOfShell::Unknown(word.origin.clone());
-        }
-        let Some(text) = exact(&word.text) else {
-            break;
-        };
-        let Some(letters) = text.strip_prefix(['-', '+']) else {
-            break;
-        };
-        at += 1;
-        match letters {
-            "-" | "" => break,
-            "-rcfile" | "-init-file" => at += 1,
-            _ if letters.starts_with('-') => {}
-            _ => {
-                is_script |= letters.contains('c');
-                reads_input |= letters.contains('s');
-                // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
-                at += usize::from(letters.contains(['o', 'O']));
-            }
-        }
-    }
-    let rest = words.get(at..).unwrap_or_default();
-    match rest {
-        [_, ..] if is_script => OperandsOfShell::Script(rest),
-        [_, ..] if !reads_input => OperandsOfShell::File(rest),
-        _ => OperandsOfShell::StandardInput,
-    }
-}
-
-fn shown_as_option(word: &Word) -> bool {
-    exact(&word.text).is_some_and(|text| text.starts_with(['-', '+']))
 }

@@ -19,14 +19,14 @@ struct Conflict {
     /// Returns true if settings of the two options contradict each other. A text that cannot be read is reported
     /// later, unless the setting is dropped here.
     contradict: fn(&Setting, &Setting) -> bool,
-    rule: Rule,
+    resolution: Resolution,
     /// An error is the first setting, then this with the second setting for `{}`.
     problem: &'static str,
 }
 
 /// Effect of a contradiction between two sources; within one source, it is an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum Resolution {
     /// Drops the setting of the lower source.
     Override,
     /// An error if the first option has the higher source; otherwise keeps both.
@@ -37,7 +37,7 @@ enum Rule {
     KeepBoth,
 }
 
-use Rule::{KeepBoth, Override, Refuse, Yield};
+use Resolution::{KeepBoth, Override, Refuse, Yield};
 
 const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --jitter full";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
@@ -49,119 +49,119 @@ static CONFLICTS: [Conflict; 17] = [
         first: &GROWTH.spec,
         second: &DELAYS.spec,
         contradict: |_, _| true,
-        rule: Override,
+        resolution: Override,
         problem: "cannot go with {}: a list of waits takes the place of growth",
     },
     Conflict {
         first: &JITTER.spec,
         second: &GROWTH.spec,
         contradict: |jitter, _| grows(jitter),
-        rule: Override,
+        resolution: Override,
         problem: GROWS,
     },
     Conflict {
         first: &JITTER.spec,
         second: &DELAYS.spec,
         contradict: |jitter, _| grows(jitter),
-        rule: Override,
+        resolution: Override,
         problem: GROWS,
     },
     Conflict {
         first: &UNTIL.spec,
         second: &GROWTH.spec,
         contradict: |until, growth| is_until_failure(until) && !is_constant(growth),
-        rule: Override,
+        resolution: Override,
         problem: NO_GROWTH,
     },
     Conflict {
         first: &UNTIL.spec,
         second: &DELAYS.spec,
         contradict: |until, _| is_until_failure(until),
-        rule: Override,
+        resolution: Override,
         problem: NO_GROWTH,
     },
     Conflict {
         first: &JITTER.spec,
         second: &UNTIL.spec,
         contradict: |jitter, until| grows(jitter) && is_until_failure(until),
-        rule: Override,
+        resolution: Override,
         problem: NO_GROWTH,
     },
     Conflict {
         first: &CONSECUTIVE.spec,
         second: &UNTIL.spec,
         contradict: |count, until| is_several(count) && !is_until_success(until),
-        rule: Override,
+        resolution: Override,
         problem: "cannot go with {}: no number of successes ends such a run",
     },
     Conflict {
         first: &INITIAL_DELAY.spec,
         second: &DEADLINE.spec,
         contradict: leaves_no_time,
-        rule: Yield,
+        resolution: Yield,
         problem: LATE,
     },
     Conflict {
         first: &SPLAY.spec,
         second: &DEADLINE.spec,
         contradict: leaves_no_time,
-        rule: Yield,
+        resolution: Yield,
         problem: LATE,
     },
     Conflict {
         first: &INITIAL_DELAY.spec,
         second: &STOP_AFTER.spec,
         contradict: leaves_no_time,
-        rule: Yield,
+        resolution: Yield,
         problem: LATE,
     },
     Conflict {
         first: &SPLAY.spec,
         second: &STOP_AFTER.spec,
         contradict: leaves_no_time,
-        rule: Yield,
+        resolution: Yield,
         problem: LATE,
     },
     Conflict {
         first: &QUIET.spec,
         second: &VERBOSE.spec,
         contradict: |quiet, verbose| is_given(quiet) && is_given(verbose),
-        rule: Override,
+        resolution: Override,
         problem: "cannot go with {}: one silences what the other asks for",
     },
     Conflict {
         first: &LOG_FILE.spec,
         second: &REPORT.spec,
         contradict: is_same_file,
-        rule: Override,
+        resolution: Override,
         problem: "cannot go with {}: the report would replace the log; tip: try another file",
     },
     Conflict {
         first: &IDEMPOTENT.spec,
         second: &CONSECUTIVE.spec,
         contradict: |idempotent, count| is_no(idempotent) && is_several(count),
-        rule: Refuse,
+        resolution: Refuse,
         problem: AGAIN,
     },
     Conflict {
         first: &IDEMPOTENT.spec,
         second: &UNTIL.spec,
         contradict: |idempotent, until| is_no(idempotent) && !is_until_success(until),
-        rule: Refuse,
+        resolution: Refuse,
         problem: AGAIN,
     },
     Conflict {
         first: &BASE.spec,
         second: &MAX_DELAY.spec,
         contradict: is_longer,
-        rule: KeepBoth,
+        resolution: KeepBoth,
         problem: "is longer than {}; tip: try a larger --max-delay",
     },
     Conflict {
         first: &STOP_AT_DELAY.spec,
         second: &MAX_DELAY.spec,
         contradict: is_longer,
-        rule: KeepBoth,
+        resolution: KeepBoth,
         problem: "can never be reached with {}; tip: try a larger --max-delay",
     },
 ];
@@ -202,6 +202,7 @@ fn is_given(times: &Setting) -> bool {
     count.is_some_and(|count| count > 0)
 }
 
+/// Returns true if the wait of `--base` or `--stop-at-delay` is longer than `--max-delay`.
 fn is_longer(wait: &Setting, longest: &Setting) -> bool {
     let wait = wait.value_of(&BASE).or(wait.value_of(&STOP_AT_DELAY));
     match (wait, longest.value_of(&MAX_DELAY)) {
@@ -242,7 +243,7 @@ fn leaves_no_time(wait: &Setting, limit: &Setting) -> bool {
 }
 
 /// Removes and returns the settings of a layer that a setting of higher precedence overrides. Returns an error if two
-/// settings of the layer contradict each other, or if a `Rule` rejects a setting of the layer and one in `higher`.
+/// settings of the layer contradict each other, or if a `Resolution` rejects a setting of the layer and one in `higher`.
 pub(super) fn settle(
     higher: &[Setting],
     layer: &mut Vec<Setting>,
@@ -264,7 +265,7 @@ pub(super) fn settle(
             continue;
         }
         conflict.check(first, second)?;
-        if matches!(conflict.rule, Override | Yield) {
+        if matches!(conflict.resolution, Override | Yield) {
             overridden.push(layer.remove(lower));
         }
     }
@@ -283,7 +284,7 @@ impl Conflict {
 
     /// Returns an error if two settings that contradict each other must not be in effect together.
     fn check(&self, first: &Setting, second: &Setting) -> Result<(), UsageError> {
-        let is_refused = match self.rule {
+        let is_refused = match self.resolution {
             Refuse | Yield => first.source >= second.source,
             Override | KeepBoth => first.source == second.source,
         };

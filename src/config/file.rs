@@ -37,7 +37,12 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, Usage
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
-        Err(error) => return Err(format!("cannot be opened: {}", describe_error(&error)).into()),
+        Err(error) => {
+            return Err(UsageError::new(format!(
+                "cannot be opened: {}",
+                describe_error(&error)
+            )));
+        }
     };
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
     let distrust = check_writers(
@@ -50,7 +55,9 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, Usage
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST {
-        return Err("is larger than 1MiB, so it is not a configuration file".into());
+        return Err(UsageError::new(
+            "is larger than 1MiB, so it is not a configuration file",
+        ));
     }
     Ok(Some(Content { bytes, distrust }))
 }
@@ -76,7 +83,7 @@ fn check_writers(facts: &Metadata, choice: Choice) -> Result<Option<String>, Usa
     let owner = facts.uid();
     let mode = facts.mode() & 0o7777;
     if !facts.is_file() {
-        return Err("is not a regular file".into());
+        return Err(UsageError::new("is not a regular file"));
     }
     let is_foreign = owner != own && owner != 0;
     if choice == Choice::Named {
@@ -91,15 +98,14 @@ fn check_writers(facts: &Metadata, choice: Choice) -> Result<Option<String>, Usa
         });
     }
     if is_foreign {
-        return Err(format!(
+        return Err(UsageError::new(format!(
             "belongs to user {owner}, not to user {own} or root; tip: try --config none"
-        )
-        .into());
+        )));
     }
     if mode & 0o022 != 0 {
-        return Err(
-            format!("can be written by others (mode {mode:04o}); tip: try chmod go-w").into(),
-        );
+        return Err(UsageError::new(format!(
+            "can be written by others (mode {mode:04o}); tip: try chmod go-w"
+        )));
     }
     Ok(None)
 }

@@ -63,8 +63,9 @@ struct Listed {
     programs: Vec<&'static str>,
     /// Presets whose rules stand after its own.
     includes: Vec<&'static str>,
-    /// What it was judged by: tools with versions, or null for quoted texts.
+    /// Tools with versions whose output judged the preset, or null for quoted texts.
     run_with: Option<&'static str>,
+    /// The date of their output.
     run_on: Option<&'static str>,
     rules: Vec<ListedRule>,
 }
@@ -84,10 +85,12 @@ struct ListedRule {
 
 impl Listed {
     fn new(preset: &Preset) -> Listed {
-        let (run_with, run_on) = match preset.evidence() {
-            Evidence::Run { tools, date } => (Some(tools), Some(date)),
-            Evidence::Quoted => (None, None),
-        };
+        let mut run_with = None;
+        let mut run_on = None;
+        if let Evidence::Run { tools, date } = preset.evidence() {
+            run_with = Some(tools);
+            run_on = Some(date);
+        }
         Listed {
             preset: preset.name,
             about: preset.about,
@@ -112,6 +115,7 @@ impl ListedRule {
     }
 }
 
+/// Returns the text about one preset: what it is for, how it was judged, and its rules.
 fn rules(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
@@ -155,6 +159,7 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(listed).collect())
 }
 
+/// Returns the lines about one policy.
 fn listed(policy: &Policy) -> String {
     // FILE:LINE, without the column.
     let line = policy

@@ -12,8 +12,8 @@ use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
 use crate::cli::suggest::{replacement, tip_for_option};
 use crate::options::opt::{Kind, Sources, Spec};
+use crate::options::problem::Checked;
 use crate::options::similar::{one_slip_away, tip};
-use crate::options::values::Parsed;
 use crate::options::{CONFIG, OPTIONS, POLICY};
 use crate::process::sys::environment::config_home;
 use crate::text::printable;
@@ -47,6 +47,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// Returns an empty configuration, and why there is no file.
     fn none(reason: String) -> Config {
         Config {
             file: "none".to_owned(),
@@ -138,8 +139,9 @@ impl Config {
         let Some(setting) = settings.find(&POLICY).or(by_default) else {
             return Ok(Vec::new());
         };
+        let name = setting.read(&POLICY)?;
         let mut all = self.all_policies()?;
-        if let Some(at) = all.iter().position(|policy| setting.text == *policy.name) {
+        if let Some(at) = all.iter().position(|policy| name.0 == *policy.name) {
             let chosen = all.swap_remove(at);
             // A built-in policy that the user chose is not the file's.
             if !chosen.position.is_empty() || setting.is_of_file() {
@@ -162,10 +164,10 @@ pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
 }
 
 type Key<'a> = Spanned<Cow<'a, str>>;
-type Value<'a> = Spanned<DeValue<'a>>;
+type TomlValue<'a> = Spanned<DeValue<'a>>;
 
 /// A document, used to find positions in its text.
-struct Document<'a> {
+struct TomlText<'a> {
     /// The file's name, escaped for display; empty for a built-in document.
     file: &'a str,
     bytes: &'a [u8],
@@ -173,7 +175,7 @@ struct Document<'a> {
 
 /// Returns the settings of `[defaults]`, and the policies in file order.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Policy>), UsageError> {
-    let document = Document { file, bytes };
+    let document = TomlText { file, bytes };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
     let root = DeTable::parse(text).map_err(|error| {
@@ -208,7 +210,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
 }
 
 /// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.
-fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)> {
+fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'a>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -216,31 +218,31 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t Value<'a>)>
 
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
-fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Parsed<&'static Spec> {
+fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
     if let Some((opt, text)) = replacement(key, value) {
         let text = printable(&text);
         let tip = match opt.sources {
             Sources::All => format!("try {} = \"{text}\"", opt.long),
             _ => format!("give --{}={text} on the command line", opt.long),
         };
-        return Err(format!("is not an option; tip: {tip}").into());
+        return Err(UsageError::new(format!("is not an option; tip: {tip}")));
     }
     let name = key.replace('_', "-");
     let Some(opt) = OPTIONS.iter().copied().find(|opt| opt.long == name) else {
         let settable = OPTIONS.iter().filter(|opt| opt.is_setting());
         let tip = tip_for_option(key, settable.map(|opt| opt.long), "");
-        return Err(format!("is not an option{tip}").into());
+        return Err(UsageError::new(format!("is not an option{tip}")));
     };
     if !opt.is_setting() {
-        return Err("cannot be set in a configuration file".into());
+        return Err(UsageError::new("cannot be set in a configuration file"));
     }
     if *opt == *POLICY && *source != Source::Defaults {
-        return Err("cannot be set by a policy".into());
+        return Err(UsageError::new("cannot be set by a policy"));
     }
     Ok(opt)
 }
 
-impl Document<'_> {
+impl TomlText<'_> {
     /// Returns `FILE:LINE:COLUMN`. Line and column count from 1; columns are characters.
     fn position(&self, at: usize) -> String {
         if self.file.is_empty() {
@@ -267,7 +269,8 @@ impl Document<'_> {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
-    fn policy(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Policy, UsageError> {
+    /// Reads the table of one policy. Its key is the name.
+    fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
             let problem = format!("is not a policy; tip: try [policy.{}]", printable(name));
@@ -313,7 +316,7 @@ impl Document<'_> {
 
     /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
     /// be repeated, or else one text.
-    fn texts(&self, opt: &Spec, value: &Value<'_>) -> Result<Vec<(String, usize)>, UsageError> {
+    fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         // `text` rejects an array that is not split here. An empty one would set nothing.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {

@@ -7,8 +7,10 @@ use std::fmt;
 
 use memchr::memmem;
 
+use crate::options::PresetList;
+use crate::options::problem::{Parsed, Problem};
 use crate::options::similar::tip;
-use crate::options::values::{self, Parsed};
+use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 
@@ -290,7 +292,7 @@ fn find(name: &str) -> Option<Preset> {
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
         let tip = tip(name, names_and_programs(), "--list-presets alone");
-        format!("{name:?} is not a preset{tip}").into()
+        Problem::new(format!("{name:?} is not a preset{tip}"))
     })
 }
 
@@ -307,10 +309,10 @@ pub(crate) enum PresetName {
 }
 
 impl PresetName {
-    /// Parses a list such as `curl,ssh` or `auto`.
-    pub(crate) fn parse_list(text: &str) -> Parsed<Vec<PresetName>> {
-        text.split(',')
-            .map(|name| PresetName::parse(name.trim(), text))
+    /// Returns the presets of a list such as `curl,ssh` or `auto`.
+    pub(crate) fn of_list(list: &PresetList) -> Parsed<Vec<PresetName>> {
+        list.names()
+            .map(|name| PresetName::parse(name, list.text()))
             .collect()
     }
 
@@ -321,7 +323,7 @@ impl PresetName {
         }
         match find(name) {
             Some(preset) => Ok(PresetName::Named(preset.name)),
-            None => Err(unknown(name, list).into()),
+            None => Err(Problem::new(unknown(name, list))),
         }
     }
 

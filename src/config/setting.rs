@@ -5,8 +5,8 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::options::opt::{Kind, Opt, Spec};
+use crate::options::problem::Checked;
 pub(crate) use crate::options::problem::UsageError;
-use crate::options::values::Parsed;
 
 /// Source of a setting, from lowest to highest precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
+    /// Returns a setting that the user has written. `position` is that in a file, or empty.
     pub(super) fn new(
         opt: &'static Spec,
         text: impl Into<OsString>,
@@ -111,7 +112,7 @@ impl Setting {
     }
 
     /// Returns the value of the text as this option reads it; an error names the place.
-    pub(crate) fn read<T>(&self, opt: &Opt<T>) -> Parsed<T> {
+    pub(crate) fn read<T>(&self, opt: &Opt<T>) -> Checked<T> {
         opt.read(&self.text).map_err(|problem| self.error(problem))
     }
 

@@ -8,7 +8,7 @@ use super::conflicts;
 use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
@@ -21,6 +21,14 @@ pub(crate) struct Settings {
     merged: Vec<Setting>,
     /// Settings dropped as they contradict one of another option with higher precedence.
     overridden: Vec<Setting>,
+}
+
+/// A setting in a message.
+pub(crate) struct ShownSetting {
+    /// The text without secrets, or the texts of a repeatable option.
+    pub(crate) text: String,
+    /// The name of the source, with a note if the setting is overridden.
+    pub(crate) source: String,
 }
 
 impl Settings {
@@ -66,10 +74,9 @@ impl Settings {
         for (opt, text) in implied {
             match layer.iter().find(|setting| setting.opt == opt) {
                 Some(other) if other.text != text => {
-                    return Err(format!(
+                    return Err(UsageError::new(format!(
                         "{every} cannot go with {other}: it is a fixed wait without jitter"
-                    )
-                    .into());
+                    )));
                 }
                 None if self.find(opt).is_none() => {
                     layer.push(Setting::implied_by(&every, opt, text));
@@ -97,12 +104,12 @@ impl Settings {
     }
 
     /// Returns the option's value, if set.
-    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Parsed<Option<T>> {
+    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Checked<Option<T>> {
         self.find(opt).map(|setting| setting.read(opt)).transpose()
     }
 
     /// Returns the option's value, or else that of its default, which must not be empty.
-    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Parsed<T> {
+    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Checked<T> {
         if let Some(setting) = self.find(opt) {
             return setting.read(opt);
         }
@@ -113,7 +120,7 @@ impl Settings {
     }
 
     /// Returns the values of a repeatable option.
-    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Parsed<Vec<T>> {
+    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Checked<Vec<T>> {
         self.merged
             .iter()
             .filter(|setting| *setting.opt == **opt)
@@ -122,16 +129,16 @@ impl Settings {
     }
 
     /// Returns the number of times a repeatable switch is given.
-    pub(crate) fn count(&self, opt: &Opt<u8>) -> Parsed<u8> {
+    pub(crate) fn count(&self, opt: &Opt<u8>) -> Checked<u8> {
         Ok(self.get(opt)?.unwrap_or(0))
     }
 
-    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Parsed<bool> {
+    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Checked<bool> {
         Ok(self.get(opt)?.unwrap_or(false))
     }
 
-    /// Returns an option's text without secrets, and the name of its source, even if the setting is overridden.
-    pub(crate) fn shown(&self, opt: &Spec) -> Option<(String, String)> {
+    /// Returns an option's setting for a message, even if the setting is overridden.
+    pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
@@ -141,7 +148,10 @@ impl Settings {
             .filter(|setting| setting.opt == opt)
             .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
-        Some((texts.join(", "), found.last()?.source_name() + note))
+        Some(ShownSetting {
+            text: texts.join(", "),
+            source: found.last()?.source_name() + note,
+        })
     }
 }
 
@@ -185,7 +195,9 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
         _ => format!("takes no value; tip: leave {text} out"),
     };
     let why = format!("{text:?} after --{long} would be run as the command: the option {problem}");
-    Err(format!("{why}, or put -- before a command of that name").into())
+    Err(UsageError::new(format!(
+        "{why}, or put -- before a command of that name"
+    )))
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.

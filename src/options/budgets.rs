@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
-use super::problem::UsageError;
-use super::values::{self, CoolOffMode, Parsed};
+use super::problem::{Parsed, Problem};
+use super::values::{self, CoolOffMode};
 use crate::budget::client::{Store, redacted};
 
-/// What a run does if its store does not answer.
+/// The behavior of a run whose store does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreDown {
     /// Uses a budget of this machine.
@@ -19,9 +19,9 @@ pub(crate) enum StoreDown {
 /// Parses a directory or an address.
 fn store(text: &str) -> Parsed<Store> {
     let store = Store::parse(text, |text| {
-        values::period(text, "250ms").map_err(|problem| problem.0)
+        values::period(text, "250ms").map_err(|problem| problem.to_string())
     });
-    store.map_err(|error| UsageError(error.to_string()))
+    store.map_err(|error| Problem::new(error.to_string()))
 }
 
 /// `--budget`

@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use super::problem::UsageError;
+use super::problem::{Parsed, Problem};
 
 /// Parses a DURATION: a bare number of seconds, like `sleep` and `timeout`, or numbers with the units of humantime up
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
-pub fn duration(text: &str) -> Result<Duration, UsageError> {
+pub fn duration(text: &str) -> Parsed<Duration> {
     read(text.trim()).map_err(|why| {
         if is_word_for_no_limit(text) {
-            return "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s"
-                .into();
+            return Problem::new(
+                "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s",
+            );
         }
-        format!("is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s").into()
+        Problem::new(format!(
+            "is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s"
+        ))
     })
 }
 
@@ -34,7 +37,7 @@ pub(super) fn is_word_for_no_limit(text: &str) -> bool {
 }
 
 /// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
-pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
+pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
     }
@@ -42,21 +45,22 @@ pub fn durations(text: &str) -> Result<Vec<Duration>, UsageError> {
 }
 
 /// Parses a duration of a list.
-fn element(part: &str) -> Result<Duration, UsageError> {
+fn element(part: &str) -> Parsed<Duration> {
     read(part).map_err(|why| {
-        format!("is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s").into()
+        Problem::new(format!(
+            "is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s"
+        ))
     })
 }
 
 /// Parses a duration; the error is only the reason.
-fn read(text: &str) -> Result<Duration, UsageError> {
+fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
-        return Err("it is empty".into());
+        return Err(Problem::new("it is empty"));
     }
     if text.starts_with('-') {
-        return Err("it is negative".into());
+        return Err(Problem::new("it is negative"));
     }
-    // Nanoseconds of the integer parts and of the fractions: an f64 cannot hold all integer parts exactly.
     let mut whole_sum = 0u128;
     let mut fraction_sum = 0.0;
     let mut rest = text;
@@ -68,21 +72,24 @@ fn read(text: &str) -> Result<Duration, UsageError> {
         rest = after.trim_start();
         // Catches an unknown character at the start of the text, too: both splits leave it in `rest`.
         if let Some(unknown) = rest.chars().next().filter(|c| !begins_number_or_unit(*c)) {
-            return Err(format!("{:?} is not understood", unknown.to_string()).into());
+            return Err(Problem::new(format!(
+                "{:?} is not understood",
+                unknown.to_string()
+            )));
         }
-        let (whole, fraction) = nanoseconds(number, unit)?;
-        whole_sum = whole_sum.saturating_add(whole);
-        fraction_sum += fraction;
+        let length = nanoseconds(number, unit)?;
+        whole_sum = whole_sum.saturating_add(length.whole);
+        fraction_sum += length.fraction;
     }
     // A length that is not 0 must not round to 0, which means "no limit".
     if whole_sum == 0 && fraction_sum < 1.0 && text.contains(|c| matches!(c, '1'..='9')) {
-        return Err("it is less than 1ns".into());
+        return Err(Problem::new("it is less than 1ns"));
     }
     let total = whole_sum.saturating_add(fraction_sum.round() as u128);
-    let seconds = u64::try_from(total / 1_000_000_000);
-    Ok(seconds.map_or(Duration::MAX, |seconds| {
-        Duration::new(seconds, (total % 1_000_000_000) as u32)
-    }))
+    match u64::try_from(total / 1_000_000_000) {
+        Ok(seconds) => Ok(Duration::new(seconds, (total % 1_000_000_000) as u32)),
+        Err(_) => Ok(Duration::MAX),
+    }
 }
 
 fn begins_number_or_unit(letter: char) -> bool {
@@ -94,36 +101,46 @@ fn split(text: &str, is_of_kind: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(|c| !is_of_kind(c)).unwrap_or(text.len()))
 }
 
-/// Returns the nanoseconds of the number's integer part, exactly, and those of its fraction.
-fn nanoseconds(number: &str, unit: &str) -> Result<(u128, f64), UsageError> {
+/// A length in nanoseconds. An f64 cannot hold all integer parts exactly.
+struct Nanoseconds {
+    /// The length of the integer part of a number.
+    whole: u128,
+    /// The length of the fraction.
+    fraction: f64,
+}
+
+/// Returns the length of a number with a unit.
+fn nanoseconds(number: &str, unit: &str) -> Parsed<Nanoseconds> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {
-        return Err("a number is missing".into());
+        return Err(Problem::new("a number is missing"));
     }
     if unit.is_empty() {
-        return Err("a unit is missing".into());
+        return Err(Problem::new("a unit is missing"));
     }
     if matches!(
         unit,
         "M" | "month" | "months" | "y" | "yr" | "yrs" | "year" | "years"
     ) {
-        return Err(format!("months and years are too vague; {number}m would be minutes").into());
+        return Err(Problem::new(format!(
+            "months and years are too vague; {number}m would be minutes"
+        )));
     }
     let fraction = format!("0.{decimals}")
         .parse::<f64>()
-        .map_err(|_| "the number cannot be read")?;
+        .map_err(|_| Problem::new("the number cannot be read"))?;
     let scale = humantime::parse_duration(&format!("1{unit}"))
-        .map_err(|_| format!("there is no unit {unit:?}"))?;
+        .map_err(|_| Problem::new(format!("there is no unit {unit:?}")))?;
     // Too many digits for a number saturate.
     let whole = if whole.is_empty() {
         0
     } else {
         whole.parse().unwrap_or(u128::MAX)
     };
-    Ok((
-        whole.saturating_mul(scale.as_nanos()),
-        fraction * scale.as_nanos() as f64,
-    ))
+    Ok(Nanoseconds {
+        whole: whole.saturating_mul(scale.as_nanos()),
+        fraction: fraction * scale.as_nanos() as f64,
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
-//! Options: one constant has everything about an option. The parser, `--help`, the man page, the completions, the
+//! Options: one constant for each, with everything about the option. The parser, `--help`, the man page, the completions, the
 //! `BACKOFF_*` variables, the keys of the configuration file and the values of a plan come from these constants.
 
 mod budgets;
+mod codes;
 mod duration;
 mod hooks;
+mod jitters;
+mod numbers;
 pub(crate) mod opt;
 mod other;
 mod output;
@@ -14,6 +17,7 @@ mod streams;
 mod time;
 pub(crate) mod values;
 mod waits;
+mod words;
 
 pub(crate) use self::budgets::*;
 pub(crate) use self::hooks::*;

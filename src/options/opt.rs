@@ -3,9 +3,8 @@
 use std::ffi::OsStr;
 use std::ops::Deref;
 
-use super::values::{self, Parsed};
-
-type Text = &'static str;
+use super::problem::{Parsed, Problem};
+use super::values;
 
 /// An option whose values are of type `T`.
 #[derive(Debug)]
@@ -14,11 +13,11 @@ pub(crate) struct Opt<T: 'static> {
     pub(crate) spec: Spec,
 }
 
-/// The function that reads an option's text. Its error follows the rejected text in a sentence.
+/// The function that reads an option's text.
 #[derive(Debug)]
 pub(crate) enum Reader<T> {
     Text(fn(&str) -> Parsed<T>),
-    /// Of a path, which need not be UTF-8.
+    /// Reads a path, which need not be UTF-8.
     Path(fn(&OsStr) -> Parsed<T>),
 }
 
@@ -26,7 +25,7 @@ impl<T> Opt<T> {
     /// Returns the value of a text.
     pub(crate) fn read(&self, text: &OsStr) -> Parsed<T> {
         match self.reader {
-            Reader::Text(read) => read(text.to_str().ok_or("is not UTF-8")?),
+            Reader::Text(read) => read(text.to_str().ok_or_else(|| Problem::new("is not UTF-8"))?),
             Reader::Path(read) => read(text),
         }
     }
@@ -46,28 +45,28 @@ pub struct Spec {
     pub heading: Heading,
     pub short: Option<char>,
     /// The long name without dashes.
-    pub long: Text,
+    pub long: &'static str,
     pub kind: Kind,
     /// A one-line description that stands alone.
-    pub about: Text,
+    pub about: &'static str,
     /// The text that the option has if no source sets it; may be empty.
-    pub default: Text,
+    pub default: &'static str,
     /// When the default is another one; may be empty.
-    pub exceptions: Text,
+    pub exceptions: &'static str,
     /// Details for `--help NAME` and the man page; may be empty.
-    pub more: Text,
+    pub more: &'static str,
     /// A text that the option accepts, if it takes one and has neither words nor a default.
     #[cfg_attr(
         not(test),
         allow(dead_code, reason = "tests set each option from its constant alone")
     )]
-    pub example: Text,
-    /// Who may set the option.
+    pub example: &'static str,
+    /// The sources that may set the option.
     pub sources: Sources,
     /// True if a file may set the option that others can write to: it cannot run anything, hide output, or change what
     /// counts as a success. `--policy` is harmless if the policy is.
     pub is_harmless: bool,
-    /// What completions offer, if the option takes a text that is none of a few words.
+    /// The texts that completions offer, unless the option takes one of a few words.
     pub completion: Completion,
     /// Returns a text without its secrets, if there may be some.
     pub redact: Option<fn(&str) -> String>,
@@ -90,7 +89,7 @@ pub enum Sources {
     CommandLine,
 }
 
-/// What completions offer.
+/// The texts that completions offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     Nothing,
@@ -111,21 +110,21 @@ pub enum Kind {
     Switch,
     /// A switch that may be repeated; a variable or a file gives a number.
     Count,
-    One(Text),
+    One(&'static str),
     /// One text, which is a list separated by commas.
-    List(Text),
+    List(&'static str),
     /// One text or several, which add up.
-    Repeatable(Text),
+    Repeatable(&'static str),
     /// One of a list of words.
-    Word(&'static [Text]),
+    Word(&'static [&'static str]),
     /// On, off or a text, after `=`; on if given alone.
     Optional {
-        name: Text,
+        name: &'static str,
         /// Returns true for a word that is rather this text than the name of a command.
         is_text: fn(&str) -> bool,
     },
     /// A section or an option; all of them if given alone.
-    Topic(&'static [Text]),
+    Topic(&'static [&'static str]),
 }
 
 impl Kind {
@@ -144,7 +143,7 @@ impl Kind {
     }
 
     /// Returns the accepted words, if the option takes one of a few.
-    pub fn words(self) -> &'static [Text] {
+    pub fn words(self) -> &'static [&'static str] {
         match self {
             Kind::Word(words) | Kind::Topic(words) => words,
             _ => &[],
@@ -189,7 +188,7 @@ impl Heading {
     ];
 
     /// Returns the heading as help prints it.
-    pub const fn title(self) -> Text {
+    pub const fn title(self) -> &'static str {
         match self {
             Heading::Time => "Attempts and time",
             Heading::Rules => "Success and retry rules",
@@ -203,7 +202,7 @@ impl Heading {
     }
 
     /// Returns the word by which `--help` selects the heading.
-    pub const fn word(self) -> Text {
+    pub const fn word(self) -> &'static str {
         match self {
             Heading::Time => "time",
             Heading::Rules => "rules",
@@ -218,10 +217,10 @@ impl Heading {
 }
 
 /// The topic of `--help` that is no section: a few command lines.
-pub const EXAMPLES: Text = "examples";
+pub const EXAMPLES: &str = "examples";
 
 /// All topics of `--help` but the options.
-pub const TOPICS: [Text; 9] = {
+pub const TOPICS: [&str; 9] = {
     let mut topics = [EXAMPLES; 9];
     let mut at = 0;
     while at < Heading::ALL.len() {
@@ -233,7 +232,7 @@ pub const TOPICS: [Text; 9] = {
 
 impl Spec {
     /// Returns an option that is a switch, without any text.
-    pub(super) const fn named(heading: Heading, long: Text) -> Spec {
+    pub(super) const fn named(heading: Heading, long: &'static str) -> Spec {
         Spec {
             heading,
             short: None,

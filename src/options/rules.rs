@@ -14,6 +14,21 @@ pub(crate) enum MatchOn {
     Both,
 }
 
+/// A list of presets, separated by commas. The configuration knows which names exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PresetList(String);
+
+impl PresetList {
+    /// Returns the list as it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split(',').map(str::trim)
+    }
+}
+
 static UNTIL_WORDS: [(&str, Until); 3] = [
     ("success", Until::Success),
     ("failure", Until::Failure),
@@ -173,8 +188,8 @@ pub(crate) static SUCCESS_IF: Opt<String> = Opt {
 };
 
 /// `--for`
-pub(crate) static FOR: Opt<String> = Opt {
-    reader: Reader::Text(values::any_text),
+pub(crate) static FOR: Opt<PresetList> = Opt {
+    reader: Reader::Text(|text| Ok(PresetList(text.to_owned()))),
     spec: Spec {
         kind: Kind::List("PRESET,..."),
         about: "Known rules for a tool: curl, ssh, ...; auto: for COMMAND",

@@ -6,7 +6,7 @@ use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
 use super::values;
 use crate::policy::signal::Signal;
 
-/// What a run does within another run.
+/// The behavior of a run inside another run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nested {
     Allow,

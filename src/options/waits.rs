@@ -1,10 +1,15 @@
 //! Options on waits.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
 use super::values;
 use crate::policy::delay::Jitter;
+
+/// The name of a policy. The configuration knows which names exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PolicyName(pub(crate) OsString);
 
 /// A growth of the wait, without its factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,8 +219,8 @@ pub(crate) static SEED: Opt<u64> = Opt {
 };
 
 /// `--policy`
-pub(crate) static POLICY: Opt<String> = Opt {
-    reader: Reader::Text(values::any_text),
+pub(crate) static POLICY: Opt<PolicyName> = Opt {
+    reader: Reader::Path(|text| Ok(PolicyName(text.to_owned()))),
     spec: Spec {
         short: Some('p'),
         kind: Kind::One("NAME"),

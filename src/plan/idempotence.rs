@@ -1,20 +1,22 @@
 //! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean.
 
-use crate::command::program::Command;
+use crate::command::program::WrappedCommand;
 use crate::command::requests::{Requests, Selection};
-use crate::command::{Environment, ScriptFile, Surroundings, http};
+use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{BEFORE_RETRY, IDEMPOTENT};
 use crate::run::plan::NotIdempotent;
 
+/// Clients whose requests are examined.
 const CLIENTS: [&str; 2] = ["curl", "wget"];
 
-/// Whether the command may run twice.
+/// The findings about running the command twice.
+#[derive(Default)]
 pub(super) struct Idempotence {
-    /// The reason why it must not.
+    /// The reason why the command must not run twice.
     pub(super) why_not: Option<NotIdempotent>,
-    /// A remark for its first retry.
+    /// A remark for the first retry.
     pub(super) remark: Option<String>,
 }
 
@@ -31,51 +33,64 @@ impl Surroundings for WithoutFiles<'_> {
     }
 }
 
-/// Returns what `--idempotent` says, or else what the words of the command show.
+/// Returns the findings by `--idempotent`, or else by the words of the command.
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
-) -> Parsed<Idempotence> {
+) -> Checked<Idempotence> {
     let is_idempotent = settings.value(&IDEMPOTENT)?;
-    if let Some(setting) = settings.find(&IDEMPOTENT) {
-        let why_not = NotIdempotent {
-            why: setting.to_string(),
-            is_typed: true,
-        };
-        return Ok(Idempotence {
-            why_not: (!is_idempotent).then_some(why_not),
+    match settings.find(&IDEMPOTENT) {
+        Some(_) if is_idempotent => Ok(Idempotence::default()),
+        Some(setting) => Ok(Idempotence {
+            why_not: Some(NotIdempotent {
+                why: setting.to_string(),
+                is_typed: true,
+            }),
             remark: None,
-        });
+        }),
+        None => {
+            let environments = if settings.has(&BEFORE_RETRY) {
+                AttemptEnvironments::MayDiffer
+            } else {
+                AttemptEnvironments::Same
+            };
+            Ok(shown_by_words(words, command, surroundings, environments))
+        }
     }
-    let environment = if settings.has(&BEFORE_RETRY) {
-        Environment::MayChange
-    } else {
-        Environment::Fixed
-    };
+}
+
+/// Returns the findings by the words of the command.
+fn shown_by_words(
+    words: &[&str],
+    command: &WrappedCommand<'_>,
+    surroundings: &dyn Surroundings,
+    environments: AttemptEnvironments,
+) -> Idempotence {
     let no_files = WithoutFiles(surroundings);
     let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));
     let surroundings = if is_judged { surroundings } else { &no_files };
-    let requests = Requests::find(words, surroundings, environment);
-    let mut idempotence = Idempotence {
-        why_not: None,
-        remark: None,
-    };
+    let requests = Requests::find(words, surroundings, environments);
+    let mut idempotence = Idempotence::default();
     for client in CLIENTS {
         if command.is_judged(client) {
-            let why_not = doubt(&requests, command, client);
+            let why_not = sends_perhaps(&requests, command, client);
             idempotence.why_not = idempotence.why_not.or(why_not);
         } else {
             let remark = remark_on_sending(&requests, client);
             idempotence.remark = idempotence.remark.or(remark);
         }
     }
-    Ok(idempotence)
+    idempotence
 }
 
 /// Returns the reason why requests of a client with a preset must not be sent twice.
-fn doubt(requests: &Requests, command: &Command<'_>, client: &str) -> Option<NotIdempotent> {
+fn sends_perhaps(
+    requests: &Requests,
+    command: &WrappedCommand<'_>,
+    client: &str,
+) -> Option<NotIdempotent> {
     let selection = if command.is_named(client) {
         Selection::Named
     } else {
@@ -100,7 +115,7 @@ fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
 }
 
 /// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
-pub(super) fn hides_status(command: &Command<'_>) -> Option<String> {
+pub(super) fn hides_status(command: &WrappedCommand<'_>) -> Option<String> {
     let words = command.wrapped.strip_prefix(&["curl"])?;
     let hides = command.is_judged("curl") && http::hides_errors(words);
     if !hides {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::settings::Settings;
+use crate::config::settings::{Settings, ShownSetting};
 use crate::options::opt::Spec;
 use crate::options::{
     ATTEMPTS, BASE, DEADLINE, DELAYS, FACTOR, GROWTH, JITTER, MAX_DELAY, STOP_AFTER, STOP_AT_DELAY,
@@ -12,20 +12,14 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::text::exact;
 
-/// The value of an option, and the other option that decided it.
-struct Decided {
-    value: String,
-    by: &'static str,
-}
-
 /// The value in effect of an option.
-enum Effect {
-    /// As given or by default.
+enum InEffect {
+    /// The value that is given, or else the default.
     AsSet,
-    /// Another option decides it.
-    By(Decided),
-    /// Nothing depends on it.
-    None,
+    /// The value that another option has decided.
+    Decided { value: String, by: &'static str },
+    /// Nothing depends on the option.
+    NoEffect,
 }
 
 /// Returns the line about an option, such as `base = 2s (policy slow at /etc/backoff.toml:7:8)` or
@@ -38,23 +32,24 @@ pub(super) fn line(
 ) -> Option<String> {
     let long = opt.long;
     let shown = settings.shown(opt);
-    match (effect(settings, limits, delays, opt), shown) {
-        (Effect::By(Decided { value, by }), None) => Some(format!("{long} = {value} (by --{by})")),
-        (Effect::By(Decided { value, by }), Some((text, source))) => Some(format!(
+    match (in_effect(settings, limits, delays, opt), shown) {
+        (InEffect::Decided { value, by }, None) => Some(format!("{long} = {value} (by --{by})")),
+        (InEffect::Decided { value, by }, Some(ShownSetting { text, source })) => Some(format!(
             "{long} = {value} (by --{by}, not {text} of {})",
             source.trim_end_matches("; overridden")
         )),
-        (Effect::AsSet | Effect::None, Some((text, source))) => {
+        (InEffect::AsSet | InEffect::NoEffect, Some(ShownSetting { text, source })) => {
             Some(format!("{long} = {text} ({source})"))
         }
-        (Effect::AsSet, None) if !opt.default.is_empty() => {
+        (InEffect::AsSet, None) if !opt.default.is_empty() => {
             Some(format!("{long} = {} (default)", opt.default))
         }
-        (Effect::AsSet | Effect::None, None) => None,
+        (InEffect::AsSet | InEffect::NoEffect, None) => None,
     }
 }
 
-fn effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) -> Effect {
+/// Returns the value in effect of an option; of most options, it is the one that is set.
+fn in_effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) -> InEffect {
     if *opt == *ATTEMPTS {
         attempts(settings, limits)
     } else if *opt == *BASE {
@@ -68,17 +63,18 @@ fn effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) -> 
     } else if *opt == *JITTER {
         jitter(settings, limits, delays)
     } else {
-        Effect::AsSet
+        InEffect::AsSet
     }
 }
 
-fn attempts(settings: &Settings, limits: &Limits) -> Effect {
+/// Returns the limit on attempts in effect: a limit on time, or `--until never`, replaces the default.
+fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
     let is_limited = settings.value(&ATTEMPTS).ok().flatten().is_some();
     if limits.attempts.is_some() || !is_limited {
-        return Effect::AsSet;
+        return InEffect::AsSet;
     }
-    let is_stronger = settings.source(&DEADLINE) >= settings.source(&STOP_AFTER);
-    if limits.deadline.is_some() && is_stronger {
+    let is_deadline_higher = settings.source(&DEADLINE) >= settings.source(&STOP_AFTER);
+    if limits.deadline.is_some() && is_deadline_higher {
         decided("unlimited", DEADLINE.long)
     } else if limits.stop_after.is_some() {
         decided("unlimited", STOP_AFTER.long)
@@ -87,40 +83,43 @@ fn attempts(settings: &Settings, limits: &Limits) -> Effect {
     }
 }
 
-fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
+/// Returns the base in effect.
+fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let has_list = matches!(delays.growth, Growth::List(_));
     let is_given = settings.has(&BASE);
     if !is_given && limits.until == Until::Failure {
         return decided("0", UNTIL.long);
     }
     if !is_given && has_list && limits.consecutive == 1 {
-        return Effect::None;
+        return InEffect::NoEffect;
     }
     match settings.value(&BASE) {
         Ok(given) if given > delays.base => decided(&exact(delays.base), MAX_DELAY.long),
-        _ => Effect::AsSet,
+        _ => InEffect::AsSet,
     }
 }
 
-fn factor(settings: &Settings, delays: &Delays) -> Effect {
+/// Returns the factor in effect, whose default depends on the jitter.
+fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     if settings.has(&FACTOR) {
-        return Effect::AsSet;
+        return InEffect::AsSet;
     }
     match (delays.jitter, &delays.growth) {
-        (Jitter::Decorrelated { .. }, _) => Effect::AsSet,
-        (Jitter::Slotted { .. }, _) => Effect::None,
+        (Jitter::Decorrelated { .. }, _) => InEffect::AsSet,
+        (Jitter::Slotted { .. }, _) => InEffect::NoEffect,
         // The default of the option is that of decorrelated jitter.
         (_, Growth::Exponential { factor }) => decided(&factor.to_string(), JITTER.long),
-        _ => Effect::None,
+        _ => InEffect::NoEffect,
     }
 }
 
-fn max_delay(settings: &Settings, delays: &Delays) -> Effect {
+/// Returns the cap in effect, which a longer wait of another option may have raised.
+fn max_delay(settings: &Settings, delays: &Delays) -> InEffect {
     if delays.cap == Duration::MAX {
         return decided("unlimited", JITTER.long);
     }
     if settings.value(&MAX_DELAY) == Ok(delays.cap) {
-        return Effect::AsSet;
+        return InEffect::AsSet;
     }
     let cap = exact(delays.cap);
     if settings.get(&STOP_AT_DELAY) == Ok(Some(delays.cap)) {
@@ -135,33 +134,36 @@ fn max_delay(settings: &Settings, delays: &Delays) -> Effect {
     }
 }
 
-fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
+/// Returns the growth in effect: a list of waits and some jitters have none.
+fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     match (&delays.growth, delays.jitter) {
-        (Growth::List(_), _) => Effect::None,
-        (_, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }) => Effect::None,
+        (Growth::List(_), _) => InEffect::NoEffect,
+        (_, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }) => InEffect::NoEffect,
         (Growth::Constant, _) if limits.until == Until::Failure && !settings.has(&GROWTH) => {
             decided("constant", UNTIL.long)
         }
-        _ => Effect::AsSet,
+        _ => InEffect::AsSet,
     }
 }
 
-fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> Effect {
+/// Returns the jitter in effect.
+fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let is_given = settings.get(&JITTER);
     match (is_given, delays.jitter) {
-        (Ok(Some(given)), in_effect) if given == in_effect => Effect::AsSet,
+        (Ok(Some(given)), in_effect) if given == in_effect => InEffect::AsSet,
         // Its factor may differ.
-        (_, Jitter::Decorrelated { .. }) => Effect::AsSet,
+        (_, Jitter::Decorrelated { .. }) => InEffect::AsSet,
         (_, Jitter::Full) => decided("full", GROWTH.long),
         (_, Jitter::None) if limits.until == Until::Failure => decided("none", UNTIL.long),
         (_, Jitter::None) => decided("none", DELAYS.long),
-        _ => Effect::AsSet,
+        _ => InEffect::AsSet,
     }
 }
 
-fn decided(value: &str, by: &'static str) -> Effect {
-    Effect::By(Decided {
+/// Returns a value that another option has decided.
+fn decided(value: &str, by: &'static str) -> InEffect {
+    InEffect::Decided {
         value: value.to_owned(),
         by,
-    })
+    }
 }

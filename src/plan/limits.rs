@@ -6,7 +6,8 @@ use crate::budget::{StoreError, client::Store};
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::{Opt, Spec};
-use crate::options::values::{self, CoolOffMode, Parsed};
+use crate::options::problem::Checked;
+use crate::options::values::{self, CoolOffMode, LONGEST_RETRY_AFTER};
 use crate::options::{
     ATTEMPTS, BASE, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
     DEADLINE, DELAYS, FACTOR, GROWTH, GrowthName, IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER,
@@ -17,16 +18,16 @@ use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
-use crate::run::plan::{AttemptLimits, CoolOff, SharedBudget};
+use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
 use crate::text::exact;
 
 /// Returns a limit; 0 means no limit, as in `timeout(1)`.
-fn limit(settings: &Settings, opt: &Opt<Duration>) -> Parsed<Option<Duration>> {
+fn limit(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
     Ok(settings.get(opt)?.filter(|limit| !limit.is_zero()))
 }
 
 /// Reads the limits on an attempt, except `--timeout`, which may be another for each attempt.
-pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
+pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
     let kill_after = settings.value(&KILL_AFTER)?;
     Ok(AttemptLimits {
         timeout: None,
@@ -39,7 +40,7 @@ pub(super) fn attempt_limits(settings: &Settings) -> Parsed<AttemptLimits> {
     })
 }
 
-/// What limits depend on beside their own options.
+/// The facts on which limits depend, beside their own options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Premises {
     pub(super) until: Until,
@@ -50,7 +51,7 @@ pub(super) struct Premises {
 }
 
 /// Reads the limits of a run.
-pub(super) fn limits(settings: &Settings, premises: Premises) -> Parsed<Limits> {
+pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits> {
     let deadline = limit(settings, &DEADLINE)?;
     let stop_after = limit(settings, &STOP_AFTER)?;
     // A time limit overrides the default attempt limit (source None), and one of lower precedence.
@@ -82,7 +83,7 @@ pub(super) fn limits(settings: &Settings, premises: Premises) -> Parsed<Limits> 
 }
 
 /// Reads `--consecutive`, and checks that the attempts can reach it.
-fn consecutive(settings: &Settings, attempts: Option<u64>) -> Parsed<u64> {
+fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
     let consecutive = settings.value(&CONSECUTIVE)?;
     match (attempts, settings.find(&CONSECUTIVE)) {
         (Some(most), Some(setting)) if consecutive > most => Err(setting.error(format!(
@@ -111,12 +112,12 @@ pub(super) struct StartDelays {
 
 /// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt; `config::conflicts` has
 /// checked each alone.
-pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<StartDelays> {
+pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<StartDelays> {
     let initial = settings.value(&INITIAL_DELAY)?;
     let splay = settings.value(&SPLAY)?;
     match (limits.latest_begin(), settings.find(&SPLAY)) {
-        (Some((limit, _)), Some(setting)) if initial.saturating_add(splay) >= limit => {
-            let limit = exact(limit);
+        (Some(latest), Some(setting)) if initial.saturating_add(splay) >= latest.limit => {
+            let limit = exact(latest.limit);
             let problem =
                 format!("and --initial-delay may leave no time before the limit of {limit}");
             Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
@@ -126,7 +127,7 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Parsed<Start
 }
 
 /// Reads the options on waits.
-pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
+pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
     let list = settings.get(&DELAYS)?;
     let jitter = jitter(settings, until)?;
     // Decorrelated jitter has another default factor.
@@ -153,6 +154,7 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Parsed<Delays> {
     })
 }
 
+/// Returns the growth of this name with the factor, which only the exponential one has.
 fn growth(name: GrowthName, factor: f64) -> Growth {
     match name {
         GrowthName::Exponential => Growth::Exponential { factor },
@@ -162,7 +164,8 @@ fn growth(name: GrowthName, factor: f64) -> Growth {
     }
 }
 
-fn jitter(settings: &Settings, until: Until) -> Parsed<Jitter> {
+/// Reads `--jitter`. Its default depends on `--delays`, `--growth` and `--until`.
+fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
     let list_source = settings.source(&DELAYS);
     let jitter = match settings.get(&JITTER)? {
         // A list is exact unless the same or a higher precedence asks for jitter.
@@ -181,7 +184,7 @@ fn jitter(settings: &Settings, until: Until) -> Parsed<Jitter> {
 }
 
 /// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
-fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Parsed<Duration> {
+fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checked<Duration> {
     let cap = match (settings.find(&MAX_DELAY), jitter) {
         // The ceiling limits the waits.
         (None, Jitter::Slotted { .. }) => Duration::MAX,
@@ -216,7 +219,7 @@ pub(super) struct Budgeted {
 
 /// Returns the budget of `--budget`. `cap` is the run's own longest wait, `outer` the budget that has counted the
 /// attempt of the outer run.
-pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Parsed<Budgeted> {
+pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Checked<Budgeted> {
     let mode = settings.value(&COOL_OFF)?;
     // The cool-off may be a server's Retry-After.
     let longest = cap.max(longest_asked(settings)?);
@@ -235,16 +238,16 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let (location, timeout) = store
+    let prepared = store
         .prepare()
         .map_err(|problem| store_error(settings, &problem))?;
-    let place = format!("{name:?} in {location}");
+    let place = format!("{name:?} in {}", prepared.location);
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),
         place,
         limits,
-        timeout,
+        timeout: prepared.timeout,
         denies_if_down,
         cool_off: cool_off(mode, longest),
     };
@@ -262,21 +265,21 @@ fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
     }
 }
 
-fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOff> {
+/// Returns the options of the cool-off; None if it is off. `longest` limits the cool-off that this run accepts.
+fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
     let skipped_exit = match mode {
         CoolOffMode::Off => return None,
         CoolOffMode::Wait => None,
         CoolOffMode::Skip(status) => Some(status),
     };
-    Some(CoolOff {
+    Some(CoolOffOptions {
         longest,
         skipped_exit,
     })
 }
 
 /// Returns the longest wait of a server that this run accepts, or would accept by default.
-fn longest_asked(settings: &Settings) -> Parsed<Duration> {
+fn longest_asked(settings: &Settings) -> Checked<Duration> {
     let given = settings.get(&RETRY_AFTER)?.flatten();
-    let default = values::retry_after("on")?.unwrap_or_default();
-    Ok(given.unwrap_or(default))
+    Ok(given.unwrap_or(LONGEST_RETRY_AFTER))
 }

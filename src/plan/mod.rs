@@ -13,30 +13,32 @@ use std::ffi::OsString;
 use self::idempotence::Idempotence;
 use self::limits::{Budgeted, Premises, StartDelays};
 use self::remarks::Remarks;
+use self::rules::Rules;
 use crate::budget::client::Store;
 use crate::command::Surroundings;
 use crate::command::nesting::nesting;
-use crate::command::program::Command;
+use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
-use crate::options::values::Parsed;
+use crate::options::problem::Checked;
 use crate::options::{
     BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED, SUCCESS_IF,
     TIMEOUT, UNTIL,
 };
-use crate::policy::classifier::Classifier;
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
-use crate::run::plan::{Nesting, OutputOptions, Plan, SharedBudget};
-use crate::search::scanner::Patterns;
+use crate::run::plan::{Nesting, OutputOptions, Plan};
 
 /// A plan, and the store of its budget.
-type Planned = Parsed<(Plan, Store)>;
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) store: Store,
+}
 
-/// What a plan is made of beside the settings.
+/// The sources of a plan beside the settings.
 #[derive(Clone, Copy)]
-struct Request<'r> {
+struct Sources<'r> {
     command: &'r [OsString],
     variables: &'r Variables,
     config: &'r Config,
@@ -50,21 +52,21 @@ pub(crate) fn plan(
     variables: &Variables,
     config: &Config,
     surroundings: &dyn Surroundings,
-) -> Planned {
+) -> Checked<Planned> {
     check(config, surroundings)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults()?)?;
-    let request = Request {
+    let sources = Sources {
         command,
         variables,
         config,
         surroundings,
     };
-    build(settings, request)
+    build(settings, sources)
 }
 
 /// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
-fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
+fn check(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut layers: Vec<_> = config
         .policies
         .iter()
@@ -74,7 +76,7 @@ fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
         // The policy that the defaults select, or none.
         layers.push(config.policy(&Settings::default())?);
     }
-    let request = Request {
+    let sources = Sources {
         command: &[],
         variables: &[],
         config,
@@ -84,49 +86,53 @@ fn check(config: &Config, surroundings: &dyn Surroundings) -> Parsed<()> {
         let mut settings = Settings::default();
         settings.add(layer)?;
         settings.add(config.defaults.clone())?;
-        build(&settings, request)?;
+        build(&settings, sources)?;
     }
     Ok(())
 }
 
 /// Parts of a plan that depend on each other.
 struct Parts {
-    classifier: Classifier,
-    patterns: Patterns,
+    rules: Rules,
     idempotence: Idempotence,
     nesting: Nesting,
     delays: Delays,
     limits: Limits,
     start: StartDelays,
-    budget: Option<SharedBudget>,
+    budgeted: Budgeted,
     output: OutputOptions,
-    remarks: Remarks,
 }
 
 /// Builds the plan of a run. Reads every option, so that every text is checked.
-fn build(settings: &Settings, request: Request<'_>) -> Planned {
+fn build(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     output::check_command_line_only(settings)?;
-    let texts: Vec<_> = request
+    let texts: Vec<_> = sources
         .command
         .iter()
         .map(|word| word.to_string_lossy())
         .collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
-    let (parts, store) = parts(settings, request, &words)?;
-    let plan = assemble(settings, request.command, parts)?;
+    let command = WrappedCommand::new(&words, preset_names(settings)?);
+    let parts = parts(settings, sources, &words, &command)?;
+    let remarks = remarks(settings, sources, &words, &command, &parts);
+    let planned = assemble(settings, sources.command, parts, remarks)?;
     // Last, as a text that cannot be read is the first thing to mend.
     without_effect::check(settings)?;
-    Ok((plan, store))
+    Ok(planned)
 }
 
 /// Builds the parts, in an order in which each has what it depends on.
-fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Parsed<(Parts, Store)> {
-    let command = Command::new(words, preset_names(settings)?);
-    let idempotence = idempotence::idempotence(settings, words, &command, request.surroundings)?;
+fn parts(
+    settings: &Settings,
+    sources: Sources<'_>,
+    words: &[&str],
+    command: &WrappedCommand<'_>,
+) -> Checked<Parts> {
+    let idempotence = idempotence::idempotence(settings, words, command, sources.surroundings)?;
     let nested = settings.value(&NESTED)?;
-    let nesting = nesting(request.variables, nested == Nested::Warn, words);
+    let nesting = nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
-    let (classifier, patterns) = rules::classifier(settings, words, &command)?;
+    let rules = rules::rules(settings, words, command)?;
     let delays = limits::delays(settings, until)?;
     let premises = Premises {
         until,
@@ -135,40 +141,35 @@ fn parts(settings: &Settings, request: Request<'_>, words: &[&str]) -> Parsed<(P
     };
     let limits = limits::limits(settings, premises)?;
     let start = limits::start_delays(settings, &limits)?;
-    let outer = nesting.counted.as_deref();
-    let Budgeted { budget, store } = limits::budget(settings, delays.cap, outer)?;
-    let mut parts = Parts {
-        classifier,
-        patterns,
+    let budgeted = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
+    Ok(Parts {
+        rules,
         idempotence,
         nesting,
         delays,
         limits,
         start,
-        budget,
+        budgeted,
         output: output::output(settings)?,
-        remarks: Remarks::default(),
-    };
-    parts.remarks = remarks(settings, request, words, &command, &parts);
-    Ok((parts, store))
+    })
 }
 
-/// Returns what is said about the settings, which are valid.
+/// Returns the warnings and remarks about settings that are valid, but may not be meant.
 fn remarks(
     settings: &Settings,
-    request: Request<'_>,
+    sources: Sources<'_>,
     words: &[&str],
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     parts: &Parts,
 ) -> Remarks {
     let output = &parts.output;
-    let mut remarks = Remarks::on_variables(request.variables, &parts.nesting, output);
+    let mut remarks = Remarks::on_variables(sources.variables, &parts.nesting, output);
     remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
     if output.verbosity >= 2 {
         let lines = remarks::settings_and_rules(
             settings,
             command,
-            request.config,
+            sources.config,
             &parts.limits,
             &parts.delays,
         );
@@ -179,20 +180,25 @@ fn remarks(
 }
 
 /// Returns the presets of `--for`.
-fn preset_names(settings: &Settings) -> Parsed<Vec<PresetName>> {
+fn preset_names(settings: &Settings) -> Checked<Vec<PresetName>> {
     let Some(setting) = settings.find(&FOR) else {
         return Ok(Vec::new());
     };
-    PresetName::parse_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
+    PresetName::of_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
 }
 
 /// Reads the options on which no other part depends, and puts the parts together.
-fn assemble(settings: &Settings, command: &[OsString], parts: Parts) -> Parsed<Plan> {
+fn assemble(
+    settings: &Settings,
+    command: &[OsString],
+    parts: Parts,
+    remarks: Remarks,
+) -> Checked<Planned> {
     let attempts = parts.limits.attempts;
-    Ok(Plan {
+    let plan = Plan {
         command: command.to_vec(),
-        streams: output::streams(settings, parts.patterns, attempts)?,
-        classifier: parts.classifier,
+        streams: output::streams(settings, parts.rules.patterns, attempts)?,
+        classifier: parts.rules.classifier,
         retry_if: settings.get(&RETRY_IF)?,
         success_if: settings.get(&SUCCESS_IF)?,
         attempt_limits: limits::attempt_limits(settings)?,
@@ -200,21 +206,25 @@ fn assemble(settings: &Settings, command: &[OsString], parts: Parts) -> Parsed<P
         initial_delay: parts.start.initial,
         splay: parts.start.splay,
         seed: settings.get(&SEED)?,
-        budget: parts.budget,
+        budget: parts.budgeted.budget,
         overrides: output::overrides(settings)?,
         on_retry: settings.get(&ON_RETRY)?,
         before_retry: settings.get(&BEFORE_RETRY)?,
         on_give_up: settings.get(&ON_GIVE_UP)?,
         c_locale: settings.is_on(&C_LOCALE)?,
-        warnings: parts.remarks.warnings,
+        warnings: remarks.warnings,
         nesting: parts.nesting,
-        remarks: parts.remarks.remarks,
-        remarks_on_failure: parts.remarks.on_failure,
+        remarks: remarks.remarks,
+        remarks_on_failure: remarks.on_failure,
         remark_on_retry: parts.idempotence.remark,
         not_idempotent: parts.idempotence.why_not,
         output: parts.output,
         limits: parts.limits,
         delays: parts.delays,
+    };
+    Ok(Planned {
+        plan,
+        store: parts.budgeted.store,
     })
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
-use crate::options::values::{CoolOffMode, Parsed};
+use crate::options::problem::Checked;
+use crate::options::values::CoolOffMode;
 use crate::options::{
     BEFORE_RETRY, COLOR, COOL_OFF, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL,
     LOG_FILE, LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT,
@@ -17,14 +18,15 @@ use crate::policy::exit::Overrides;
 use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions};
-use crate::run::streams::{InputMode, StreamOptions};
+use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 use crate::search::scanner::Patterns;
 
+/// Reads the options on the command's standard streams. `attempts` is the limit on attempts.
 pub(super) fn streams(
     settings: &Settings,
     patterns: Patterns,
     attempts: Option<u64>,
-) -> Parsed<StreamOptions> {
+) -> Checked<StreamOptions> {
     let hook_output = settings.get(&HOOK_OUTPUT)?.flatten();
     let has_hooks =
         settings.has(&ON_RETRY) || settings.has(&BEFORE_RETRY) || settings.has(&ON_GIVE_UP);
@@ -36,25 +38,33 @@ pub(super) fn streams(
             input => input,
         },
         input_limit: settings.value(&STDIN_LIMIT)?,
-        outputs: [settings.value(&STDOUT)?, settings.value(&STDERR)?],
-        pty: settings.is_on(&PTY)?,
-        watched: match settings.value(&MATCH_ON)? {
-            MatchOn::Stdout => [true, false],
-            MatchOn::Stderr => [false, true],
-            MatchOn::Both => [true, true],
+        modes: PerChannel {
+            stdout: settings.value(&STDOUT)?,
+            stderr: settings.value(&STDERR)?,
         },
+        pty: settings.is_on(&PTY)?,
+        is_watched: is_watched(settings.value(&MATCH_ON)?),
         patterns: Arc::new(patterns),
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
-        retry_if: settings.has(&RETRY_IF),
-        success_if: settings.has(&SUCCESS_IF),
+        has_retry_if: settings.has(&RETRY_IF),
+        has_success_if: settings.has(&SUCCESS_IF),
         hook_output: if has_hooks { hook_output } else { None },
-        idle: idle_timeout.is_some_and(|idle| !idle.is_zero()),
+        has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
         ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })
 }
 
-pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
+/// Returns which outputs rules and predicates examine.
+fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
+    PerChannel {
+        stdout: matches!(match_on, MatchOn::Stdout | MatchOn::Both),
+        stderr: matches!(match_on, MatchOn::Stderr | MatchOn::Both),
+    }
+}
+
+/// Reads the options on backoff's own messages.
+pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     let format = settings.value(&LOG_FORMAT)?;
     let log_file = file(settings, &LOG_FILE)?;
     let quiet = settings.count(&QUIET)?.min(2);
@@ -79,7 +89,7 @@ pub(super) fn output(settings: &Settings) -> Parsed<OutputOptions> {
 }
 
 /// Returns the file of an option; `-` is standard output.
-fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Parsed<Option<PathBuf>> {
+fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
     let path = settings.get(opt)?;
     if path.as_deref() == Some(Path::new("-")) {
         return Ok(Some("/dev/stdout".into()));
@@ -88,14 +98,14 @@ fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Parsed<Option<PathBuf>> {
 }
 
 /// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
-pub(super) fn check_command_line_only(settings: &Settings) -> Parsed<()> {
+pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
     check_typed(settings, &UNTIL, &Until::Failure)?;
     check_typed(settings, &EXHAUSTED_EXIT, &0)?;
     check_typed(settings, &COOL_OFF, &CoolOffMode::Skip(0))
 }
 
 /// Returns an error if another source than the command line sets an option to a value that makes a success.
-fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Parsed<()> {
+fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Checked<()> {
     let Some(setting) = settings.find(opt) else {
         return Ok(());
     };
@@ -111,7 +121,7 @@ fn is_value<T: PartialEq>(setting: &Setting, opt: &Opt<T>, value: &T) -> bool {
 }
 
 /// Returns the exit statuses that options set in place of the command's own.
-pub(super) fn overrides(settings: &Settings) -> Parsed<Overrides> {
+pub(super) fn overrides(settings: &Settings) -> Checked<Overrides> {
     let success = settings.all(&SUCCESS_EXIT)?.into_iter();
     Ok(Overrides {
         exhausted: settings.get(&EXHAUSTED_EXIT)?,

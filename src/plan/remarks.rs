@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::idempotence::hides_status;
 use super::in_effect;
 use crate::cli::suggest;
-use crate::command::program::{Command, wrapped_program};
+use crate::command::program::{WrappedCommand, wrapped_program};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, Variables, variable};
@@ -23,7 +23,7 @@ use crate::text::printable;
 /// Returns the remarks to print after a failed first attempt.
 pub(super) fn on_failure(
     settings: &Settings,
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     words: &[&str],
 ) -> Vec<String> {
     let remarks = [
@@ -47,7 +47,7 @@ fn number_as_pattern(settings: &Settings) -> Option<String> {
 }
 
 /// Returns a remark if `--for auto` adds no rules.
-fn without_preset(command: &Command<'_>) -> Option<String> {
+fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     if !command.presets.contains(&PresetName::Auto) || presets::for_program(program).is_some() {
         return None;
@@ -92,14 +92,14 @@ const OTHER_ATTEMPTS: [&str; 5] = [
     "MAX_ATTEMPTS",
 ];
 
-/// What is said about valid settings.
+/// Warnings and remarks about valid settings.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
-    /// Said in any case.
+    /// Printed in any case.
     pub(super) warnings: Vec<String>,
-    /// Said with `-v`.
+    /// Printed with `-v`.
     pub(super) remarks: Vec<String>,
-    /// Said if the first attempt fails.
+    /// Printed if the first attempt fails.
     pub(super) on_failure: Vec<String>,
 }
 
@@ -199,7 +199,7 @@ fn similar(key: &str) -> String {
 /// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(
     settings: &Settings,
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     config: &Config,
     limits: &Limits,
     delays: &Delays,

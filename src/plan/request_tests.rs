@@ -3,7 +3,7 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cli::parse::{Parsed, parse};
+use crate::cli::parse::{Task, parse};
 use crate::command::ScriptFile;
 use crate::config::listing;
 use crate::config::setting::UsageError;
@@ -28,14 +28,14 @@ pub(super) fn planned(
     args: &[OsString],
     variables: &[(OsString, OsString)],
 ) -> Result<(Config, Plan), UsageError> {
-    let Ok(Parsed::Run(typed)) = parse(args) else {
+    let Ok(Task::Run(typed)) = parse(args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::of_command_line(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
-    let (plan, _) = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
-    Ok((config, plan))
+    let planned = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
+    Ok((config, planned.plan))
 }
 
 /// Asserts that setting an option to its documented default changes nothing.
@@ -119,7 +119,7 @@ fn settings_of(words: &[String], variable: Option<(String, &str)>, file: &str) -
     args.extend(["--".into(), "cmd".into()]);
     let mut variables: Vec<(OsString, OsString)> = vec![("BACKOFF_CONFIG".into(), path.into())];
     variables.extend(variable.map(|(name, value)| (name.into(), value.into())));
-    let Ok(Parsed::Run(typed)) = parse(&args) else {
+    let Ok(Task::Run(typed)) = parse(&args) else {
         panic!("{args:?}")
     };
     let mut settings = Settings::of_command_line(&typed).unwrap();
@@ -154,7 +154,7 @@ fn an_option_is_set_from_its_constant_alone() {
         ] {
             // `--every` stands for three options.
             let opt = if *opt == *EVERY { &*BASE } else { opt };
-            let (shown, _) = settings.shown(opt).expect(opt.long);
+            let shown = settings.shown(opt).expect(opt.long).text;
             // A switch is `true` in a file, and 1 elsewhere.
             assert!(shown == text || shown == in_file, "--{}: {shown}", opt.long);
         }

@@ -3,16 +3,17 @@
 use std::rc::Rc;
 
 use crate::command::http::is_single_request;
-use crate::command::program::{Command, is_backoff};
+use crate::command::program::{WrappedCommand, is_backoff};
 use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
-use crate::options::values::{Parsed, SuccessCodes};
+use crate::options::problem::{Checked, UsageError};
+use crate::options::values::SuccessCodes;
 use crate::options::{
     BEFORE_RETRY, FAIL_MATCH, RETRY_EXIT, RETRY_IF, RETRY_MATCH, STOP_EXIT, STOP_MATCH,
     SUCCESS_EXIT, SUCCESS_MATCH,
 };
-use crate::policy::classifier::{Classifier, Rule};
+use crate::policy::classifier::{Classifier, Rule, RuleKind};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
@@ -21,35 +22,33 @@ use crate::search::scanner::{MOST_PLACES, Patterns};
 /// The status of backoff's own errors.
 const FAULT_CODE: u8 = 125;
 
-/// What a failure is that meets a rule of the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Stop,
-    /// Transient, and the user vouches for a retry.
-    Retry,
+/// Rules about failures, and the patterns that they name by index.
+pub(super) struct Rules {
+    pub(super) classifier: Classifier,
+    pub(super) patterns: Patterns,
 }
 
-/// Returns the classifier and its patterns.
-pub(super) fn classifier(
+/// Builds the rules of all options and presets.
+pub(super) fn rules(
     settings: &Settings,
     words: &[&str],
-    command: &Command<'_>,
-) -> Parsed<(Classifier, Patterns)> {
+    command: &WrappedCommand<'_>,
+) -> Checked<Rules> {
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
     // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
-    let mut rules = match_rules(settings, &STOP_MATCH, Effect::Stop, &mut patterns)?;
+    let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop, &mut patterns)?;
     rules.extend(match_rules(
         settings,
         &RETRY_MATCH,
-        Effect::Retry,
+        RuleKind::Retry,
         &mut patterns,
     )?);
     let stop_exit = united(settings, &STOP_EXIT)?;
-    rules.extend(stop_exit.map(|codes| exit_rule(&STOP_EXIT, Effect::Stop, codes)));
+    rules.extend(stop_exit.map(|codes| exit_rule(&STOP_EXIT, RuleKind::Stop, codes)));
     let retry_exit = united(settings, &RETRY_EXIT)?;
-    rules.extend(retry_exit.map(|codes| exit_rule(&RETRY_EXIT, Effect::Retry, codes)));
+    rules.extend(retry_exit.map(|codes| exit_rule(&RETRY_EXIT, RuleKind::Retry, codes)));
     rules.extend(preset_rules(settings, command, &mut patterns));
     rules.extend(rule_for_inner_backoff(words, retry_exit));
     check_size(&patterns)?;
@@ -61,7 +60,10 @@ pub(super) fn classifier(
         retry_exit: retry_exit.unwrap_or_default(),
         has_retry_if: settings.has(&RETRY_IF),
     };
-    Ok((classifier, Patterns::new(patterns)))
+    Ok(Rules {
+        classifier,
+        patterns: Patterns::new(patterns),
+    })
 }
 
 /// Appends the patterns of an option, and returns their indexes.
@@ -69,7 +71,7 @@ fn add_patterns(
     settings: &Settings,
     opt: &Opt<Pattern>,
     patterns: &mut Vec<Pattern>,
-) -> Parsed<Vec<usize>> {
+) -> Checked<Vec<usize>> {
     let first = patterns.len();
     patterns.extend(settings.all(opt)?);
     Ok((first..patterns.len()).collect())
@@ -79,32 +81,35 @@ fn add_patterns(
 fn match_rules(
     settings: &Settings,
     opt: &Opt<Pattern>,
-    effect: Effect,
+    kind: RuleKind,
     patterns: &mut Vec<Pattern>,
-) -> Parsed<Vec<Rule>> {
+) -> Checked<Vec<Rule>> {
     let added = add_patterns(settings, opt, patterns)?;
     let rules = added.into_iter().map(|pattern| Rule {
-        stops: effect == Effect::Stop,
+        kind,
         codes: None,
         pattern: Some(pattern),
-        is_safe_to_repeat: effect == Effect::Retry,
+        // The user vouches for a retry.
+        is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     });
     Ok(rules.collect())
 }
 
-fn exit_rule(opt: &Opt<CodeSet>, effect: Effect, codes: CodeSet) -> Rule {
+/// Returns the rule of an option for exit codes.
+fn exit_rule(opt: &Opt<CodeSet>, kind: RuleKind, codes: CodeSet) -> Rule {
     Rule {
-        stops: effect == Effect::Stop,
+        kind,
         codes: Some(codes),
         pattern: None,
-        is_safe_to_repeat: effect == Effect::Retry,
+        // The user vouches for a retry.
+        is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     }
 }
 
-/// Returns all codes of an option, if it is given.
-fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Parsed<Option<CodeSet>> {
+/// Returns the codes of all settings of an option, or None if it is not given.
+fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Checked<Option<CodeSet>> {
     Ok(settings.all(opt)?.into_iter().reduce(CodeSet::union))
 }
 
@@ -117,7 +122,7 @@ fn success_exit(given: &[SuccessCodes]) -> CodeSet {
 }
 
 /// Returns an error if a search for all patterns would take too long.
-fn check_size(patterns: &[Pattern]) -> Parsed<()> {
+fn check_size(patterns: &[Pattern]) -> Checked<()> {
     let places = patterns
         .iter()
         .map(Pattern::places)
@@ -127,7 +132,7 @@ fn check_size(patterns: &[Pattern]) -> Parsed<()> {
     }
     let problem =
         format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
-    Err((problem + "; tip: try smaller repetitions").into())
+    Err(UsageError::new(problem + "; tip: try smaller repetitions"))
 }
 
 /// Returns the rule that a usage error of an inner backoff is permanent, unless `--retry-exit` names its status.
@@ -141,7 +146,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
         return None;
     }
     Some(Rule {
-        stops: true,
+        kind: RuleKind::Stop,
         codes: Some(CodeSet::of(FAULT_CODE)),
         pattern: None,
         is_safe_to_repeat: false,
@@ -152,7 +157,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
 /// Returns the rules of presets, and appends their patterns.
 fn preset_rules(
     settings: &Settings,
-    command: &Command<'_>,
+    command: &WrappedCommand<'_>,
     patterns: &mut Vec<Pattern>,
 ) -> Vec<Rule> {
     let program = command.wrapped.first().copied();
@@ -165,7 +170,7 @@ fn preset_rules(
         let chosen = ChosenPreset {
             command,
             has_before_retry: settings.has(&BEFORE_RETRY),
-            is_proof: is_proof(name, command),
+            refusal_is_proof: refusal_is_proof(name, command),
             rule_name: format!("--for {}", preset.name).into(),
         };
         chosen.add_rules(&preset, &mut shared, &mut rules);
@@ -173,20 +178,22 @@ fn preset_rules(
     rules
 }
 
-/// Returns true if a refusal proves that nothing was done: the program makes no other request.
-fn is_proof(name: PresetName, command: &Command<'_>) -> bool {
+/// Returns true if a refusal in the output proves that nothing was done: the command is a program of this preset that
+/// makes one request.
+fn refusal_is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
     program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
 }
 
-/// The list of patterns, and the indexes of texts in it: presets share lists, and so texts.
+/// The patterns of presets. Presets share lists of rows, so that the same pattern may be needed several times.
 struct SharedPatterns<'p> {
     patterns: &'p mut Vec<Pattern>,
+    /// Texts of patterns that were appended, with their indexes.
     known: Vec<(&'static str, usize)>,
 }
 
 impl SharedPatterns<'_> {
-    /// Returns the index of a row's pattern; appends the pattern if it is new.
+    /// Returns the index of a row's pattern, which is appended if it is new; None if the row has no pattern.
     fn index(&mut self, row: &Row) -> Option<usize> {
         let text = row.text?;
         if let Some((_, index)) = self.known.iter().find(|(known, _)| *known == text) {
@@ -201,13 +208,15 @@ impl SharedPatterns<'_> {
 
 /// A preset that applies to the command.
 struct ChosenPreset<'c> {
-    command: &'c Command<'c>,
+    command: &'c WrappedCommand<'c>,
     has_before_retry: bool,
-    is_proof: bool,
+    /// A refusal that the preset finds proves that nothing was done.
+    refusal_is_proof: bool,
     rule_name: Rc<str>,
 }
 
 impl ChosenPreset<'_> {
+    /// Appends the rules of a preset, and their patterns.
     fn add_rules(&self, preset: &Preset, patterns: &mut SharedPatterns<'_>, rules: &mut Vec<Rule>) {
         for row in preset.rows() {
             if row
@@ -217,14 +226,16 @@ impl ChosenPreset<'_> {
                 continue;
             }
             rules.push(Rule {
-                stops: match row.verdict {
-                    RowVerdict::Stop => true,
-                    RowVerdict::Behind => !self.has_before_retry,
-                    RowVerdict::Retry | RowVerdict::Refused => false,
+                kind: match row.verdict {
+                    RowVerdict::Stop => RuleKind::Stop,
+                    // The hook may bring the branch up to date: `git pull`.
+                    RowVerdict::Behind if self.has_before_retry => RuleKind::Retry,
+                    RowVerdict::Behind => RuleKind::Stop,
+                    RowVerdict::Retry | RowVerdict::Refused => RuleKind::Retry,
                 },
                 codes: row.codes,
                 pattern: patterns.index(&row),
-                is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.is_proof,
+                is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
                 name: Rc::clone(&self.rule_name),
             });
         }

@@ -4,7 +4,8 @@
 use crate::config::setting::{Setting, Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::Spec;
-use crate::options::values::{CoolOffMode, Parsed};
+use crate::options::problem::Checked;
+use crate::options::values::CoolOffMode;
 use crate::options::{
     BASE, BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
     DEADLINE, DELAYS, FACTOR, FAIL_MATCH, FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT,
@@ -63,7 +64,7 @@ static NEEDS: [Needs; 4] = [
 ];
 
 /// Returns an error for the first option of the command line that has no effect.
-pub(super) fn check(settings: &Settings) -> Parsed<()> {
+pub(super) fn check(settings: &Settings) -> Checked<()> {
     for needs in &NEEDS {
         check_needs(settings, needs)?;
     }
@@ -92,7 +93,8 @@ pub(super) fn check(settings: &Settings) -> Parsed<()> {
     Ok(())
 }
 
-fn check_needs(settings: &Settings, needs: &Needs) -> Parsed<()> {
+/// Returns an error if one of the options is typed, and none of those that it needs is set.
+fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
     let mut given = needs.options.iter().filter_map(|opt| typed(settings, opt));
     let Some(setting) = given.find(|setting| !is_off(setting)) else {
         return Ok(());

@@ -190,6 +190,7 @@ impl Ledger {
         self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
     }
 
+    /// Counts attempts in the slot of this moment.
     fn count(&mut self, counts: Counts, now: Duration) {
         let until = self.slot_end(millis(now));
         match self.slots.last_mut() {

@@ -24,11 +24,19 @@ pub struct Classifier {
     pub has_retry_if: bool,
 }
 
+/// The verdict of a rule on failures that meet its conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleKind {
+    /// The failure is permanent.
+    Stop,
+    /// The failure is transient, unless a stop rule applies, too.
+    Retry,
+}
+
 /// Classifies a failure that meets all conditions of the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// True if the failure is permanent, false if transient.
-    pub stops: bool,
+    pub kind: RuleKind,
     /// Exit codes that match; 126 and 127 also match a command that cannot start.
     pub codes: Option<CodeSet>,
     /// Pattern that a line of the output must match.
@@ -51,6 +59,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the reason for a failure; None for a success.
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Verdict::Success => None,
@@ -159,10 +168,15 @@ impl Classifier {
     /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
-        let fail_match = self.fail_match.iter().find_map(|it| seen.text(*it));
-        let cause = if !self.has_good_code(end) {
-            // Other codes explain themselves.
-            (*end == End::Exited(0)).then_some(FailureCause::SuccessExit)
+        let fail_match = self
+            .fail_match
+            .iter()
+            .find_map(|pattern| seen.text(*pattern));
+        let cause = if *end == End::Exited(0) && !self.has_good_code(end) {
+            Some(FailureCause::SuccessExit)
+        } else if !self.has_good_code(end) {
+            // The end explains itself.
+            None
         } else if fail_match.is_some() {
             Some(FailureCause::FailMatch)
         } else if self.lacks_success_match(seen) {
@@ -180,7 +194,7 @@ impl Classifier {
     /// Returns true if `--success-match` is given and no line matches.
     fn lacks_success_match(&self, seen: &Seen) -> bool {
         let mut patterns = self.success_match.iter();
-        !self.success_match.is_empty() && patterns.all(|it| seen.text(*it).is_none())
+        !self.success_match.is_empty() && patterns.all(|pattern| seen.text(*pattern).is_none())
     }
 
     /// Judges a successful attempt that `--success-if` calls a failure.
@@ -198,8 +212,8 @@ impl Classifier {
     }
 
     /// Returns INT or QUIT if it ended the command: the user, who may have pressed a key on a terminal of the command's
-    /// own (`sudo`, `ssh -t`, `docker run -it`), wants no further attempt. A code listed by `--success-exit` or
-    /// `--retry-exit` is none. No timeout is, as backoff then has sent the signal.
+    /// own (`sudo`, `ssh -t`, `docker run -it`), wants no further attempt. Returns None if `--success-exit` or
+    /// `--retry-exit` lists the code, and after a timeout, as backoff then has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -213,11 +227,13 @@ impl Classifier {
         }
     }
 
+    /// Judges a failed attempt: survivors, stop rules and lost output make it permanent, then retry rules make it
+    /// transient.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
         } = failure.outcome;
-        // Whatever the rules say, as the next attempt would meet locks and ports of this one.
+        // Before all rules, as the next attempt would meet locks and ports of the survivors.
         if !survivors.is_empty() {
             return failure.permanent(Why::Survivors);
         }
@@ -225,12 +241,10 @@ impl Classifier {
         let mut retry_rules = Vec::new();
         for rule in &self.rules {
             if rule.applies(failure.outcome) {
-                let rules = if rule.stops {
-                    &mut stop_rules
-                } else {
-                    &mut retry_rules
-                };
-                rules.push(rule);
+                match rule.kind {
+                    RuleKind::Stop => stop_rules.push(rule),
+                    RuleKind::Retry => retry_rules.push(rule),
+                }
             }
         }
         if let Some(first) = stop_rules.first() {
@@ -263,7 +277,7 @@ impl Classifier {
         if self.has_retry_if {
             return Verdict::Ask(failure.reason(Why::ByDefault));
         }
-        let has_retry_rule = self.rules.iter().any(|rule| !rule.stops);
+        let has_retry_rule = self.rules.iter().any(|rule| rule.kind == RuleKind::Retry);
         // Retry rules list transient failures of the command; with `--success-if` the command itself calls this end a
         // success.
         if has_retry_rule && failure.cause != Some(FailureCause::SuccessIf) {
@@ -316,6 +330,7 @@ impl Failure<'_> {
 }
 
 impl Rule {
+    /// Returns true if the failure meets all conditions of the rule.
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self
             .codes
@@ -325,7 +340,7 @@ impl Rule {
             .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
         // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
         // list `timeout`.
-        let is_by_pattern_alone = !self.stops && self.codes.is_none();
+        let is_by_pattern_alone = self.kind == RuleKind::Retry && self.codes.is_none();
         if is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)) {
             return false;
         }

@@ -177,6 +177,7 @@ impl Delays {
         }
     }
 
+    /// Returns the uniform distribution between two numbers of nanoseconds, with the cap.
     fn uniform(&self, low: f64, high: f64) -> Distribution {
         Distribution::Uniform {
             low,
@@ -247,6 +248,7 @@ impl Distribution {
         }
     }
 
+    /// Returns the shortest wait that may be drawn.
     pub fn least(&self) -> Duration {
         match *self {
             Distribution::Uniform { low, cap, .. } => from_nanos(low).min(cap),

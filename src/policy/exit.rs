@@ -74,7 +74,9 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
                 Some(code) => Exit::Code(code),
                 None => as_it_ended(end, overrides.zero),
             },
-            Stop::Succeeded { flaky: false } | Stop::Ended(_) => as_it_ended(end, overrides.zero),
+            Stop::Succeeded { flaky: false } | Stop::EndedOnSuccess(_) => {
+                as_it_ended(end, overrides.zero)
+            }
             Stop::FailureCame => Exit::Code(0),
             Stop::GaveUp(why) => match overrides.for_giving_up(why) {
                 Some(code) => Exit::Code(code),

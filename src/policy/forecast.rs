@@ -81,7 +81,7 @@ pub enum RowsEnd {
 /// Returns the forecast of a run. It ends by a limit on retries, or by a limit on time that the mean total reaches.
 /// `before` passes before the first attempt.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
-    let mut sample = Sample::new(delays, time_limit(limits, before));
+    let mut sample = SampledRuns::new(delays, time_limit(limits, before));
     let mut rows = Vec::new();
     let mut in_time = Spread::none(0);
     loop {
@@ -112,7 +112,7 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
 
 /// Returns the waits of the run that draws from `rng`. `before` passes before the first attempt.
 pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn Rng) -> Forecast {
-    let time_limit = limits.latest_begin().map(|(limit, _)| limit);
+    let time_limit = limits.latest_begin().map(|latest| latest.limit);
     let mut rows: Vec<WaitRow> = Vec::new();
     let mut previous = None;
     let mut total = Duration::ZERO;
@@ -143,8 +143,8 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
 
 /// Returns the time that waits may take, if `before` passes before the first attempt.
 fn time_limit(limits: &Limits, before: Duration) -> Option<Duration> {
-    let (limit, _) = limits.latest_begin()?;
-    Some(limit.saturating_sub(before))
+    let latest = limits.latest_begin()?;
+    Some(latest.limit.saturating_sub(before))
 }
 
 /// A sampled run.
@@ -158,7 +158,7 @@ struct SampledRun {
 }
 
 /// Runs that are drawn beside each other, one retry after the other.
-struct Sample<'a> {
+struct SampledRuns<'a> {
     delays: &'a Delays,
     /// No retry begins at this time or later.
     time_limit: Option<Duration>,
@@ -170,15 +170,16 @@ struct Sample<'a> {
     mean: f64,
 }
 
-impl Sample<'_> {
-    fn new(delays: &Delays, time_limit: Option<Duration>) -> Sample<'_> {
+impl SampledRuns<'_> {
+    /// Begins the sampled runs, none of which has waited yet.
+    fn new(delays: &Delays, time_limit: Option<Duration>) -> SampledRuns<'_> {
         // Runs without jitter are all equal.
         let runs = if delays.jitter == Jitter::None {
             1
         } else {
             SAMPLED_RUNS
         };
-        Sample {
+        SampledRuns {
             delays,
             time_limit,
             runs: vec![SampledRun::default(); runs],

@@ -12,7 +12,7 @@ pub struct Outcome {
     /// Running time, without time in which backoff was stopped (Ctrl-Z).
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
-    pub cut: Cut,
+    pub forced_end: ForcedEnd,
     /// Processes of the attempt that could not be ended.
     pub survivors: Vec<Survivor>,
     /// Findings in the streams that options examine.
@@ -53,7 +53,7 @@ impl Outcome {
         Outcome {
             end,
             ran,
-            cut: Cut::default(),
+            forced_end: ForcedEnd::default(),
             survivors: Vec::new(),
             seen: Seen::default(),
         }
@@ -77,7 +77,7 @@ impl Outcome {
 
 /// Details of an end that backoff caused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct ForcedEnd {
     /// Length of `--timeout` or `--idle-timeout`, if one of them ended the attempt.
     pub limit: Option<Duration>,
     /// The first signal was not enough.
@@ -91,9 +91,9 @@ pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A death by KILL names KILL itself.
-        let names_kill = self.cut.took_kill && matches!(self.end, End::TimedOut(_));
+        let names_kill = self.forced_end.took_kill && matches!(self.end, End::TimedOut(_));
         let and = if names_kill { NEEDED_KILL } else { "" };
-        let limit = self.cut.limit.map(exact);
+        let limit = self.forced_end.limit.map(exact);
         match (&self.end, limit) {
             (End::TimedOut(TimeLimit::Timeout), Some(limit)) => {
                 write!(f, "timed out{and} (--timeout {limit})")

@@ -45,28 +45,48 @@ static LIST: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Status 429 in a status line, a message or a structure.
-static TOO_MANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static STATUS_429: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(r"(?: http/[\d.]+\s+ | \b(?:status|error|code)\b[^\d\n]{0,12} ) 429\b | \b429\s+too\b")
 });
 
-/// Limits that an attempt's output tells about.
+/// Rate limits that an attempt's output tells about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RateLimits {
-    limits: Vec<Limit>,
-    /// The output has a status 429.
-    too_many: bool,
+    limits: Vec<RateLimit>,
+    /// The output has a status 429: a limit that does not say how much is left counts as spent.
+    has_status_429: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Limit {
+struct RateLimit {
     /// The parts of the field's name that other limits do not have.
     name: String,
-    /// True if nothing is left; None if no field says how much is.
-    is_spent: Option<bool>,
-    /// Seconds or a date until the limit is full again.
-    reset: Option<Duration>,
-    /// Seconds from now, which need no clock, and outrank a date.
+    left: Left,
+    /// Time until the limit is full again, of a date or an epoch.
+    reset_at: Option<Duration>,
+    /// Time until the limit is full again, of a number of seconds, which needs no clock and so outranks a date.
     reset_after: Option<Duration>,
+}
+
+/// How much of a limit is left. If several fields tell about one limit, the last variant counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    /// No field tells.
+    #[default]
+    Unknown,
+    Something,
+    Nothing,
+}
+
+impl Left {
+    /// Returns how much is left if a field says `remaining`, whose number was read like one of seconds.
+    fn of_remaining(number: Duration) -> Left {
+        if number.is_zero() {
+            Left::Nothing
+        } else {
+            Left::Something
+        }
+    }
 }
 
 impl RateLimits {
@@ -75,7 +95,7 @@ impl RateLimits {
         if !HINT.iter().any(|hint| hint.is_match(line)) {
             return;
         }
-        self.too_many |= TOO_MANY.iter().any(|status| status.is_match(line));
+        self.has_status_429 |= STATUS_429.iter().any(|status| status.is_match(line));
         for found in FIELD.iter().flat_map(|field| field.captures_iter(line)) {
             self.read_field(&found, line, now);
         }
@@ -91,46 +111,57 @@ impl RateLimits {
     pub(super) fn wait(&self, longest: Duration) -> Option<Duration> {
         self.limits
             .iter()
-            .filter(|limit| limit.is_spent.unwrap_or(self.too_many))
-            .filter_map(|limit| limit.reset_after.or(limit.reset))
+            .filter(|limit| self.is_spent(limit))
+            .filter_map(|limit| limit.reset_after.or(limit.reset_at))
             .filter(|reset| *reset <= longest)
             .max()
     }
 
-    /// Returns the limit of this name, or None if there are too many.
-    fn limit(&mut self, name: String) -> Option<&mut Limit> {
+    fn is_spent(&self, limit: &RateLimit) -> bool {
+        match limit.left {
+            Left::Nothing => true,
+            Left::Something => false,
+            Left::Unknown => self.has_status_429,
+        }
+    }
+
+    /// Returns the limit of this name, which is added if it is new; None if there are too many.
+    fn limit_named(&mut self, name: String) -> Option<&mut RateLimit> {
         if let Some(at) = self.limits.iter().position(|limit| limit.name == name) {
             return self.limits.get_mut(at);
         }
         if self.limits.len() == MOST_LIMITS {
             return None;
         }
-        self.limits.push(Limit {
+        self.limits.push(RateLimit {
             name,
-            ..Limit::default()
+            ..RateLimit::default()
         });
         self.limits.last_mut()
     }
 
+    /// Reads one match of [`FIELD`] in a line.
     fn read_field(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
         let text =
             |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
-        let number = text("number").map(|number| length(&format!("{number}s")));
+        let seconds = text("number").map(|number| length(&format!("{number}s")));
         let parts = ["before", "middle", "behind"];
         let name: String = parts.into_iter().filter_map(text).collect();
         let name = name.to_ascii_lowercase().replace('_', "-");
-        // GitHub and Twitter always send an epoch.
-        let is_epoch = matches!(&*name, "x-") && text("after").is_none();
-        let Some(limit) = self.limit(name) else {
+        // The reset of GitHub and Twitter, whose fields have no further part in their names, is always an epoch.
+        let is_epoch = name == "x-" && text("after").is_none();
+        let Some(limit) = self.limit_named(name) else {
             return;
         };
         if text("remaining").is_some() {
-            limit.is_spent = limit.is_spent.max(number.map(|left| left.is_zero()));
+            // The value of this field is a plain number, not one of seconds.
+            let left = seconds.map_or(Left::Unknown, Left::of_remaining);
+            limit.left = limit.left.max(left);
             return;
         }
-        let of_number = match number {
-            Some(number) if is_epoch || number > LAST_RESET => until_epoch(number, now),
-            number => number,
+        let of_number = match seconds {
+            Some(seconds) if is_epoch || seconds > LAST_RESET => until_epoch(seconds, now),
+            seconds => seconds,
         };
         let of_date = text("date").and_then(|date| until_date(date, now));
         let reset = text("lengths").map(length).or(of_date).or(of_number);
@@ -138,7 +169,7 @@ impl RateLimits {
         if text("after").is_some() {
             limit.reset_after = limit.reset_after.max(reset);
         } else {
-            limit.reset = limit.reset.max(reset);
+            limit.reset_at = limit.reset_at.max(reset);
         }
     }
 
@@ -147,10 +178,10 @@ impl RateLimits {
         for item in list.split(',') {
             let mut parts = item.split(';');
             let first = parts.next().unwrap_or_default().trim();
-            // An item of the older form is a parameter by itself, of the only limit.
-            let is_parameter = first.contains('=');
-            let name = if is_parameter { "" } else { first };
-            let parameters = parts.chain(is_parameter.then_some(first));
+            // An item of the older form is a parameter by itself, of the only limit, which has no name.
+            let is_older_form = first.contains('=');
+            let name = if is_older_form { "" } else { first };
+            let parameters = parts.chain(is_older_form.then_some(first));
             for parameter in parameters {
                 let Some((key, value)) = parameter.split_once('=') else {
                     continue;
@@ -160,20 +191,21 @@ impl RateLimits {
         }
     }
 
+    /// Reads one parameter of a limit: `r=0` or `remaining=0` is what is left, `t=30` or `reset=30` the seconds until
+    /// the limit is full again.
     fn read_parameter(&mut self, name: &str, key: &str, value: &str) {
         let digits = value.trim().split(|c: char| !c.is_ascii_digit()).next();
         let Ok(number) = digits.unwrap_or_default().parse::<u64>() else {
             return;
         };
-        let Some(limit) = self.limit(name.to_owned()) else {
+        let Some(limit) = self.limit_named(name.to_owned()) else {
             return;
         };
+        let seconds = Duration::from_secs(number);
         match key.trim().to_ascii_lowercase().as_str() {
-            "r" | "remaining" => limit.is_spent = limit.is_spent.max(Some(number == 0)),
-            "t" | "reset" => {
-                let reset = Duration::from_secs(number);
-                let reset = Some(reset).filter(|reset| *reset <= LAST_RESET);
-                limit.reset_after = limit.reset_after.max(reset);
+            "r" | "remaining" => limit.left = limit.left.max(Left::of_remaining(seconds)),
+            "t" | "reset" if seconds <= LAST_RESET => {
+                limit.reset_after = limit.reset_after.max(Some(seconds));
             }
             _ => {}
         }

@@ -66,7 +66,7 @@ impl RetryAfter {
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
         if let Some(request) = &*REQUEST {
             for found in request.captures_iter(line) {
-                let request = Request {
+                let request = WaitRequest {
                     line,
                     found: &found,
                 };
@@ -84,12 +84,12 @@ impl RetryAfter {
 }
 
 /// One match of [`REQUEST`].
-struct Request<'a> {
+struct WaitRequest<'a> {
     line: &'a [u8],
     found: &'a Captures,
 }
 
-impl Request<'_> {
+impl WaitRequest<'_> {
     /// Returns the wait that the request asks for, if it is one.
     fn wait(&self, now: SystemTime) -> Option<Duration> {
         // A program's message about its own retries.

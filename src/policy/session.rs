@@ -32,7 +32,7 @@ pub enum Stop {
     /// `--until failure`, and an attempt failed.
     FailureCame,
     /// `--until never`: the run ended after a successful attempt.
-    Ended(GiveUp),
+    EndedOnSuccess(GiveUp),
     GaveUp(GiveUp),
 }
 
@@ -175,11 +175,12 @@ impl<'p> Session<'p> {
     /// failure.
     pub fn ended_by(&self, why: GiveUp, verdict: &Verdict) -> Stop {
         match (self.limits.until, verdict) {
-            (Until::Never, Verdict::Success) => Stop::Ended(why),
+            (Until::Never, Verdict::Success) => Stop::EndedOnSuccess(why),
             _ => Stop::GaveUp(why),
         }
     }
 
+    /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
@@ -336,20 +337,40 @@ impl<'p> Session<'p> {
 
     /// Returns the limit on time that forbids an attempt after this wait, if one does.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
-        let (limit, why) = self.limits.latest_begin()?;
-        (elapsed.saturating_add(wait) >= limit).then_some(why)
+        let latest = self.limits.latest_begin()?;
+        let begin = elapsed.saturating_add(wait);
+        if begin >= latest.limit {
+            Some(latest.why)
+        } else {
+            None
+        }
     }
 }
 
+/// A limit on the time at which an attempt may begin.
+#[derive(Debug, Clone, Copy)]
+pub struct LatestBegin {
+    /// Time since the run began at which no attempt may begin any more.
+    pub limit: Duration,
+    /// Reason to give up then.
+    pub why: GiveUp,
+}
+
 impl Limits {
-    /// Returns the earlier of the limits on the time at which an attempt may begin.
-    pub fn latest_begin(&self) -> Option<(Duration, GiveUp)> {
-        let deadline = self.deadline.map(|limit| (limit, GiveUp::Deadline));
-        let stop_after = self.stop_after.map(|limit| (limit, GiveUp::StopAfter));
+    /// Returns the earlier one of `--deadline` and `--stop-after`, which both limit the begin of an attempt.
+    pub fn latest_begin(&self) -> Option<LatestBegin> {
+        let deadline = self.deadline.map(|limit| LatestBegin {
+            limit,
+            why: GiveUp::Deadline,
+        });
+        let stop_after = self.stop_after.map(|limit| LatestBegin {
+            limit,
+            why: GiveUp::StopAfter,
+        });
         deadline
             .into_iter()
             .chain(stop_after)
-            .min_by_key(|(limit, _)| *limit)
+            .min_by_key(|latest| latest.limit)
     }
 }
 

@@ -30,6 +30,7 @@ impl CodeSet {
         self.timeout = true;
     }
 
+    /// Returns the codes of both sets.
     pub fn union(self, other: CodeSet) -> CodeSet {
         CodeSet {
             codes: [

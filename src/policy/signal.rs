@@ -1,6 +1,7 @@
 //! Numbers and names of signals. `process` handles the signals.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use nix::libc;
@@ -50,20 +51,20 @@ impl Signal {
     }
 }
 
-/// Returns the first and the last real-time signal, if the platform has any. On Linux RTMIN is the number that bash and
+/// Returns the numbers of the real-time signals, if the platform has any. On Linux RTMIN is the number that bash and
 /// `kill(1)` use with glibc, whichever C library this program has.
-fn real_time() -> Option<(i32, i32)> {
+fn real_time() -> Option<RangeInclusive<i32>> {
     if cfg!(any(target_os = "linux", target_os = "android")) {
-        Some((34, 64))
+        Some(34..=64)
     } else if cfg!(target_os = "freebsd") {
-        Some((65, 126))
+        Some(65..=126)
     } else {
         None
     }
 }
 
 fn highest() -> i32 {
-    real_time().map_or(31, |(_, last)| last)
+    real_time().map_or(31, |range| *range.end())
 }
 
 impl fmt::Display for Signal {
@@ -73,7 +74,7 @@ impl fmt::Display for Signal {
             return f.write_str(known.as_str());
         }
         match real_time() {
-            Some((first, last)) if (first..=last).contains(&number) => match number - first {
+            Some(range) if range.contains(&number) => match number - range.start() {
                 0 => f.write_str("SIGRTMIN"),
                 n => write!(f, "SIGRTMIN+{n}"),
             },
@@ -110,20 +111,26 @@ impl FromStr for Signal {
 
 /// Reads `RTMIN`, `RTMIN+N`, `RTMAX` and `RTMAX-N`, within the platform's range.
 fn real_time_by_name(name: &str) -> Option<Signal> {
-    let (first, last) = real_time()?;
-    let (start, offset) = match name.strip_prefix("RTMIN") {
-        Some(offset) => (first, offset),
-        None => (last, name.strip_prefix("RTMAX")?),
+    let range = real_time()?;
+    let number = if let Some(offset) = name.strip_prefix("RTMIN") {
+        range.start().checked_add(signed(offset)?)?
+    } else {
+        let offset = name.strip_prefix("RTMAX")?;
+        range.end().checked_add(signed(offset)?)?
     };
-    let offset = match offset.as_bytes() {
-        [] => 0,
-        [b'+' | b'-', ..] => offset.parse().ok()?,
-        _ => return None,
-    };
-    let number = start.checked_add(offset)?;
-    (first..=last)
-        .contains(&number)
-        .then(|| Signal::from_number(number))?
+    if !range.contains(&number) {
+        return None;
+    }
+    Signal::from_number(number)
+}
+
+/// Reads `+N` or `-N`; an empty text is 0.
+fn signed(offset: &str) -> Option<i32> {
+    match offset.as_bytes() {
+        [] => Some(0),
+        [b'+' | b'-', ..] => offset.parse().ok(),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -56,16 +56,16 @@ pub(super) fn regex(text: &str) -> Option<Regex> {
 
 /// Returns the time until a date: zero if it has passed, None if it is no date.
 pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
-    let (date, ahead_of_utc) = without_zone(date);
-    let http_date = httpdate::parse_http_date(&format!("{date} GMT"));
-    let date = http_date
-        .or_else(|_| httpdate::parse_http_date(date))
+    let ZonedDate { local, zone } = without_zone(date);
+    let http_date = httpdate::parse_http_date(&format!("{local} GMT"));
+    let local = http_date
+        .or_else(|_| httpdate::parse_http_date(local))
         .ok()
-        .or_else(|| humantime::parse_rfc3339_weak(date).ok())?;
-    // A clock east of Greenwich is ahead.
-    let date = match ahead_of_utc {
-        Zone::East(ahead) => date.checked_sub(ahead)?,
-        Zone::West(behind) => date.checked_add(behind)?,
+        .or_else(|| humantime::parse_rfc3339_weak(local).ok())?;
+    // A clock east of Greenwich is ahead of UTC.
+    let date = match zone {
+        Zone::East(ahead) => local.checked_sub(ahead)?,
+        Zone::West(behind) => local.checked_add(behind)?,
     };
     Some(date.duration_since(now).unwrap_or_default())
 }
@@ -76,35 +76,56 @@ enum Zone {
     West(Duration),
 }
 
+/// A date split before its zone.
+struct ZonedDate<'d> {
+    /// Date and time as a clock in the zone shows them.
+    local: &'d str,
+    zone: Zone,
+}
+
+impl ZonedDate<'_> {
+    fn utc(local: &str) -> ZonedDate<'_> {
+        ZonedDate {
+            local,
+            zone: Zone::East(Duration::ZERO),
+        }
+    }
+}
+
 /// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC.
-fn without_zone(date: &str) -> (&str, Zone) {
-    const UTC: Zone = Zone::East(Duration::ZERO);
+fn without_zone(date: &str) -> ZonedDate<'_> {
     for name in ["GMT", "UTC", "Z", "gmt", "utc", "z"] {
-        if let Some(date) = date.strip_suffix(name) {
-            return (date.trim_end(), UTC);
+        if let Some(local) = date.strip_suffix(name) {
+            return ZonedDate::utc(local.trim_end());
         }
     }
     // Dates have dashes, too, but before the time.
     let time = date.rfind(':').map_or(0, |colon| colon.saturating_sub(4));
     let Some(sign) = date[time..].rfind(['+', '-']).map(|at| time + at) else {
-        return (date, UTC);
+        return ZonedDate::utc(date);
     };
     let digits: String = date[sign + 1..]
         .chars()
         .filter(char::is_ascii_digit)
         .collect();
-    let Ok(zone) = digits.parse::<u64>() else {
-        return (date, UTC);
+    let Ok(hours_and_minutes) = digits.parse::<u64>() else {
+        return ZonedDate::utc(date);
     };
-    let distance = Duration::from_secs((zone / 100 * 60 + zone % 100) * 60);
-    let date_alone = date[..sign].trim_end();
-    match &date[sign..=sign] {
-        "+" => (date_alone, Zone::East(distance)),
-        _ => (date_alone, Zone::West(distance)),
+    let hours = hours_and_minutes / 100;
+    let minutes = hours_and_minutes % 100;
+    let distance = Duration::from_secs((hours * 60 + minutes) * 60);
+    let zone = match &date[sign..=sign] {
+        "+" => Zone::East(distance),
+        _ => Zone::West(distance),
+    };
+    ZonedDate {
+        local: date[..sign].trim_end(),
+        zone,
     }
 }
 
-/// Adds up lengths as long as each unit is smaller than the one before; `5s, 10s` is 5 seconds. Saturates.
+/// Adds up the lengths of a text, such as `1m30s`, up to one whose unit is not smaller than the unit before: `5s, 10s`
+/// is 5 seconds. Saturates.
 pub(super) fn length(text: &str) -> Duration {
     let mut total = 0_u128;
     let mut last_unit = u128::MAX;
@@ -120,10 +141,10 @@ pub(super) fn length(text: &str) -> Duration {
         last_unit = unit;
         total = total.saturating_add(nanos(number, unit));
     }
-    let seconds = u64::try_from(total / SECOND);
-    seconds.map_or(Duration::MAX, |seconds| {
-        Duration::new(seconds, (total % SECOND) as u32)
-    })
+    match u64::try_from(total / SECOND) {
+        Ok(seconds) => Duration::new(seconds, (total % SECOND) as u32),
+        Err(_) => Duration::MAX,
+    }
 }
 
 /// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.

@@ -30,7 +30,7 @@ pub(crate) struct Forked {
 
 /// The state of a [`Forked`].
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum ForkedState {
     Runs,
     /// With all that the child has written: nothing if it died.
     Ended(Vec<u8>),
@@ -71,21 +71,22 @@ impl Forked {
     }
 
     /// Returns the state, without waiting. An end is returned once.
-    pub(crate) fn progress(&mut self) -> Progress {
+    pub(crate) fn state(&mut self) -> ForkedState {
         let mut chunk = [0; 4096];
         loop {
             match read(&self.pipe, &mut chunk) {
-                Ok(0) => return Progress::Ended(std::mem::take(&mut self.received)),
+                Ok(0) => return ForkedState::Ended(std::mem::take(&mut self.received)),
                 Ok(count) => self.received.extend_from_slice(&chunk[..count]),
                 Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => return Progress::Runs,
+                Err(Errno::EAGAIN) => return ForkedState::Runs,
                 // The answer cannot be read, now or later.
-                Err(_) => return Progress::Ended(std::mem::take(&mut self.received)),
+                Err(_) => return ForkedState::Ended(std::mem::take(&mut self.received)),
             }
         }
     }
 }
 
+/// Cuts the child off from everything that it shares with backoff, and limits its life.
 fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     close_all_except(answer.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.
@@ -101,9 +102,9 @@ fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     alarm::set(u32::try_from(seconds).unwrap_or(u32::MAX).max(1));
 }
 
-/// Sends an answer. If nobody waits for it any more, it is lost.
+/// Writes an answer to the parent, which may have given up: then the answer is lost.
 fn send(pipe: BorrowedFd<'_>, mut answer: &[u8]) {
-    while let [_, ..] = answer {
+    while !answer.is_empty() {
         match uninterrupted(|| write(pipe, answer)) {
             Ok(count) => answer = &answer[count..],
             Err(_) => return,

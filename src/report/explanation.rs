@@ -1,17 +1,17 @@
 //! Explains the end of a run, and names the option that allows more.
 
-use super::text::Text;
+use super::text::Sentences;
 use super::words::{limiting_option, still_run, typed_limit, with_detail};
 use crate::policy::budget::Counts;
-use crate::policy::classifier::{Rule, Verdict, Why};
+use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{GiveUp, Until};
 use crate::policy::sets::CodeSet;
 use crate::run::event::JudgedAttempt;
 use crate::text::{length, printable};
 
-impl Text<'_> {
-    /// Adds the reason for the end in brackets, and advice.
+impl Sentences<'_> {
+    /// Adds the reason for the end to `how` in brackets, and advice after it.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
         // The deadline ended the predicate, even if `--stop-after` has passed, too.
         let why = match attempt.verdict.why() {
@@ -55,6 +55,7 @@ impl Text<'_> {
         reason.is_some_and(|reason| reason.is_typed)
     }
 
+    /// Returns the reason for the end.
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
         let limit = typed_limit(&self.plan.limits, why);
@@ -88,6 +89,7 @@ impl Text<'_> {
         }
     }
 
+    /// Returns the reason if `--attempts` ended the run.
     fn too_many_attempts(&self, verdict: &Verdict) -> &'static str {
         if *verdict == Verdict::Success && self.plan.limits.until == Until::Success {
             "too few successes in a row"
@@ -96,6 +98,7 @@ impl Text<'_> {
         }
     }
 
+    /// Returns the reason if the budget allowed no retry.
     fn budget_exhausted(&self, counts: Counts) -> String {
         let Counts { attempts, retries } = counts;
         let window = match &self.plan.budget {
@@ -106,6 +109,7 @@ impl Text<'_> {
         format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
     }
 
+    /// Returns the statement that a retry could do harm, with the reason.
     fn not_idempotent(&self) -> String {
         let why = match &self.plan.not_idempotent {
             Some(reason) => printable(&reason.why),
@@ -140,7 +144,7 @@ impl Text<'_> {
         format!("permanent: {how}")
     }
 
-    /// Says that no retry rule matched, and names the preset if all retry rules are of one preset.
+    /// Returns the statement that no retry rule matched, with the preset if all retry rules are of one preset.
     fn no_match(&self) -> String {
         match self.only_preset() {
             Some(preset) => format!("no rule of {preset} matches"),
@@ -157,10 +161,11 @@ impl Text<'_> {
 
     fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
         let rules = self.plan.classifier.rules.iter();
-        rules.filter(|rule| !rule.stops)
+        rules.filter(|rule| rule.kind == RuleKind::Retry)
     }
 
-    /// Returns what would have to match if no rule of the only preset does, and the option that adds a rule.
+    /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option that
+    /// adds a rule.
     fn rule_to_add(&self, attempt: &JudgedAttempt) -> String {
         let (Some(Why::NoRuleMatched), Some(preset)) = (attempt.verdict.why(), self.only_preset())
         else {

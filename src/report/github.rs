@@ -52,6 +52,7 @@ pub(super) fn group(
     }
 }
 
+/// Escapes a text for a command of the runner, which is one line.
 fn escaped(text: &str) -> String {
     without_runner_commands(text)
         .replace('%', "%25")

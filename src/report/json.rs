@@ -48,10 +48,11 @@ impl Formatter for Harmless {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        // Number of `#` before the character, with only letters and digits between.
+        // Number of `#` so far in what may become `##[` or `##vso[`.
         let mut hashes = 0;
         for c in fragment.chars() {
-            if is_printable(c) && !(c == '[' && hashes >= 2) {
+            let begins_command = c == '[' && hashes >= 2;
+            if is_printable(c) && !begins_command {
                 write!(writer, "{c}")?;
             } else {
                 // JSON escapes UTF-16.
@@ -59,9 +60,10 @@ impl Formatter for Harmless {
                     write!(writer, "\\u{unit:04x}")?;
                 }
             }
+            let continues_name = hashes >= 2 && c.is_ascii_alphanumeric();
             if c == '#' {
                 hashes += 1;
-            } else if !c.is_ascii_alphanumeric() || hashes < 2 {
+            } else if !continues_name {
                 hashes = 0;
             }
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::json::{self, Fields, Object, seconds};
 use super::rule;
-use super::text::{self, Text};
+use super::text::{self, Sentences};
 use super::words;
 use crate::policy::classifier::Verdict;
 use crate::policy::outcome::{End, Outcome, Survival, Survivor};
@@ -27,7 +27,7 @@ impl JsonLog {
     /// other run has a complete log.
     pub(super) fn lines(
         &mut self,
-        text: &Text<'_>,
+        text: &Sentences<'_>,
         moment: &Moment,
         event: &Event<'_>,
     ) -> Option<String> {
@@ -84,7 +84,7 @@ impl Record {
 }
 
 /// Returns the record of an event, or None if the log leaves the event out.
-fn record(text: &Text<'_>, event: &Event<'_>) -> Option<Record> {
+fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),
         Event::Ended { outcome, verdict } => return ended(text.plan, outcome, (*verdict)?),
@@ -108,7 +108,7 @@ fn record(text: &Text<'_>, event: &Event<'_>) -> Option<Record> {
         Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => Record::warning(format!("cooling off for {}", length(*wait))),
         // `record` does not know this run's own limit, and so no number of calls.
-        Event::Nested(nesting) => Record::warning(text::nested(nesting, None)),
+        Event::Nested(nesting) => Record::warning(text::nested_warning(nesting, None)),
         Event::Skipped(left) => Record::new("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted { signal, .. } => {
             Record::new("interrupted", vec![("signal", signal.number().into())])
@@ -149,7 +149,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {
             // `Ended`: a success was the last end with `--until never`.
-            Stop::Succeeded { .. } | Stop::Ended(_) => "succeeded",
+            Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
         }),
@@ -198,6 +198,7 @@ fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// Returns the word for a verdict in the log and the report.
 fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",

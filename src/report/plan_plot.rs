@@ -104,6 +104,7 @@ fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     bar
 }
 
+/// Returns the columns that a wait takes, if the longest one takes `width`.
 fn columns_of(wait: Duration, longest: Duration, width: usize) -> usize {
     if longest.is_zero() {
         return 0;

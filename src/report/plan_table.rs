@@ -12,21 +12,31 @@ use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, drawn, forecas
 use crate::run::plan::Plan;
 use crate::text::length;
 
-/// A column: its heading and its least width.
-type Column = (&'static str, usize);
+struct Column {
+    heading: &'static str,
+    least_width: usize,
+}
 
+const fn column(heading: &'static str, least_width: usize) -> Column {
+    Column {
+        heading,
+        least_width,
+    }
+}
+
+/// Columns if waits are random.
 const RANDOM: [Column; 7] = [
-    ("retry", 5),
-    ("least", 9),
-    ("mean", 9),
-    ("most", 9),
-    ("mean total", 13),
-    ("90% of totals", 20),
-    ("most total", 13),
+    column("retry", 5),
+    column("least", 9),
+    column("mean", 9),
+    column("most", 9),
+    column("mean total", 13),
+    column("90% of totals", 20),
+    column("most total", 13),
 ];
 
 /// Columns if no wait is random.
-const EXACT: [Column; 3] = [("retry", 5), ("wait", 9), ("total", 13)];
+const EXACT: [Column; 3] = [column("retry", 5), column("wait", 9), column("total", 13)];
 
 /// Returns the table that `--plan` prints.
 pub(crate) fn table(plan: &Plan) -> String {
@@ -47,19 +57,19 @@ fn columns(rows: &[WaitRow]) -> String {
     }
 }
 
-/// Returns a heading and lines of cells.
+/// Returns the headings of the columns and a line for each row of cells, aligned to the right.
 fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
     let heading = columns
         .iter()
-        .map(|(heading, _)| (*heading).to_owned())
+        .map(|column| column.heading.to_owned())
         .collect();
     let lines = [vec![heading], cells].concat();
     let mut widths = Vec::new();
-    for (column, (_, least)) in columns.iter().enumerate() {
-        let longest = lines.iter().map(|line| line[column].len()).max();
+    for (at, column) in columns.iter().enumerate() {
+        let longest = lines.iter().map(|line| line[at].len()).max();
         // Two blanks before each column except the first.
-        let blanks = if column == 0 { 0 } else { 2 };
-        widths.push((*least).max(longest.unwrap_or(0) + blanks));
+        let blanks = if at == 0 { 0 } else { 2 };
+        widths.push(column.least_width.max(longest.unwrap_or(0) + blanks));
     }
     let mut text = String::new();
     for line in &lines {
@@ -75,6 +85,7 @@ fn exact_cells(row: &WaitRow) -> Vec<String> {
     vec![row.retry.to_string(), length(row.mean), length(row.total)]
 }
 
+/// Returns the cells of a row, one for each of [`RANDOM`].
 fn random_cells(row: &WaitRow) -> Vec<String> {
     vec![
         row.retry.to_string(),
@@ -106,6 +117,7 @@ pub(crate) fn as_json(plan: &Plan) -> String {
     json::line(&Retries { retries, more })
 }
 
+/// Returns a row as an object. The names are part of the interface.
 fn row_as_json(row: &WaitRow) -> Object {
     Object(vec![
         ("retry", row.retry.into()),
@@ -184,6 +196,7 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     line + "\n"
 }
 
+/// Returns the second half of a sentence: how many retries a limit on time allows.
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     if low < high {
         return format!("ends 90% of runs after {low} to {high} retries");
@@ -197,8 +210,8 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
 
 /// Returns the option that limits the time of the run: `--deadline 5m`.
 fn time_limit(plan: &Plan) -> Option<String> {
-    let (_, why) = plan.limits.latest_begin()?;
-    Some(typed_limit(&plan.limits, why))
+    let latest = plan.limits.latest_begin()?;
+    Some(typed_limit(&plan.limits, latest.why))
 }
 
 /// Returns a range of waits: `0.5s to 1.5s`.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::json::{self, Object, seconds};
 use super::log::{attempt_fields, gave_up, result};
 use super::rule;
-use super::text::Text;
+use super::text::Sentences;
 use super::words::command_name;
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
@@ -56,7 +56,8 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    pub(super) fn observe(&mut self, text: &Text<'_>, moment: &Moment, event: &Event<'_>) {
+    /// Adds what an event tells to the report.
+    pub(super) fn observe(&mut self, text: &Sentences<'_>, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::github::{self, LastOutput};
 use super::log::JsonLog;
 use super::report_file::Report;
-use super::text::{Level, Text, level};
+use super::text::{Level, Sentences, level};
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
@@ -13,7 +13,7 @@ use crate::text::{escapes, timestamp, without_runner_commands};
 
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
-    text: Text<'a>,
+    text: Sentences<'a>,
     log: JsonLog,
     /// True while a group of the runner's log is open.
     is_in_group: bool,
@@ -33,7 +33,7 @@ impl<'a> Reporter<'a> {
         is_read_by_runner: fn() -> bool,
     ) -> Reporter<'a> {
         Reporter {
-            text: Text { plan, identity },
+            text: Sentences { plan, identity },
             log: JsonLog::default(),
             is_in_group: false,
             takes_color,
@@ -109,6 +109,7 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
+    /// Returns true if lines are colored.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {
@@ -119,6 +120,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
+/// Returns the escape sequence of a level; empty for none.
 fn color_of(level: Level) -> &'static str {
     match level {
         Level::Success => escapes::GREEN,

@@ -6,16 +6,16 @@ use crate::policy::session::GiveUp;
 use crate::run::event::Event;
 use crate::run::plan::Plan;
 
-/// No rule was asked: a failure is transient, a command that cannot start is not.
+/// No rule applied, so the default did: a failure is transient, a command that cannot start is not.
 const DEFAULT: &str = "default";
 /// Retry rules were given, and none matched.
 const NONE_MATCHED: &str = "none matched";
-/// Output was lost, or nobody reads it.
+/// Output was lost, or its reader is gone.
 const NO_READER: &str = "output not read";
 /// Processes of the attempt could not be ended.
 const SURVIVORS: &str = "survivors";
 
-/// Returns what decided whether a failure is retried; None for a success.
+/// Returns the name of what decided whether a failure is retried; None for a success.
 pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason()?;
     let is_refused = !plan.limits.idempotent && !reason.is_safe_to_repeat;
@@ -35,20 +35,24 @@ pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> O
     Some(rule.to_owned())
 }
 
-/// Returns what decided the end of a run that gave up.
+/// Returns the name of what decided that the run gave up; None if the event is not such an end.
 pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
-    let why = match event {
-        Event::Stopped { stop, .. } => stop.gave_up()?,
-        Event::NoTime { why, .. } => *why,
-        _ => return None,
-    };
-    let rule = match why {
-        GiveUp::Permanent => match event {
-            Event::Stopped { attempt, .. } => {
-                return of_attempt(plan, &attempt.outcome, &attempt.verdict);
-            }
-            _ => DEFAULT,
+    match event {
+        Event::Stopped { stop, attempt } => match stop.gave_up()? {
+            // The rule that made the failure permanent.
+            GiveUp::Permanent => of_attempt(plan, &attempt.outcome, &attempt.verdict),
+            limit => Some(of_limit(limit).to_owned()),
         },
+        // A limit on time passed before the first attempt.
+        Event::NoTime { why, .. } => Some(of_limit(*why).to_owned()),
+        _ => None,
+    }
+}
+
+/// Returns the option that made the run give up.
+fn of_limit(why: GiveUp) -> &'static str {
+    match why {
+        GiveUp::Permanent => DEFAULT,
         GiveUp::Attempts => "--attempts",
         GiveUp::Deadline => "--deadline",
         GiveUp::StopAfter => "--stop-after",
@@ -59,6 +63,5 @@ pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
         GiveUp::NotIdempotent => "--idempotent",
         GiveUp::Nested => "--nested",
         GiveUp::Stdin => "--stdin-limit",
-    };
-    Some(rule.to_owned())
+    }
 }

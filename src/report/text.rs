@@ -12,11 +12,18 @@ use crate::run::event::{Event, Interruption, JudgedAttempt, Moment, Wait};
 use crate::run::plan::{Identity, Nesting, Plan};
 use crate::text::{cut, length, name, printable, quoted, width};
 
+/// Turns events of a run into sentences.
 #[derive(Debug)]
-pub(crate) struct Text<'a> {
+pub(crate) struct Sentences<'a> {
     pub(super) plan: &'a Plan,
     pub(super) identity: &'a Identity,
 }
+
+/// Verbosities from which on an event is shown.
+const ALWAYS: i16 = i16::MIN;
+const QUIET: i16 = -1;
+const NORMAL: i16 = 0;
+const VERBOSE: i16 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
@@ -26,6 +33,7 @@ pub(super) enum Level {
     Error,
 }
 
+/// Returns how grave an event is, which decides the color and the kind of annotation.
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
@@ -38,7 +46,7 @@ pub(super) fn level(event: &Event<'_>) -> Level {
     }
 }
 
-impl Text<'_> {
+impl Sentences<'_> {
     /// Returns the line about an event without `backoff: `, or None if it is not shown.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
@@ -56,7 +64,7 @@ impl Text<'_> {
                 "standard input cannot be duplicated here: it is read ahead of the command, so that less may be left for others"
                     .to_owned(),
             ),
-            Event::Nested(nesting) => Some(nested(nesting, self.plan.limits.attempts)),
+            Event::Nested(nesting) => Some(nested_warning(nesting, self.plan.limits.attempts)),
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 Some(self.cannot_run(&attempt.outcome))
             }
@@ -64,46 +72,46 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the least verbosity that shows an event: -1 is `--quiet`, 0 the default, 1 `--verbose`; `i16::MIN`
-    /// always shows it. `-qq` is -2.
+    /// Returns the least verbosity that shows an event.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
-            Event::Warning(_) | Event::Failed(_) => i16::MIN,
+            Event::Warning(_) | Event::Failed(_) => ALWAYS,
             // Only the JSON log has a line for this event.
-            Event::Ended { outcome, .. } if outcome.could_not_start() => i16::MIN,
+            Event::Ended { outcome, .. } if outcome.could_not_start() => ALWAYS,
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
-                i16::MIN
+                ALWAYS
             }
             Event::Stopped { stop, attempt } => {
                 if attempt.verdict.is_silent_end(&attempt.outcome) {
-                    return 1;
+                    return VERBOSE;
                 }
                 match stop {
-                    Stop::Succeeded { flaky: false } => 1,
-                    Stop::GaveUp(_) => -1,
-                    Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::Ended(_) => 0,
+                    Stop::Succeeded { flaky: false } => VERBOSE,
+                    Stop::GaveUp(_) => QUIET,
+                    Stop::Succeeded { flaky: true }
+                    | Stop::FailureCame
+                    | Stop::EndedOnSuccess(_) => NORMAL,
                 }
             }
-            Event::NoTime { .. } => -1,
+            Event::NoTime { .. } => QUIET,
             Event::Started
             | Event::ReadAhead
             | Event::Confirming { .. }
             | Event::WaitSkipped
-            | Event::Skipped(_) => 1,
+            | Event::Skipped(_) => VERBOSE,
             // The status alone does not tell why no attempt follows.
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 ..
-            } => 0,
+            } => NORMAL,
+            // The signal interrupted no attempt: backoff itself dies by the signal, which tells enough.
+            Event::Interrupted { outcome: None, .. } => VERBOSE,
             Event::Interrupted {
-                signal, outcome, ..
-            } => {
-                // Without an outcome, the signal interrupted no attempt: backoff itself dies by the signal.
-                let needs_verbose =
-                    outcome.is_none_or(|outcome| self.is_obvious_interruption(*signal, outcome));
-                i16::from(needs_verbose)
-            }
-            _ => 0,
+                signal,
+                outcome: Some(outcome),
+                ..
+            } if self.is_obvious_interruption(*signal, outcome) => VERBOSE,
+            _ => NORMAL,
         }
     }
 
@@ -121,7 +129,7 @@ impl Text<'_> {
         is_success || outcome.end.code() == Some(signal.shell_status())
     }
 
-    /// Returns the part after the label, if the event has a line.
+    /// Returns the part of a sentence after the label, or None if the event has no sentence.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -156,12 +164,13 @@ impl Text<'_> {
         })
     }
 
+    /// Returns the end of the run in words.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
         match stop {
             Stop::Succeeded { .. } => format!("succeeded on {number} after {elapsed}"),
-            Stop::Ended(why) => {
+            Stop::EndedOnSuccess(why) => {
                 let done = format!("succeeded on {number} after {elapsed}");
                 self.explained(done, why, attempt)
             }
@@ -178,6 +187,7 @@ impl Text<'_> {
         }
     }
 
+    /// Returns the sentence about a wait for the end of a cool-off.
     fn cooling_off(&self, wait: Duration) -> String {
         let wait = length(wait);
         let budget = self.budget();
@@ -186,6 +196,7 @@ impl Text<'_> {
         )
     }
 
+    /// Returns the sentence about a run that a cool-off has skipped.
     fn skipped(&self, left: Duration) -> String {
         let left = length(left);
         let budget = self.budget();
@@ -194,7 +205,7 @@ impl Text<'_> {
         )
     }
 
-    /// Returns the reason why the run gave up, with advice.
+    /// Returns how the last attempt failed, why the run gave up, and advice.
     fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -205,6 +216,7 @@ impl Text<'_> {
         self.explained(how, why, attempt)
     }
 
+    /// Returns why no attempt could begin in time.
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -217,6 +229,7 @@ impl Text<'_> {
         }
     }
 
+    /// Returns the sentence about an attempt that another one follows. `number` is `attempt 2 of 5`.
     fn retrying(
         &self,
         number: &str,
@@ -234,18 +247,18 @@ impl Text<'_> {
             with_detail(self.cannot_run(outcome), retry_rule(verdict))
         } else {
             let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
-            format!("{failure} after {ran}{}", self.reset(outcome))
+            format!("{failure} after {ran}{}", self.note_on_reset(outcome))
         };
         let asked = if is_asked {
-            self.who_asked(outcome)
+            self.note_on_asked_wait(outcome)
         } else {
             ""
         };
         format!("{number} failed: {how}; retrying in {delay}{asked}")
     }
 
-    /// Says that the output asked for the wait.
-    fn who_asked(&self, outcome: &Outcome) -> &'static str {
+    /// Returns the remark that the output asked for the wait.
+    fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
         // Only with `--until never`: otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
             ", as the output asked for more than --retry-after allows"
@@ -254,8 +267,8 @@ impl Text<'_> {
         }
     }
 
-    /// Says that the count restarts after a long attempt.
-    fn reset(&self, outcome: &Outcome) -> &'static str {
+    /// Returns the remark that the count restarts, if the attempt was long enough for `--reset-after`.
+    fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
             _ => "",
@@ -328,6 +341,7 @@ impl Text<'_> {
         }
     }
 
+    /// Returns why the command could not start, with a tip if its name may be a mistake.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
@@ -373,17 +387,18 @@ fn retry_rule(verdict: &Verdict) -> &str {
     }
 }
 
-/// Tells of INT or QUIT that ended the command alone.
+/// Returns the sentence about INT or QUIT that ended the command alone.
 fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
     let advice = format!("use --retry-exit {signal} to retry");
     format!("interrupted: {outcome}; no further attempt; {advice}")
 }
 
-/// Tells of a signal that backoff received, during an attempt with this outcome or between two attempts.
+/// Returns the sentence about a signal that backoff received, during an attempt with this outcome or between two
+/// attempts.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
-            let and = if outcome.cut.took_kill {
+            let and = if outcome.forced_end.took_kill {
                 NEEDED_KILL
             } else {
                 ""
@@ -397,7 +412,7 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
 }
 
 /// Returns the warning that retries multiply. `attempts` is this run's own limit.
-pub(super) fn nested(nesting: &Nesting, attempts: Option<u64>) -> String {
+pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
         "running under another backoff, so retries multiply{calls}; use --nested once to retry in the outer one only"

@@ -13,6 +13,15 @@ use crate::policy::session::{GiveUp, Stop};
 /// Limit on the wait for an answer, as a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Answer of the budget to the question whether a retry may follow.
+pub(super) enum RetryAnswer {
+    Granted {
+        /// The wait that is left, as the answer took time.
+        rest_of_delay: Duration,
+    },
+    Denied(GiveUp),
+}
+
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
@@ -26,21 +35,29 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks for a retry that will follow `delay`. Returns the rest of the delay, or the reason for a denial.
-    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<Result<Duration, GiveUp>> {
+    /// Asks for a retry that will follow `delay`.
+    pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<RetryAnswer> {
         let Some(budget) = &self.plan.budget else {
-            return Ok(Ok(delay));
+            return Ok(RetryAnswer::Granted {
+                rest_of_delay: delay,
+            });
         };
         let asked_at = self.host.elapsed();
-        Ok(match self.ask_budget(Question::Retry, delay)? {
-            Some(answer) if !answer.allowed => Err(GiveUp::Budget(answer.counts)),
-            None if budget.denies_if_down => Err(GiveUp::StoreDown),
+        match self.ask_budget(Question::Retry, delay)? {
+            Some(answer) if !answer.allowed => {
+                return Ok(RetryAnswer::Denied(GiveUp::Budget(answer.counts)));
+            }
+            None if budget.denies_if_down => return Ok(RetryAnswer::Denied(GiveUp::StoreDown)),
             // Allowed, or the run goes on without the budget.
-            _ => Ok(delay.saturating_sub(self.host.elapsed().saturating_sub(asked_at))),
+            _ => {}
+        }
+        let asking_took = self.host.elapsed().saturating_sub(asked_at);
+        Ok(RetryAnswer::Granted {
+            rest_of_delay: delay.saturating_sub(asking_took),
         })
     }
 
-    /// Returns the wait before the first attempt that an earlier run left when it gave up.
+    /// Asks how long new runs have to wait, as an earlier run gave up; zero if they need not wait.
     pub(super) fn ask_for_cool_off(&mut self) -> RunResult<Duration> {
         let answer = self.ask_budget(Question::CoolOff, Duration::ZERO)?;
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
@@ -59,7 +76,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the report to the budget, if one is needed.
+    /// Returns the report on the end of this run, if the budget needs one.
     fn final_update(
         &mut self,
         stop: Stop,
@@ -69,7 +86,9 @@ impl Run<'_> {
         let budget = self.plan.own_budget()?;
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
-            (Stop::Succeeded { .. } | Stop::Ended(_), _) => return Some(Question::Succeeded),
+            (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {
+                return Some(Question::Succeeded);
+            }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.
@@ -80,9 +99,9 @@ impl Run<'_> {
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Only these two read the number of failed runs, which Redis would have to keep for a year.
-        let is_counted = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
-        let earlier = is_counted.then_some(failed_runs);
+        // Only `--on-give-up` and the cool-off read the number of failed runs, which Redis has to keep for a year.
+        let needs_failed_runs = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
+        let earlier = needs_failed_runs.then_some(failed_runs);
         Some(Question::GaveUp { cool_off, earlier })
     }
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
-use super::event::{Event, Interruption, JudgedAttempt, Moment, Reporter, Wait};
-use super::host::{Attempt, Host, KeptOutput, RunError, RunResult};
+use super::budget::RetryAnswer;
+use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
+use super::host::{Attempt, Host, KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
-use super::state::{Run, StoreState};
+use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
 use crate::policy::outcome::{End, Outcome};
@@ -25,7 +26,7 @@ pub(crate) fn run<'a>(
     identity: &'a Identity,
     host: &'a mut dyn Host,
     rng: &'a mut dyn Rng,
-    reporter: &'a mut Reporter<'a>,
+    reporter: &'a mut DescribeEvent<'a>,
 ) -> RunResult<Exit> {
     let mut run = Run {
         plan,
@@ -60,8 +61,9 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
+    /// Makes attempts until the run ends.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
-        if let Some(exit) = self.before_the_first_attempt()? {
+        if let Step::End(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).
             self.print_kept(KeptOutput::OfFailure)?;
             return Ok(exit);
@@ -84,25 +86,25 @@ impl Run<'_> {
                 return self.end_interrupted(signal, Interruption::OfCommand, &outcome);
             }
             let attempt = self.judge(outcome)?;
-            let exit = match self.decide(&attempt)? {
-                Decision::Stop(stop) => Some(self.stop(stop, &attempt)?),
+            match self.decide(&attempt)? {
+                Decision::Stop(stop) => return self.stop(stop, &attempt),
                 Decision::Confirm(delay) => {
                     let outcome = &attempt.outcome;
                     self.emit(&Event::Confirming { outcome, delay })?;
                     self.wait(delay, Wait::Confirm)?;
-                    None
                 }
-                Decision::Retry(delay) => self.wait_to_retry(delay, &attempt)?,
-            };
-            if let Some(exit) = exit {
-                return Ok(exit);
+                Decision::Retry(delay) => {
+                    if let Step::End(exit) = self.wait_to_retry(delay, &attempt)? {
+                        return Ok(exit);
+                    }
+                }
             }
             last = Some(attempt);
         }
     }
 
-    /// Returns the exit status if no attempt will be made.
-    fn before_the_first_attempt(&mut self) -> RunResult<Option<Exit>> {
+    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off.
+    fn before_the_first_attempt(&mut self) -> RunResult<Step> {
         let plan = self.plan;
         for warning in &plan.warnings {
             self.emit(&Event::Warning(warning))?;
@@ -110,38 +112,39 @@ impl Run<'_> {
         self.remark(&plan.remarks)?;
         let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
-        let exit = self.wait_for_cool_off()?;
+        let step = self.wait_for_cool_off()?;
         self.first_attempt_at = self.host.elapsed();
-        Ok(exit)
+        Ok(step)
     }
 
-    /// Waits until the cool-off of an earlier run ends. Returns the exit status if no attempt will be made.
-    fn wait_for_cool_off(&mut self) -> RunResult<Option<Exit>> {
+    /// Waits until the cool-off of an earlier run ends. Ends this run if it has no time for that, or is to skip.
+    fn wait_for_cool_off(&mut self) -> RunResult<Step> {
         // An outer run that shares the budget has already waited.
         let own_budget = self.plan.own_budget();
         let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
-            return Ok(None);
+            return Ok(Step::Continue);
         };
         let left = self.ask_for_cool_off()?.min(options.longest);
         if left.is_zero() {
-            return Ok(None);
+            return Ok(Step::Continue);
         }
         if let Some(code) = options.skipped_exit {
             self.emit(&Event::Skipped(left))?;
-            return Ok(Some(self.exit(Ending::Skipped { code })));
+            return Ok(Step::End(self.exit(Ending::Skipped { code })));
         }
         // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
             self.emit(&Event::NoTime { why, cool_off })?;
-            return Ok(Some(self.exit(Ending::NoAttemptInTime)));
+            return Ok(Step::End(self.exit(Ending::NoAttemptInTime)));
         }
         self.emit(&Event::CoolingOff(wait))?;
         self.wait(wait, Wait::CoolOff)?;
-        Ok(None)
+        Ok(Step::Continue)
     }
 
+    /// Runs the command once. Returns an error if the run ends without a verdict: no reader has taken the output.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -170,6 +173,7 @@ impl Run<'_> {
         Ok(attempt)
     }
 
+    /// Judges an attempt by rules and predicates, and reports its end.
     fn judge(&mut self, outcome: Outcome) -> RunResult<JudgedAttempt> {
         let judged = self.verdict(&outcome);
         // The end is reported even if a signal interrupts a predicate.
@@ -203,8 +207,8 @@ impl Run<'_> {
         {
             self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
-                Ok(rest_of_delay) => Decision::Retry(rest_of_delay),
-                Err(why) => Decision::Stop(Stop::GaveUp(why)),
+                RetryAnswer::Granted { rest_of_delay } => Decision::Retry(rest_of_delay),
+                RetryAnswer::Denied(why) => Decision::Stop(Stop::GaveUp(why)),
             };
         }
         // The budget counts a retry as it grants one.
@@ -231,28 +235,24 @@ impl Run<'_> {
             };
             reporter.borrow_mut()(&Moment { elapsed, ..begin }, &countdown).unwrap_or_default()
         };
-        if !self.host.wait(delay, &countdown_text)? {
-            self.emit(&Event::WaitSkipped)?;
+        match self.host.wait(delay, &countdown_text)? {
+            WaitEnd::Elapsed => Ok(()),
+            WaitEnd::Skipped => self.emit(&Event::WaitSkipped),
         }
-        Ok(())
     }
 
-    /// Returns the exit status if no further attempt will be made.
-    fn wait_to_retry(
-        &mut self,
-        delay: Duration,
-        attempt: &JudgedAttempt,
-    ) -> RunResult<Option<Exit>> {
+    /// Announces a retry, runs `--on-retry`, waits, and runs `--before-retry`. Gives up if time runs out meanwhile.
+    fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
-            return self.give_up(why, attempt).map(Some);
+            return self.give_up(why, attempt).map(Step::End);
         }
         self.announce_retry(delay, attempt)?;
         if self.out_of_time(delay).is_none() {
             self.hook_on_retry(delay, attempt)?;
         }
         if let Some(why) = self.out_of_time(delay) {
-            return self.give_up(why, attempt).map(Some);
+            return self.give_up(why, attempt).map(Step::End);
         }
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
@@ -263,7 +263,7 @@ impl Run<'_> {
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {
-            if nesting.warn {
+            if nesting.warns {
                 self.emit(&Event::Nested(nesting))?;
             }
             let may_have_taken_effect = attempt
@@ -283,6 +283,7 @@ impl Run<'_> {
         })
     }
 
+    /// Prints remarks, each on a line.
     fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
         for remark in remarks {
             self.emit(&Event::Remark(remark))?;
@@ -290,6 +291,7 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Ends the run for this reason, with `--until never` as a success if its last attempt was one.
     fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let stop = self.session.ended_by(why, &attempt.verdict);
         self.stop(stop, attempt)
@@ -298,7 +300,7 @@ impl Run<'_> {
     /// Ends the run: prints kept output, reports the end to the shared budget, then to the user.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
-        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::Ended(_));
+        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
         let is_good = match until {
             Until::Success | Until::Never => has_succeeded,
             // The failure is the goal, but `--stderr failure` must print its output.
@@ -306,7 +308,8 @@ impl Run<'_> {
         };
         let printed = self.print_kept(kept_output(is_good));
         match printed {
-            Ok(true) if has_succeeded => self.host.drop_later_messages(),
+            // With `--stderr failure`, a run that succeeds prints nothing.
+            Ok(Printed::Complete) if has_succeeded => self.host.drop_later_messages(),
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
                 return Err(RunError::Interrupted(signal));
             }
@@ -318,7 +321,7 @@ impl Run<'_> {
         if stop.gave_up().is_some() {
             reported?;
         }
-        if !printed? {
+        if printed? == Printed::CutOff {
             return self.stop_cut_off(stop, attempt);
         }
         self.announce_end(stop, attempt)?;
@@ -358,13 +361,13 @@ impl Run<'_> {
         }
     }
 
-    /// Prints kept output. Returns false after a warning if it was cut off.
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
-        let is_complete = self.host.print_kept(kept)?;
-        if !is_complete {
+    /// Prints kept output, and warns if it was cut off.
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
+        let printed = self.host.print_kept(kept)?;
+        if printed == Printed::CutOff {
             self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
         }
-        Ok(is_complete)
+        Ok(printed)
     }
 
     /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command. The
@@ -381,8 +384,8 @@ impl Run<'_> {
             outcome,
             verdict: None,
         })?;
-        let is_complete = self.print_kept(kept_output(succeeded))?;
-        if is_complete && succeeded {
+        let printed = self.print_kept(kept_output(succeeded))?;
+        if printed == Printed::Complete && succeeded {
             self.host.drop_later_messages();
         }
         self.emit(&Event::Interrupted {
@@ -390,16 +393,15 @@ impl Run<'_> {
             by,
             outcome: Some(outcome),
         })?;
-        let end = if is_complete {
-            &outcome.end
-        } else {
-            &BY_DEADLINE
+        let end = match printed {
+            Printed::Complete => &outcome.end,
+            Printed::CutOff => &BY_DEADLINE,
         };
         let until = self.plan.limits.until;
         Ok(self.exit(Ending::AttemptInterrupted { end, until }))
     }
 
-    /// Ends a run whose limit passed after the `last` attempt, before another could begin.
+    /// Ends a run whose limit on time passed before an attempt could begin. `last` is the attempt before that, if any.
     fn end_too_late(&mut self, why: GiveUp, last: Option<&JudgedAttempt>) -> RunResult<Exit> {
         if let Some(attempt) = last {
             return self.give_up(why, attempt);
@@ -417,6 +419,7 @@ impl Run<'_> {
     }
 }
 
+/// Returns the kind of kept output. `is_good` tells if the command has done what the user wants of it.
 fn kept_output(is_good: bool) -> KeptOutput {
     if is_good {
         KeptOutput::Good

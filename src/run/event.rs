@@ -12,8 +12,9 @@ use crate::policy::signal::Signal;
 pub(crate) const LINES_LOST: &str =
     "lines before this one are missing, as standard error was not read in time";
 
-/// Returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the run.
-pub(crate) type Reporter<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
+/// A function that returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the
+/// run.
+pub(crate) type DescribeEvent<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
 
 /// A finished attempt and its verdict.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
 use super::host::{Attempt, AttemptSpec, EnvLines, RunError, RunResult, ShellKind};
-use super::state::Run;
+use super::state::{Run, Step};
 use super::variables::{or_empty, seconds};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
@@ -14,9 +14,10 @@ use crate::policy::session::{GiveUp, Stop};
 use crate::text::printable;
 
 /// Minimum time for `--on-give-up`, even after the deadline.
-const MIN_TIME: Duration = Duration::from_secs(5);
+const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
+    /// Runs `--on-retry`, if it is given.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -30,6 +31,7 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
+    /// Runs `--on-give-up`, if it is given and the end is a failure for the user.
     pub(super) fn hook_on_give_up(
         &mut self,
         why: GiveUp,
@@ -44,7 +46,7 @@ impl Run<'_> {
             return Ok(());
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let earliest = self.host.elapsed().saturating_add(MIN_TIME);
+        let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
             // A run that gives up never exits with 0.
@@ -62,13 +64,14 @@ impl Run<'_> {
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Runs `--before-retry`. Returns the exit status if no attempt follows.
-    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Option<Exit>> {
+    /// Runs `--before-retry`. Ends the run if the hook fails.
+    pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
-            return Ok(None);
+            return Ok(Step::Continue);
         };
         if self.out_of_time(Duration::ZERO).is_some() {
-            return Ok(None);
+            // The loop ends the run.
+            return Ok(Step::Continue);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         let ran = self.host.run_before_retry(shell, spec)?;
@@ -77,7 +80,9 @@ impl Run<'_> {
         let warning = match ran.env_lines {
             // The next attempt would fail without the variables.
             EnvLines::Unreadable(why) if has_succeeded => {
-                return self.stop_unprepared(printable(&why), attempt).map(Some);
+                return self
+                    .stop_unprepared(printable(&why), attempt)
+                    .map(Step::End);
             }
             EnvLines::Read(lines) if has_succeeded => self.extra_env.add(&lines),
             EnvLines::NoFile(why) => Some(why),
@@ -88,17 +93,19 @@ impl Run<'_> {
             self.emit(&Event::Warning(&format!("--before-retry: {why}")))?;
         }
         match hook.end {
-            End::Exited(0) => Ok(None),
+            End::Exited(0) => Ok(Step::Continue),
             // The loop ends the run, as the deadline has passed.
             End::TimedOut(TimeLimit::Deadline) => {
                 self.warn_failed("--before-retry", &hook.to_string())?;
-                Ok(None)
+                Ok(Step::Continue)
             }
-            _ => self.stop_unprepared(hook.to_string(), attempt).map(Some),
+            _ => self
+                .stop_unprepared(hook.to_string(), attempt)
+                .map(Step::End),
         }
     }
 
-    /// Ends the run as after a permanent failure of `attempt`.
+    /// Ends the run as after a permanent failure of `attempt`, as `--before-retry` has failed.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let mut reason = attempt
             .verdict

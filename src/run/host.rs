@@ -51,7 +51,7 @@ impl Attempt {
     }
 }
 
-/// What `--before-retry` has done.
+/// The end of `--before-retry`, and the variables that it sets.
 #[derive(Debug)]
 pub(crate) struct BeforeRetry {
     pub(crate) attempt: Attempt,
@@ -97,12 +97,29 @@ impl RunError {
     }
 }
 
-/// What the output is that a run has kept.
+/// How the run has ended whose kept output is to be printed: `--stdout` and `--stderr` may drop it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptOutput {
     /// The run has succeeded or, with `--until failure`, its last attempt has.
     Good,
     OfFailure,
+}
+
+/// The success of printing kept output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Printed {
+    /// The reader has taken all of it.
+    Complete,
+    /// The reader had no more time.
+    CutOff,
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitEnd {
+    Elapsed,
+    /// USR1 ended the wait early.
+    Skipped,
 }
 
 /// Answer of a budget, if any, and a warning if its store has a problem.
@@ -123,18 +140,17 @@ pub(crate) trait Host {
     /// Restores the terminal to its state before the attempt.
     fn tidy_terminal(&mut self);
     /// Waits, handling signals. `countdown_text` returns the text for the remaining time and a number of columns.
-    /// Returns false if USR1 ended the wait early.
     fn wait(
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
-    ) -> RunResult<bool>;
+    ) -> RunResult<WaitEnd>;
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry>;
-    /// Prints or drops kept output at the end of the run. Returns true if all of it was read in time.
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool>;
+    /// Prints or drops kept output at the end of the run.
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.

@@ -109,12 +109,12 @@ pub(crate) struct SharedBudget {
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
-    pub(crate) cool_off: Option<CoolOff>,
+    pub(crate) cool_off: Option<CoolOffOptions>,
 }
 
 /// `--cool-off`
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CoolOff {
+pub(crate) struct CoolOffOptions {
     /// Limit on the cool-off that this run accepts.
     pub(crate) longest: Duration,
     /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.
@@ -126,12 +126,12 @@ pub(crate) struct CoolOff {
 pub(crate) struct Nesting {
     /// Number of outer runs.
     pub(crate) depth: u64,
-    /// `--nested warn`, and this run prints the warning.
-    pub(crate) warn: bool,
+    /// This run prints the warning of `--nested warn`.
+    pub(crate) warns: bool,
     /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
     pub(crate) outer_attempts: Option<u64>,
     /// Budget that has counted the attempt of the outer run. The first attempt of this run is the same call.
-    pub(crate) counted: Option<String>,
+    pub(crate) counted_budget: Option<String>,
     /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
     pub(crate) root_id: Option<String>,
 }

@@ -38,14 +38,14 @@ impl Run<'_> {
             is_safe_to_repeat: answer.end == End::Exited(0) || reason.is_safe_to_repeat,
             ..reason.clone()
         };
-        Ok(match answer.end {
-            End::Exited(0) => Verdict::Transient(decided),
-            End::Exited(1) => Verdict::Permanent(decided),
-            _ => predicate_failed("--retry-if", &answer, reason.clone()),
-        })
+        match answer.end {
+            End::Exited(0) => Ok(Verdict::Transient(decided)),
+            End::Exited(1) => Ok(Verdict::Permanent(decided)),
+            _ => Ok(predicate_failed("--retry-if", &answer, reason.clone())),
+        }
     }
 
-    /// Runs a predicate about an attempt.
+    /// Runs a predicate about an attempt. Returns the predicate's own outcome.
     fn ask(
         &mut self,
         shell: &str,

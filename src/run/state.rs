@@ -5,9 +5,10 @@ use std::time::Duration;
 use rand::Rng;
 
 use super::before_retry_env::ExtraEnv;
-use super::event::{Event, JudgedAttempt, LINES_LOST, Moment, Reporter};
+use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
+use crate::policy::exit::Exit;
 use crate::policy::session::{GiveUp, Session};
 
 pub(super) struct Run<'a> {
@@ -15,7 +16,7 @@ pub(super) struct Run<'a> {
     pub(super) identity: &'a Identity,
     pub(super) host: &'a mut dyn Host,
     pub(super) rng: &'a mut dyn Rng,
-    pub(super) reporter: &'a mut Reporter<'a>,
+    pub(super) reporter: &'a mut DescribeEvent<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     pub(super) first_attempt_at: Duration,
@@ -24,6 +25,14 @@ pub(super) struct Run<'a> {
     /// Attempt before the current one.
     pub(super) previous: Option<JudgedAttempt>,
     pub(super) extra_env: ExtraEnv,
+}
+
+/// The continuation after a step of the loop.
+pub(super) enum Step {
+    /// Goes on with the next step.
+    Continue,
+    /// Ends the run with this status.
+    End(Exit),
 }
 
 /// State from the answers of the budget.
@@ -44,6 +53,7 @@ impl Run<'_> {
         self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
 
+    /// Returns the time and the attempt of an event that happens now.
     pub(super) fn moment(&self) -> Moment {
         Moment {
             // Earlier events belong to the first attempt.

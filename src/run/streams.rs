@@ -17,6 +17,7 @@ pub(crate) enum Channel {
 impl Channel {
     pub(crate) const ALL: [Channel; 2] = [Channel::Stdout, Channel::Stderr];
 
+    /// Returns the other one of the two outputs.
     pub(crate) fn other(self) -> Channel {
         match self {
             Channel::Stdout => Channel::Stderr,
@@ -114,6 +115,7 @@ pub(crate) enum OutputMode {
 }
 
 impl OutputMode {
+    /// Returns true if output is kept until the end of an attempt or the run.
     pub(crate) fn is_kept(self) -> bool {
         matches!(
             self,
@@ -127,45 +129,28 @@ pub(crate) struct StreamOptions {
     pub(crate) input: InputMode,
     /// `--stdin-limit`, in bytes.
     pub(crate) input_limit: u64,
-    /// `--stdout`, `--stderr`: see [`StreamOptions::mode`].
-    pub(crate) outputs: [OutputMode; 2],
+    /// `--stdout`, `--stderr`
+    pub(crate) modes: PerChannel<OutputMode>,
     pub(crate) pty: bool,
-    /// `--match-on`: see [`StreamOptions::is_watched`].
-    pub(crate) watched: [bool; 2],
+    /// `--match-on`: rules and predicates examine this output.
+    pub(crate) is_watched: PerChannel<bool>,
     /// Patterns of the rules.
     pub(crate) patterns: Arc<Patterns>,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: Option<Duration>,
-    /// Watched output is kept for `--retry-if` and `--success-if`.
-    pub(crate) retry_if: bool,
-    pub(crate) success_if: bool,
+    /// `--retry-if` is given, which gets watched output.
+    pub(crate) has_retry_if: bool,
+    /// `--success-if` is given, which gets watched output.
+    pub(crate) has_success_if: bool,
     /// `--hook-output`: limit on the end of the output that is kept for hooks.
     pub(crate) hook_output: Option<usize>,
-    /// Output resets `--idle-timeout`.
-    pub(crate) idle: bool,
-    /// Messages go to standard error and have to begin a line: commands to a CI runner.
+    /// `--idle-timeout` is given, which output resets.
+    pub(crate) has_idle_timeout: bool,
+    /// An unfinished line of output is ended before a message, as commands to a CI runner have to begin a line.
     pub(crate) ends_lines: bool,
 }
 
 impl StreamOptions {
-    /// Returns what becomes of an output.
-    pub(crate) fn mode(&self, channel: Channel) -> OutputMode {
-        let [stdout, stderr] = self.outputs;
-        match channel {
-            Channel::Stdout => stdout,
-            Channel::Stderr => stderr,
-        }
-    }
-
-    /// Returns true if `--match-on` names this output.
-    pub(crate) fn is_watched(&self, channel: Channel) -> bool {
-        let [stdout, stderr] = self.watched;
-        match channel {
-            Channel::Stdout => stdout,
-            Channel::Stderr => stderr,
-        }
-    }
-
     /// Returns true if backoff must see this output.
     pub(crate) fn is_observed(&self, channel: Channel) -> bool {
         !self.reasons(channel).is_empty()
@@ -173,17 +158,18 @@ impl StreamOptions {
 
     /// Returns the reasons why backoff must see this output; empty if the output is inherited.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
-        let watched = self.is_watched(channel);
+        let watched = self.is_watched[channel];
+        // Each reason stands beside its condition.
         let reasons = [
             (self.pty, "--pty"),
             (watched && !self.patterns.list.is_empty(), "rules"),
-            (watched && self.retry_if, "--retry-if"),
-            (watched && self.success_if, "--success-if"),
+            (watched && self.has_retry_if, "--retry-if"),
+            (watched && self.has_success_if, "--success-if"),
             (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after.is_some(), "--retry-after"),
-            (self.idle, "--idle-timeout"),
+            (self.has_idle_timeout, "--idle-timeout"),
             (self.ends_lines, "--log-format"),
-            (self.mode(channel).is_kept(), "kept"),
+            (self.modes[channel].is_kept(), "kept"),
         ];
         let applicable = reasons.into_iter().filter(|(applies, _)| *applies);
         applicable.map(|(_, reason)| reason).collect()
@@ -205,7 +191,7 @@ impl fmt::Display for StreamOptions {
             let reasons = self.reasons(channel);
             if !reasons.is_empty() {
                 write!(f, ", {name} observed for {}", reasons.join(" and "))?;
-            } else if self.mode(channel) == OutputMode::Null {
+            } else if self.modes[channel] == OutputMode::Null {
                 write!(f, ", {name} null")?;
             } else {
                 write!(f, ", {name} inherited")?;

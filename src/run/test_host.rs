@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use super::host::{
-    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
-    RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, Printed, RunError,
+    RunResult, ShellKind, WaitEnd,
 };
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
@@ -58,10 +58,10 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         &mut self,
         delay: Duration,
         _shown: &dyn Fn(Duration, usize) -> String,
-    ) -> RunResult<bool> {
+    ) -> RunResult<WaitEnd> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);
-        Ok(true)
+        Ok(WaitEnd::Elapsed)
     }
 
     fn begin_counting(&mut self, _: &SharedBudget) {}
@@ -105,8 +105,8 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
 
     fn tidy_terminal(&mut self) {}
 
-    fn print_kept(&mut self, _: KeptOutput) -> RunResult<bool> {
-        Ok(true)
+    fn print_kept(&mut self, _: KeptOutput) -> RunResult<Printed> {
+        Ok(Printed::Complete)
     }
 
     fn write_log(&mut self, lines: &str) -> RunResult<()> {

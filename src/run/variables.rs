@@ -34,7 +34,7 @@ impl Run<'_> {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
-            None if self.session.total == 1 => self.plan.nesting.counted.as_deref(),
+            None if self.session.total == 1 => self.plan.nesting.counted_budget.as_deref(),
             None => None,
         };
         let outcome = self.previous.as_ref().map(|previous| &previous.outcome);
@@ -86,7 +86,7 @@ impl Run<'_> {
         };
         self.set_place(&mut spec);
         // An empty value replaces that of an outer run.
-        if plan.budget.is_some() || plan.nesting.counted.is_some() {
+        if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {
             spec.set(COUNTED, counted_by.unwrap_or_default());
         }
         if plan.c_locale {

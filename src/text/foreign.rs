@@ -51,6 +51,7 @@ pub(crate) fn without_runner_commands(text: &str) -> String {
     text
 }
 
+/// Puts a space into a `::` that begins a line.
 fn without_leading_colons(line: &str) -> String {
     if line.trim_start().starts_with("::") {
         line.replacen("::", ": :", 1)

@@ -37,6 +37,7 @@ pub(crate) fn length(length: Duration) -> String {
     }
 }
 
+/// Returns a value with three significant digits and its unit: `4.55s`.
 fn in_three_digits(value: f64, unit: &str) -> String {
     let decimals = match value {
         ..9.995 => 2,
@@ -51,6 +52,7 @@ fn in_three_digits(value: f64, unit: &str) -> String {
     digits + unit
 }
 
+/// Returns a length of at least a minute in two neighbouring units: `2m5s`, `4d4h`.
 fn in_two_units(seconds: u64) -> String {
     match seconds {
         ..3_600 => two_units(seconds / 60, "m", seconds % 60, "s"),
@@ -59,6 +61,7 @@ fn in_two_units(seconds: u64) -> String {
     }
 }
 
+/// Returns a number of large units, and of small ones unless there are none.
 fn two_units(many: u64, large: &str, few: u64, small: &str) -> String {
     if few == 0 {
         format!("{many}{large}")

@@ -12,14 +12,14 @@ use super::tls::{Tls, TlsError};
 /// Parses a DURATION. An error completes a sentence that begins with the text.
 pub(crate) type ReadDuration = fn(&str) -> Result<Duration, String>;
 
-/// What is wrong with an address. It quotes none of the address, which may hold a password.
+/// The problem of an address. It quotes none of the address, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressError {
     Fragment,
     NotAnAddress,
     DatabaseIsNoNumber,
     UnknownSetting,
-    /// With what is wrong with the duration.
+    /// With the problem of the duration.
     Timeout(String),
     UserAfterFirstHost,
 }
@@ -59,16 +59,20 @@ pub struct Address {
 }
 
 /// The settings after `?`.
-struct Settings {
+struct AddressSettings {
     tls: Option<Tls>,
     timeout: Option<Duration>,
     /// User, password and database of `redis+unix`, as settings that the crate reads.
     credentials: String,
 }
 
-impl Settings {
-    fn parse(scheme: &str, text: &str, read: ReadDuration) -> Result<Settings, AddressError> {
-        let mut settings = Settings {
+impl AddressSettings {
+    fn parse(
+        scheme: &str,
+        text: &str,
+        read: ReadDuration,
+    ) -> Result<AddressSettings, AddressError> {
+        let mut settings = AddressSettings {
             tls: (scheme == "rediss").then(Tls::default),
             timeout: None,
             credentials: String::new(),
@@ -82,6 +86,7 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Reads one setting: `timeout=250ms`.
     fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(AddressError::UnknownSetting);
@@ -108,7 +113,7 @@ impl Settings {
 }
 
 /// The part before `?`.
-struct Place<'a> {
+struct AddressParts<'a> {
     /// User and password, with `@`.
     user: &'a str,
     /// Hosts with ports, separated by commas. Empty with `redis+unix`.
@@ -117,8 +122,8 @@ struct Place<'a> {
     path: &'a str,
 }
 
-impl Place<'_> {
-    fn parse<'a>(scheme: &str, text: &'a str) -> Result<Place<'a>, AddressError> {
+impl AddressParts<'_> {
+    fn parse<'a>(scheme: &str, text: &'a str) -> Result<AddressParts<'a>, AddressError> {
         // `@` may be part of a socket's path.
         let end_of_user = match text.rfind('@') {
             Some(at) if scheme != "redis+unix" => at + 1,
@@ -131,7 +136,7 @@ impl Place<'_> {
         if name.contains(',') {
             return Err(AddressError::UserAfterFirstHost);
         }
-        Ok(Place { user, hosts, path })
+        Ok(AddressParts { user, hosts, path })
     }
 
     /// Returns the servers. The crate parses a single host, and the scheme of TLS only with its own TLS.
@@ -140,22 +145,22 @@ impl Place<'_> {
         scheme: &str,
         credentials: &str,
     ) -> Result<Vec<ConnectionInfo>, AddressError> {
-        let Place { user, hosts, path } = self;
+        let AddressParts { user, hosts, path } = self;
         let plain = scheme.replace("rediss", "redis");
         let mut servers = Vec::new();
         for host in hosts.split(',') {
             let url = format!("{plain}://{user}{host}{path}?{credentials}");
             servers.push(
                 url.into_connection_info()
-                    .map_err(|error| explained(&error))?,
+                    .map_err(|error| without_address(&error))?,
             );
         }
         Ok(servers)
     }
 }
 
-/// Returns the crate's error without its text, which may quote the address.
-fn explained(error: &RedisError) -> AddressError {
+/// Returns our error for one of the crate, whose text may quote the address.
+fn without_address(error: &RedisError) -> AddressError {
     if error.to_string().contains("database") {
         AddressError::DatabaseIsNoNumber
     } else {
@@ -175,8 +180,8 @@ impl Address {
             return Err(AddressError::Fragment);
         }
         let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
-        let settings = Settings::parse(scheme, settings, read)?;
-        let place = Place::parse(scheme, place)?;
+        let settings = AddressSettings::parse(scheme, settings, read)?;
+        let place = AddressParts::parse(scheme, place)?;
         Ok(Address {
             scheme: scheme.to_owned(),
             servers: place.servers(scheme, &settings.credentials)?,
@@ -197,7 +202,7 @@ impl Address {
     }
 
     /// Reads the authorities that the machine trusts, unless the address names its own.
-    pub(crate) fn load(&self) {
+    pub(crate) fn load_certificates(&self) {
         if let Some(tls) = &self.tls {
             // A query returns the error.
             let _ = tls.config();
@@ -220,6 +225,7 @@ impl Address {
     }
 }
 
+/// Returns a server as `HOST:PORT`, with an IPv6 address in brackets, or the path of a socket.
 fn shown(server: &ConnectionAddr) -> String {
     match server {
         ConnectionAddr::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),

@@ -30,6 +30,7 @@ impl Time {
         }
     }
 
+    /// Returns the time left, or an error if none is.
     fn left(&self) -> io::Result<Duration> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         if left.is_zero() {
@@ -45,6 +46,7 @@ impl<T: Read + Write> ReadWrite for T {}
 pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
+    /// Connects to a server, with TLS if it is given.
     pub(super) fn open(
         server: &ConnectionAddr,
         tls: Option<&Tls>,

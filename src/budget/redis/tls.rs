@@ -78,6 +78,7 @@ impl Tls {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
+    /// Reads the files that the address names, or else the authorities of the system.
     fn build(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(match self.files.get("ca") {

@@ -22,11 +22,9 @@ pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
 /// Returns the atoms of the value of a variable.
 pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     let converted = text.iter().map(|symbol| match (symbol, quoting) {
-        (Symbol::MayBeAnything(Doubt::Words), Quoting::Quoted) => {
-            Symbol::MayBeAnything(Doubt::Value)
-        }
-        (Symbol::MayBeAnything(Doubt::Part | Doubt::Value), Quoting::Unquoted) => {
-            Symbol::MayBeAnything(Doubt::Words)
+        (Symbol::Unknown(Doubt::AnyWords), Quoting::Quoted) => Symbol::Unknown(Doubt::TrustedPart),
+        (Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart), Quoting::Unquoted) => {
+            Symbol::Unknown(Doubt::AnyWords)
         }
         (symbol, _) => *symbol,
     });

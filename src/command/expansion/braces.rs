@@ -18,7 +18,7 @@ enum Unit {
     Other(Piece),
 }
 
-/// Returns the words that a word becomes, or None if they are too many.
+/// Returns the words that a word becomes, or None if there are too many.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
@@ -35,11 +35,12 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     if groups > MOST_GROUPS {
         return None;
     }
+    // A stack of words that may have braces.
     let mut waiting = vec![units];
     let mut done = Vec::new();
     while let Some(units) = waiting.pop() {
         match choices(&units) {
-            // The first one comes next.
+            // Reversed, so that the first choice is the next to be taken from the stack.
             Some(choices) => waiting.extend(choices.into_iter().rev()),
             None => done.push(RawWord {
                 pieces: units.into_iter().map(piece).collect(),
@@ -53,6 +54,7 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     Some(done)
 }
 
+/// Splits a word into units, so that quoted braces do not count.
 fn units(word: &RawWord) -> Vec<Unit> {
     let mut units = Vec::new();
     for piece in &word.pieces {
@@ -72,6 +74,7 @@ fn units(word: &RawWord) -> Vec<Unit> {
     units
 }
 
+/// Returns the piece of a unit, as it was before the split.
 fn piece(unit: Unit) -> Piece {
     let c = match unit {
         Unit::Open => '{',
@@ -95,7 +98,7 @@ fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
         let parts = if !commas.is_empty() {
             split(units, start, end, &commas)
         } else if is_range(&units[start + 1..end]) {
-            let unknown = vec![Symbol::MayBeAnything(Doubt::Part)];
+            let unknown = vec![Symbol::Unknown(Doubt::AnyPart)];
             vec![vec![Unit::Other(Piece::Text(unknown, Quoting::Quoted))]]
         } else {
             continue;
@@ -112,23 +115,23 @@ fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
 
 /// Returns all braces that close, in the order in which they open.
 fn pairs(units: &[Unit]) -> Vec<Braces> {
-    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut open: Vec<Braces> = Vec::new();
     let mut pairs = Vec::new();
     for (at, unit) in units.iter().enumerate() {
         match unit {
-            Unit::Open => open.push((at, Vec::new())),
+            Unit::Open => open.push(Braces {
+                start: at,
+                end: at,
+                commas: Vec::new(),
+            }),
             Unit::Close => {
-                if let Some((start, commas)) = open.pop() {
-                    pairs.push(Braces {
-                        start,
-                        end: at,
-                        commas,
-                    });
+                if let Some(braces) = open.pop() {
+                    pairs.push(Braces { end: at, ..braces });
                 }
             }
             Unit::Comma => {
-                if let Some((_, commas)) = open.last_mut() {
-                    commas.push(at);
+                if let Some(innermost) = open.last_mut() {
+                    innermost.commas.push(at);
                 }
             }
             Unit::Other(_) => {}

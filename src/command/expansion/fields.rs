@@ -2,23 +2,25 @@
 
 use super::atoms::Atom;
 use crate::command::syntax::Quoting;
-use crate::command::text::{Doubt, Symbol, Text, Word};
+use crate::command::text::{Doubt, Symbol, Symbols, Word};
 
-/// A word that is being made: its symbols, and which of them may be a pattern of file names.
+/// A word that is being made.
 #[derive(Default)]
 struct Field {
+    /// Symbols that are not quoted may be patterns of file names.
     symbols: Vec<(Symbol, Quoting)>,
+    /// A word without symbols exists if there are quotes.
     exists: bool,
 }
 
 /// Splits the atoms of a word at blanks that are not quoted.
-pub(super) fn split(atoms: &[Atom], origin: &str, splits_oddly: bool) -> Vec<Word> {
+pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut field = Field::default();
     for atom in atoms {
         match atom {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
-                words.extend(std::mem::take(&mut field).word(origin, splits_oddly));
+                words.extend(std::mem::take(&mut field).into_word(origin));
             }
             Atom::Symbol(symbol, quoting) => {
                 field.exists = true;
@@ -27,26 +29,27 @@ pub(super) fn split(atoms: &[Atom], origin: &str, splits_oddly: bool) -> Vec<Wor
             Atom::Quotes => field.exists = true,
         }
     }
-    words.extend(field.word(origin, splits_oddly));
+    words.extend(field.into_word(origin));
     words
 }
 
 impl Field {
-    fn word(self, origin: &str, _splits_oddly: bool) -> Option<Word> {
+    /// Returns the finished word, or None if there is none. File names replace patterns.
+    fn into_word(self, origin: &str) -> Option<Word> {
         if !self.exists {
             return None;
         }
-        let mut text = Text::new();
+        let mut text = Symbols::new();
         for (at, (symbol, quoting)) in self.symbols.iter().enumerate() {
             let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(at);
             if !is_pattern {
                 text.push(*symbol);
             } else if text.is_empty() || text[0] == Symbol::Known('-') {
-                text = vec![Symbol::MayBeAnything(Doubt::Words)];
+                text = vec![Symbol::Unknown(Doubt::AnyWords)];
                 break;
             } else {
                 // The names of all files that match begin with the same characters.
-                text.push(Symbol::MayBeAnything(Doubt::Part));
+                text.push(Symbol::Unknown(Doubt::AnyPart));
             }
         }
         Some(Word {
@@ -66,7 +69,7 @@ impl Field {
                     .take(100)
                     .any(|(symbol, _)| *symbol == Symbol::Known(']'))
             }
-            Symbol::Known(_) | Symbol::MayBeAnything(_) => false,
+            Symbol::Known(_) | Symbol::Unknown(_) => false,
         }
     }
 }

@@ -1,13 +1,12 @@
 //! `${name:-word}` and the like.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
-use crate::command::scope::{
-    Frame, LONGEST_VALUE, Scope, Value, element, elements, is_all_unknown, is_token,
-};
+use crate::command::scope::value::{Value, element, elements, is_all_unknown, is_plain_word};
+use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
-use crate::command::text::{Doubt, Symbol, Text, exact, has_words, known, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
-/// Whether a value is an empty text.
+/// Knowledge about a text: is it empty?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness {
     Empty,
@@ -18,22 +17,32 @@ enum Emptiness {
 /// Returns the lists of atoms that the expansion of a parameter may be.
 pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
     match parameter.operator.as_str() {
-        "length" => return vec![in_atoms(&unknown(Doubt::Token), parameter.quoting)],
+        "length" => return vec![in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)],
         "indirect" => return vec![doubtful(parameter)],
         _ => {}
     }
+    let values: Vec<(Value, Expansion)> = scope
+        .values(&parameter.name, frame)
+        .into_iter()
+        .map(|value| {
+            let expansion = expansion(parameter, &value);
+            (value, expansion)
+        })
+        .collect();
+    let needs_operand = values
+        .iter()
+        .any(|(_, expansion)| *expansion != Expansion::Own);
+    // Only if needed, and once for all values, as operands may be nested.
+    let operands = if needs_operand && is_alternative(parameter) {
+        scope.expand.atoms(scope, &parameter.operand, frame)
+    } else {
+        Vec::new()
+    };
     let mut lists = Vec::new();
-    // Found once, as operands may be nested.
-    let mut operands = None;
-    for value in scope.values(&parameter.name, frame) {
-        let choice = choice(parameter, &value);
-        if choice != Choice::Own && operands.is_none() && is_alternative(parameter) {
-            operands = Some(scope.expand.atoms(scope, &parameter.operand, frame));
-        }
-        let operands = operands.as_deref().unwrap_or_default();
-        for atoms in expanded_value(scope, parameter, &value, choice, operands, frame) {
-            let atoms = if scope.splits_oddly {
-                unsplit(atoms)
+    for (value, expansion) in values {
+        for atoms in expanded_value(scope, parameter, &value, expansion, &operands, frame) {
+            let atoms = if scope.has_odd_ifs {
+                allow_odd_splits(atoms)
             } else {
                 atoms
             };
@@ -45,31 +54,37 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     lists
 }
 
-/// Allows for words that are split at other characters than blanks.
-fn unsplit(atoms: Vec<Atom>) -> Vec<Atom> {
+/// Returns any number of words for an expansion that a shell may split at other characters than blanks.
+fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
     let is_split = |atom: &Atom| match atom {
         Atom::Symbol(Symbol::Known(c), Quoting::Unquoted) => !c.is_ascii_digit(),
         _ => false,
     };
     if atoms.iter().any(is_split) {
-        in_atoms(&unknown(Doubt::Words), Quoting::Unquoted)
+        in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
     } else {
         atoms
     }
 }
 
-/// Returns an expansion of which nothing is known.
+/// Returns the atoms of an expansion of which nothing is known.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
-        Quoting::Quoted if !parameter.is_list() => in_atoms(&unknown(Doubt::Part), Quoting::Quoted),
-        Quoting::Quoted | Quoting::Unquoted => in_atoms(&unknown(Doubt::Words), Quoting::Unquoted),
+        Quoting::Quoted if !parameter.is_list() => {
+            in_atoms(&unknown(Doubt::AnyPart), Quoting::Quoted)
+        }
+        Quoting::Quoted | Quoting::Unquoted => {
+            in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
+        }
     }
 }
 
-/// What an expansion with an operator such as `:-` gives.
+/// The result of an expansion with an operator such as `:-`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum Expansion {
+    /// The value of the parameter, changed by the operator.
     Own,
+    /// The word after the operator.
     Operand,
     Nothing,
     OwnOrOperand,
@@ -84,42 +99,45 @@ fn is_alternative(parameter: &Parameter) -> bool {
     )
 }
 
-fn choice(parameter: &Parameter, value: &Value) -> Choice {
+/// Decides the result of an expansion for this value of its parameter.
+fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     let is_empty = emptiness(parameter, value);
     match (parameter.operator.as_str(), is_empty) {
-        (":-" | ":=", Emptiness::Empty) => Choice::Operand,
-        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Choice::Own,
+        (":-" | ":=", Emptiness::Empty) => Expansion::Operand,
+        (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Expansion::Own,
         // An empty value may be set or not.
-        (":-" | ":=" | "-" | "=", _) => Choice::OwnOrOperand,
-        (":+" | "+", Emptiness::NotEmpty) => Choice::Operand,
-        (":+", Emptiness::Empty) => Choice::Nothing,
-        (":+" | "+", _) => Choice::NothingOrOperand,
-        _ => Choice::Own,
+        (":-" | ":=" | "-" | "=", _) => Expansion::OwnOrOperand,
+        (":+" | "+", Emptiness::NotEmpty) => Expansion::Operand,
+        (":+", Emptiness::Empty) => Expansion::Nothing,
+        (":+" | "+", _) => Expansion::NothingOrOperand,
+        _ => Expansion::Own,
     }
 }
 
+/// Returns the lists of atoms of an expansion for one value of its parameter.
 fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
     value: &Value,
-    choice: Choice,
+    expansion: Expansion,
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
     let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
-    match choice {
-        Choice::Own if is_plain || is_alternative(parameter) => {
+    match expansion {
+        Expansion::Own if is_plain || is_alternative(parameter) => {
             vec![plain(scope, parameter, value)]
         }
-        Choice::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
-        Choice::Own => changed(scope, parameter, value, frame),
-        Choice::Operand => operands.to_vec(),
-        Choice::Nothing => vec![Vec::new()],
-        Choice::OwnOrOperand => [&[plain(scope, parameter, value)], operands].concat(),
-        Choice::NothingOrOperand => [&[Vec::new()], operands].concat(),
+        Expansion::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
+        Expansion::Own => changed(scope, parameter, value, frame),
+        Expansion::Operand => operands.to_vec(),
+        Expansion::Nothing => vec![Vec::new()],
+        Expansion::OwnOrOperand => [&[plain(scope, parameter, value)], operands].concat(),
+        Expansion::NothingOrOperand => [&[Vec::new()], operands].concat(),
     }
 }
 
+/// Returns the knowledge about the text of a value: is it empty?
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()
@@ -128,7 +146,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     };
     let is_certain = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
-        Symbol::MayBeAnything(doubt) => *doubt <= Doubt::Token,
+        Symbol::Unknown(doubt) => *doubt <= Doubt::PlainPart,
     };
     if text.is_empty() {
         Emptiness::Empty
@@ -139,38 +157,39 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     }
 }
 
-/// Returns `${@:2}` and the like.
+/// Returns the elements of `"${@:2}"`, or an unknown expansion for any other operator on a list.
 fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let offset = parameter
         .operand
         .literal()
         .and_then(|text| text.trim().parse::<usize>().ok());
     let texts = elements(value);
-    if texts.iter().any(|text| has_words(text)) {
+    if texts.iter().any(|text| may_be_several_words(text)) {
         return doubtful(parameter);
     }
-    let is_argument = parameter.index.is_none();
+    let is_of_arguments = parameter.index.is_none();
     let skipped = match offset {
-        Some(offset) if is_argument => offset.checked_sub(1),
+        // `$0` is no element of `$@`, so that offset 1 skips nothing.
+        Some(offset) if is_of_arguments => offset.checked_sub(1),
         other => other,
     };
-    match skipped {
-        Some(skipped) if parameter.operator == ":" && parameter.quoting == Quoting::Quoted => {
-            let mut sliced = Vec::new();
-            for (at, text) in texts.iter().skip(skipped).enumerate() {
-                if at > 0 {
-                    sliced.push(Atom::Break);
-                }
-                sliced.push(Atom::Quotes);
-                sliced.extend(value_atoms(text, Quoting::Quoted));
-            }
-            sliced
+    let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
+    let (Some(skipped), true) = (skipped, is_quoted_slice) else {
+        return doubtful(parameter);
+    };
+    let mut sliced = Vec::new();
+    for (at, text) in texts.iter().skip(skipped).enumerate() {
+        if at > 0 {
+            sliced.push(Atom::Break);
         }
-        _ => doubtful(parameter),
+        sliced.push(Atom::Quotes);
+        sliced.extend(value_atoms(text, Quoting::Quoted));
     }
+    sliced
 }
 
-/// Returns a value without its beginning or end, with another part, or in other letters.
+/// Returns the lists of atoms of a text that the operator changes: without its beginning or end, with another part, or
+/// in other letters.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -180,17 +199,21 @@ fn changed(
     let text = element(value, parameter.index.as_deref());
     let Some(known_text) = exact(&text) else {
         // A quoted expansion of a value that is not known, such as `"${URL%/}"`, is trusted as `"$URL"` is.
-        return vec![value_atoms(&unknown(Doubt::Words), parameter.quoting)];
+        return vec![value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)];
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
-        let result = exact(&operand)
-            .filter(|_| known_text.len() <= LONGEST_VALUE)
-            .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
+        let operand_text = exact(&operand);
+        let result = match &operand_text {
+            Some(operand) if known_text.len() <= LONGEST_VALUE => {
+                changed_text(&known_text, &parameter.operator, operand)
+            }
+            _ => None,
+        };
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             None if is_harmless(&text, &operand) => {
-                in_atoms(&unknown(Doubt::Token), parameter.quoting)
+                in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)
             }
             None => doubtful(parameter),
         });
@@ -199,56 +222,86 @@ fn changed(
 }
 
 /// Returns true if no part of either text begins an option or is split.
-fn is_harmless(text: &Text, operand: &Text) -> bool {
-    let without_dash = |text: &Text| {
+fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
+    let without_dash = |text: &Symbols| {
         text.iter().all(|symbol| match symbol {
             Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
-            Symbol::MayBeAnything(_) => false,
+            Symbol::Unknown(_) => false,
         })
     };
-    is_token(text) && without_dash(text) && without_dash(operand)
+    is_plain_word(text) && without_dash(text) && without_dash(operand)
 }
 
-/// Computes the common cases.
+/// Computes the result of an operator in the common cases; None for any other.
 fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
-    let is_plain = !operand.contains(['*', '?', '[', '\\', '(']);
-    let result = match operator {
-        "#" | "##" if is_plain => text.strip_prefix(operand).unwrap_or(text).to_owned(),
-        "%" | "%%" if is_plain => text.strip_suffix(operand).unwrap_or(text).to_owned(),
-        "#" | "##" => match operand.strip_prefix('*') {
-            Some(end) if !end.is_empty() && !end.contains(['*', '?', '[', '\\', '(']) => {
-                let at = if operator == "#" {
-                    text.find(end)
-                } else {
-                    text.rfind(end)
-                };
-                at.map_or(text, |at| &text[at + end.len()..]).to_owned()
-            }
-            _ => return None,
-        },
-        "%" | "%%" => match operand.strip_suffix('*') {
-            Some(start) if !start.is_empty() && !start.contains(['*', '?', '[', '\\', '(']) => {
-                let at = if operator == "%" {
-                    text.rfind(start)
-                } else {
-                    text.find(start)
-                };
-                at.map_or(text, |at| &text[..at]).to_owned()
-            }
-            _ => return None,
-        },
-        "/" | "//" if is_plain => {
-            let (pattern, new) = operand.split_once('/').unwrap_or((operand, ""));
-            match operator {
-                _ if pattern.is_empty() || new.contains('&') => return None,
-                "/" => text.replacen(pattern, new, 1),
-                _ => text.replace(pattern, new),
-            }
-        }
-        ":" => return slice(text, operand),
-        _ => return None,
+    match operator {
+        "#" | "##" => without_beginning(text, operator, operand),
+        "%" | "%%" => without_end(text, operator, operand),
+        "/" | "//" => with_replacement(text, operator, operand),
+        ":" => slice(text, operand),
+        _ => None,
+    }
+}
+
+/// Returns `${text#operand}` or `${text##operand}`. The operand may begin with `*`, and hold no other sign of a pattern.
+fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_prefix(operand).unwrap_or(text).to_owned());
+    }
+    let end = operand.strip_prefix('*')?;
+    if end.is_empty() || !is_literal(end) {
+        return None;
+    }
+    // `#` removes the shortest beginning, `##` the longest.
+    let found = if operator == "#" {
+        text.find(end)
+    } else {
+        text.rfind(end)
     };
-    Some(result)
+    match found {
+        Some(at) => Some(text[at + end.len()..].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text%operand}` or `${text%%operand}`. The operand may end with `*`, and hold no other sign of a pattern.
+fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());
+    }
+    let start = operand.strip_suffix('*')?;
+    if start.is_empty() || !is_literal(start) {
+        return None;
+    }
+    // `%` removes the shortest end, `%%` the longest.
+    let found = if operator == "%" {
+        text.rfind(start)
+    } else {
+        text.find(start)
+    };
+    match found {
+        Some(at) => Some(text[..at].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text/old/new}` or `${text//old/new}` if `old` is no pattern.
+fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
+    let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
+    // In some shells `&` stands for what was found.
+    if !is_literal(operand) || old.is_empty() || new.contains('&') {
+        return None;
+    }
+    if operator == "/" {
+        Some(text.replacen(old, new, 1))
+    } else {
+        Some(text.replace(old, new))
+    }
+}
+
+/// Returns true if a text holds no sign of a pattern.
+fn is_literal(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '\\', '('])
 }
 
 /// Returns `${text:start:length}`.
@@ -263,7 +316,7 @@ fn slice(text: &str, operand: &str) -> Option<String> {
     Some(rest.into_iter().take(length).collect())
 }
 
-/// Returns the atoms of a plain expansion with this value.
+/// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
@@ -272,20 +325,23 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let texts = elements(value);
     let is_unknown = texts
         .iter()
-        .any(|text| is_all_unknown(text) && has_words(text));
+        .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
     if is_unknown && is_joined {
-        return in_atoms(&unknown(Doubt::Value), Quoting::Quoted);
+        return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
-    if is_unknown || parameter.is_joined() && scope.splits_oddly {
-        return in_atoms(&unknown(Doubt::Words), Quoting::Unquoted);
+    if is_unknown || parameter.is_joined() && scope.has_odd_ifs {
+        return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();
+    let separator = if is_joined {
+        Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)
+    } else {
+        Atom::Break
+    };
     for (at, text) in texts.iter().enumerate() {
-        match (at, is_joined) {
-            (0, _) => {}
-            (_, true) => atoms.push(Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)),
-            (_, false) => atoms.push(Atom::Break),
+        if at > 0 {
+            atoms.push(separator);
         }
         if quoting == Quoting::Quoted {
             atoms.push(Atom::Quotes);

@@ -4,10 +4,14 @@ use std::rc::Rc;
 
 use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::Script;
-use crate::command::text::{Doubt, Text, Word, exact, known, unknown};
+use crate::command::text::{Doubt, Symbols, Word, exact, known, unknown};
 
 /// Returns the texts that a script may print, or None if they are not known.
-pub(super) fn printed(scope: &Scope<'_>, script: &Rc<Script>, frame: &Frame) -> Option<Vec<Text>> {
+pub(super) fn printed(
+    scope: &Scope<'_>,
+    script: &Rc<Script>,
+    frame: &Frame,
+) -> Option<Vec<Symbols>> {
     let [command] = script.commands.as_slice() else {
         return None;
     };
@@ -17,7 +21,7 @@ pub(super) fn printed(scope: &Scope<'_>, script: &Rc<Script>, frame: &Frame) -> 
     let mut texts = Vec::new();
     for words in scope.expand.commands(scope, &command.words, frame) {
         let name = words.first().and_then(|word| exact(&word.text))?;
-        if scope.may_define(&name) {
+        if scope.may_be_function(&name) {
             return None;
         }
         texts.push(printed_by(&words)?);
@@ -25,11 +29,12 @@ pub(super) fn printed(scope: &Scope<'_>, script: &Rc<Script>, frame: &Frame) -> 
     Some(texts)
 }
 
-fn printed_by(words: &[Word]) -> Option<Text> {
+/// Returns the output of a command that is known to print one word, or its own words.
+fn printed_by(words: &[Word]) -> Option<Symbols> {
     let exact: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
     let exact = exact?;
     let words: Vec<&str> = exact.iter().map(String::as_str).collect();
-    let one_word = Some(unknown(Doubt::Token));
+    let one_word = Some(unknown(Doubt::PlainPart));
     match words.as_slice() {
         ["uname", "-s" | "-m" | "-r" | "-n" | "-p" | "-i" | "-o"] => one_word,
         ["uname" | "arch" | "nproc" | "whoami" | "hostname"] => one_word,

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::options::problem::UsageError;
 use crate::options::{CONSECUTIVE, DEADLINE, FACTOR, IDEMPOTENT, INITIAL_DELAY};
 
 /// Returns the option with this long name.
@@ -107,7 +108,7 @@ fn every_is_three_options_of_its_source() {
     let both = settings(&[("jitter", "full")], &[("every", "3s")]).unwrap();
     let shown = ["base", "growth", "jitter", "every"].map(|long| {
         both.shown(option(long))
-            .map(|(text, by)| format!("{text} {by}"))
+            .map(|shown| format!("{} {}", shown.text, shown.source))
     });
     let expected = [
         Some("3s BACKOFF_EVERY"),

@@ -68,9 +68,9 @@ fn texts_that_are_no_duration() {
         "99999999999999999999999999s bogus",
     ] {
         let wrong = duration(text).expect_err(text);
-        assert!(wrong.0.contains("500ms"), "{text:?}: {wrong}");
+        assert!(wrong.to_string().contains("500ms"), "{text:?}: {wrong}");
     }
-    assert!(duration("5M").is_err_and(|wrong| wrong.0.contains("5m would be minutes")));
+    assert!(duration("5M").is_err_and(|wrong| wrong.to_string().contains("5m would be minutes")));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::policy::sets::CodeSet;
 use proptest::prelude::*;
 
 #[test]
@@ -54,7 +55,7 @@ fn an_error_in_an_expression_is_one_line() {
     ] {
         let error =
             format!("is not a regular expression ({why}); tip: try 'connection (refused|reset)'");
-        assert_eq!(regex(text).unwrap_err().0, error);
+        assert_eq!(regex(text).unwrap_err().to_string(), error);
     }
 }
 
@@ -67,7 +68,8 @@ proptest! {
                 attempts(text).err(), switch(text).err(), duration(text).err(),
                 durations(text).err(), regex(text).err(),
             ];
-            for UsageError(line) in errors.into_iter().flatten() {
+            for problem in errors.into_iter().flatten() {
+                let line = problem.to_string();
                 prop_assert!(!line.contains(char::is_control), "{:?}", line);
             }
         }

@@ -24,7 +24,11 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
 fn rule() -> impl Strategy<Value = Rule> {
     (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(
         |(stops, codes, looks, safe)| Rule {
-            stops,
+            kind: if stops {
+                RuleKind::Stop
+            } else {
+                RuleKind::Retry
+            },
             codes,
             pattern: looks.then_some(0),
             is_safe_to_repeat: safe && !stops,
@@ -77,14 +81,14 @@ fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKi
     if classifier
         .rules
         .iter()
-        .any(|rule| rule.stops && holds(rule))
+        .any(|rule| rule.kind == RuleKind::Stop && holds(rule))
     {
         return VerdictKind::Permanent;
     }
     let mut retries = classifier
         .rules
         .iter()
-        .filter(|rule| !rule.stops)
+        .filter(|rule| rule.kind == RuleKind::Retry)
         .peekable();
     if timed_out {
         let mut naming = retries

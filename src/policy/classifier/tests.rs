@@ -12,10 +12,13 @@ fn rules(rules: &[Rule]) -> Classifier {
     }
 }
 
-fn rule(stops: bool, codes: Option<&str>, pattern: Option<usize>) -> Rule {
-    let name = if stops { "stop" } else { "retry" }.to_owned();
+fn rule(kind: RuleKind, codes: Option<&str>, pattern: Option<usize>) -> Rule {
+    let name = match kind {
+        RuleKind::Stop => "stop",
+        RuleKind::Retry => "retry",
+    };
     Rule {
-        stops,
+        kind,
         codes: codes.map(self::codes),
         pattern,
         is_safe_to_repeat: false,
@@ -95,7 +98,10 @@ fn without_rules_every_failure_is_transient_but_three() {
 
 #[test]
 fn a_stop_rule_beats_a_retry_rule() {
-    let rules = rules(&[rule(false, Some("1-9"), None), rule(true, Some("7"), None)]);
+    let rules = rules(&[
+        rule(RuleKind::Retry, Some("1-9"), None),
+        rule(RuleKind::Stop, Some("7"), None),
+    ]);
     assert_eq!(judge(&rules, End::Exited(6)), ('t', by("retry")));
     assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
     assert_eq!(
@@ -114,7 +120,7 @@ fn a_stop_rule_beats_a_retry_rule() {
 
 #[test]
 fn a_command_that_cannot_start_is_transient_only_if_listed() {
-    let rules = rules(&[rule(false, Some("127"), None)]);
+    let rules = rules(&[rule(RuleKind::Retry, Some("127"), None)]);
     assert_eq!(judge(&rules, not_found()), ('t', by("retry")));
     let not_executable = End::NotStarted(StartFailure {
         not_found: false,
@@ -129,11 +135,11 @@ fn signals_and_timeouts_are_ends_like_codes() {
         End::Signaled(Signal::KILL),
         End::TimedOut(TimeLimit::Deadline),
     );
-    let stops = rules(&[rule(true, Some("137,timeout"), None)]);
+    let stops = rules(&[rule(RuleKind::Stop, Some("137,timeout"), None)]);
     assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, End::Exited(124)), ('t', Some(Why::ByDefault)));
-    let retries = rules(&[rule(false, Some("137,timeout"), None)]);
+    let retries = rules(&[rule(RuleKind::Retry, Some("137,timeout"), None)]);
     assert_eq!(judge(&retries, timed_out), ('t', by("retry")));
     assert_eq!(judge(&retries, killed), ('t', by("retry")));
     assert_eq!(
@@ -170,7 +176,10 @@ fn output_can_make_a_failure_and_prove_a_success() {
 
 #[test]
 fn the_predicate_is_asked_if_no_rule_decides() {
-    let mut rules = rules(&[rule(false, Some("7"), None), rule(true, Some("8"), None)]);
+    let mut rules = rules(&[
+        rule(RuleKind::Retry, Some("7"), None),
+        rule(RuleKind::Stop, Some("8"), None),
+    ]);
     rules.has_retry_if = true;
     assert_eq!(judge(&rules, End::Exited(7)).0, 't');
     assert_eq!(judge(&rules, End::Exited(8)).0, 'p');
@@ -242,9 +251,9 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
     };
     assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
     let mut rules = rules(&[
-        rule(true, None, Some(0)),
-        rule(true, Some("3"), None),
-        rule(false, Some("4"), None),
+        rule(RuleKind::Stop, None, Some(0)),
+        rule(RuleKind::Stop, Some("3"), None),
+        rule(RuleKind::Retry, Some("4"), None),
     ]);
     assert_eq!(denied(&rules, 0, true), ('p', by("stop")));
     assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
@@ -257,7 +266,8 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
 
 #[test]
 fn an_attempt_that_did_not_start_is_safe_to_repeat() {
-    let verdict = |end| rules(&[rule(false, Some("1,127"), None)]).judge(&outcome(end, &[]));
+    let verdict =
+        |end| rules(&[rule(RuleKind::Retry, Some("1,127"), None)]).judge(&outcome(end, &[]));
     let is_safe = |end| verdict(end).reason().unwrap().is_safe_to_repeat;
     assert!(is_safe(not_found()) && !is_safe(End::Exited(127)));
 }
@@ -265,8 +275,8 @@ fn an_attempt_that_did_not_start_is_safe_to_repeat() {
 #[test]
 fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
     let rules = rules(&[
-        rule(false, Some("1,124,timeout"), None),
-        rule(true, Some("2"), None),
+        rule(RuleKind::Retry, Some("1,124,timeout"), None),
+        rule(RuleKind::Stop, Some("2"), None),
     ]);
     for (end, stops, by_sigpipe) in [
         (End::Exited(1), false, false),

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn a_time_out_says_what_it_took() {
     let outcome = |which, limit, took_kill| Outcome {
-        cut: Cut { limit, took_kill },
+        forced_end: ForcedEnd { limit, took_kill },
         ..Outcome::new(End::TimedOut(which), Duration::ZERO)
     };
     let limit = Some(Duration::from_millis(90_500));

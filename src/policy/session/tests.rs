@@ -302,9 +302,12 @@ impl Model<'_> {
         let is_allowed = limits.idempotent || succeeded;
         let may_go_on = goes_on && is_allowed && !limits.leave_to_outer && !out_of_time;
         let confirms = succeeded && limits.until == Until::Success;
-        if let Decision::Stop(Stop::Ended(_) | Stop::GaveUp(_)) = decision {
+        if let Decision::Stop(Stop::EndedOnSuccess(_) | Stop::GaveUp(_)) = decision {
             let is_end = limits.until == Until::Never && succeeded;
-            assert_eq!(matches!(decision, Decision::Stop(Stop::Ended(_))), is_end);
+            assert_eq!(
+                matches!(decision, Decision::Stop(Stop::EndedOnSuccess(_))),
+                is_end
+            );
         }
         match decision {
             Decision::Retry(wait) => {
@@ -337,7 +340,7 @@ impl Model<'_> {
                 assert!(limits.until == Until::Failure && !succeeded && !out_of_time);
                 "failure"
             }
-            Decision::Stop(Stop::Ended(why) | Stop::GaveUp(why)) => match why {
+            Decision::Stop(Stop::EndedOnSuccess(why) | Stop::GaveUp(why)) => match why {
                 GiveUp::Permanent => {
                     assert!(*verdict == PERMANENT && limits.until == Until::Success);
                     "permanent"

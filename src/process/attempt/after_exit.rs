@@ -39,9 +39,12 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
         attempt.kill_if_due();
         let awaits_kill = attempt.deadlines.kill.is_set();
         let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
-        if is_over || never_kills && survivors.iter().all(is_protected) {
-            // Others got no KILL.
-            survivors.retain(|survivor| !never_kills || is_protected(survivor));
+        if never_kills && (is_over || survivors.iter().all(is_protected)) {
+            // The others got no KILL, so they may go on.
+            survivors.retain(is_protected);
+            return survivors;
+        }
+        if is_over {
             return survivors;
         }
         let next_search = Deadline::after(now(), interval);
@@ -55,13 +58,20 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
     }
 }
 
-/// Drains the pipes of a command that has ended. Returns true if all output that was read has reached its reader.
+/// How much of an attempt's output has reached its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Drained {
+    Completely,
+    InPart,
+}
+
+/// Drains the pipes of a command that has ended.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. A slow reader has time until after the run's deadline.
 /// After a timeout or a signal the limit is shorter, and the reader has to keep reading. A signal that comes while
 /// output drains ends draining: only output that is in the pipes is forwarded.
-pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
+pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
@@ -102,13 +112,18 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> bool {
             longest.put_off(now().saturating_duration_since(began));
         }
     }
-    !attempt.event_loop.streams.has_pending_output()
+    if attempt.event_loop.streams.has_pending_output() {
+        Drained::InPart
+    } else {
+        Drained::Completely
+    }
 }
 
 fn is_protected(survivor: &Survivor) -> bool {
     survivor.why == Survival::Protected
 }
 
+/// Returns the limit on draining; a limit or a signal has cut the attempt short, or neither has.
 fn longest_drain(was_cut_short: bool) -> Duration {
     if was_cut_short {
         LONGEST_DRAIN_OF_CUT

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::policy::outcome::{Cut, TimeLimit};
+use crate::policy::outcome::{ForcedEnd, TimeLimit};
 use crate::process::sys::clock::Deadline;
 use crate::run::plan::AttemptLimits;
 
@@ -26,10 +26,11 @@ pub(super) struct Deadlines<'a> {
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
     /// Details of how a limit or KILL has ended the attempt.
-    pub(super) cut: Cut,
+    pub(super) forced_end: ForcedEnd,
 }
 
 impl<'a> Deadlines<'a> {
+    /// Sets the deadlines of an attempt that started at this time. `run` is the deadline of the whole run.
     pub(super) fn new(
         attempt_limits: &'a AttemptLimits,
         started: Instant,
@@ -44,7 +45,7 @@ impl<'a> Deadlines<'a> {
             kill: Deadline::NEVER,
             give_up: Deadline::NEVER,
             ended_by: None,
-            cut: Cut::default(),
+            forced_end: ForcedEnd::default(),
         }
     }
 
@@ -93,7 +94,7 @@ impl<'a> Deadlines<'a> {
     pub(super) fn on_limit(&mut self, limit: TimeLimit, now: Instant) {
         self.schedule_kill(now, self.attempt_limits.kill_after);
         self.ended_by = Some(limit);
-        self.cut.limit = match limit {
+        self.forced_end.limit = match limit {
             TimeLimit::Timeout => self.attempt_limits.timeout,
             TimeLimit::Idle => self.attempt_limits.idle,
             TimeLimit::Deadline => None,

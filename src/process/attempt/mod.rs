@@ -18,6 +18,7 @@ use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
 use crate::text::describe;
+use after_exit::Drained;
 use deadlines::Deadlines;
 pub(crate) use running::Role;
 use running::Running;
@@ -60,7 +61,9 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.put_back();
     }
-    event_loop.is_ending |= interrupted.is_some();
+    if interrupted.is_some() {
+        event_loop.is_ending = true;
+    }
     if role == Role::Command {
         end_streams(&mut event_loop.streams, &mut outcome)?;
     }
@@ -70,7 +73,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     })
 }
 
-/// Starts a program.
+/// Starts a program, and prepares everything to follow it.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
     let limits = &program.spec.attempt_limits;
     let started = now();
@@ -109,7 +112,9 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 }
 
 /// Waits for the end of the command and, after a timeout, of the rest of its tree. Drains the output and describes the
-/// attempt. A fault if the system does not tell how the command ended. Then the command may still run; on Linux the
+/// attempt.
+///
+/// Returns a fault if the system does not tell how the command ended. The command may still run then; on Linux the
 /// kernel signals the command when backoff ends (`set_death_signal`).
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
@@ -134,30 +139,18 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let survivors = if limit.is_some() {
         after_exit::wait_for_tree(running)
     } else if running.interrupted.is_some() {
-        running.out_of_reach()
+        running.processes_out_of_reach()
     } else {
         Vec::new()
     };
-    let is_drained = after_exit::drain(running);
-    let drained = if is_drained {
-        Drained::Completely
-    } else {
-        Drained::InPart
-    };
+    let drained = after_exit::drain(running);
     let end = corrected_end(running, end, &survivors, drained);
     let mut outcome = Outcome::new(end, ran);
-    // Lost output would make the failure permanent. After the deadline the run ends anyway, and names the deadline.
-    outcome.seen.unread = !is_drained && outcome.end != End::TimedOut(TimeLimit::Deadline);
-    outcome.cut = running.deadlines.cut;
+    // Lost output makes a failure permanent. After the deadline the run ends anyway, and names the deadline.
+    outcome.seen.unread = drained == Drained::InPart && !outcome.ended_by_deadline();
+    outcome.forced_end = running.deadlines.forced_end;
     outcome.survivors = survivors;
     Ok(outcome)
-}
-
-/// Whether all output of an attempt has reached its reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Drained {
-    Completely,
-    InPart,
 }
 
 /// Returns the end of an attempt, with what is left of it taken into account: processes and output. A limit that has

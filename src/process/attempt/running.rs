@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use super::deadlines::Deadlines;
-use super::tree::{ProcessTree, survival};
+use super::tree::{ChildState, Kill, ProcessTree, survival};
 use crate::policy::outcome::{End, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
@@ -29,7 +29,7 @@ use crate::process::terminal::pty::Pty;
 /// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// What a program is for.
+/// The purpose of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The command of the run.
@@ -38,6 +38,7 @@ pub(crate) enum Role {
     Hook,
 }
 
+/// An attempt from its start until all about its end is known.
 pub(super) struct Running<'a> {
     pub(super) event_loop: &'a mut EventLoop,
     pub(super) child: Child,
@@ -71,6 +72,13 @@ impl StopRequest {
     }
 }
 
+/// The state of the command, as far as a check of the limits has shown it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommandState {
+    HasEnded,
+    MayRun,
+}
+
 impl Running<'_> {
     /// Returns true if a limit or a signal has asked the attempt to end.
     pub(super) fn is_cut_short(&self) -> bool {
@@ -81,16 +89,13 @@ impl Running<'_> {
     /// for a command that cannot be ended, or an error if the system does not tell.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
-            // False unless the command has ended by itself.
-            if !self.enforce_limits() {
+            if self.enforce_limits() == CommandState::MayRun {
                 if self.has_to_give_up() && self.child.ended().is_none() {
                     return Ok(End::Unended);
                 }
-                self.wait(self.deadlines.earliest());
-                if !self
-                    .handle_signals()
-                    .contains(&SignalAction::LookAtChildren)
-                {
+                self.wait_for_event(self.deadlines.earliest());
+                let actions = self.handle_signals();
+                if !actions.contains(&SignalAction::LookAtChildren) {
                     continue;
                 }
             }
@@ -106,7 +111,7 @@ impl Running<'_> {
     }
 
     /// Sleeps until an event or until the time is up. Output, also if it waits for its reader, restarts the idle limit.
-    fn wait(&mut self, until: Deadline) {
+    fn wait_for_event(&mut self, until: Deadline) {
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
@@ -115,41 +120,49 @@ impl Running<'_> {
     /// Returns true if there is no use in waiting for the command: it did not die of KILL in time, or it may not be
     /// signalled and no KILL is to follow.
     fn has_to_give_up(&self) -> bool {
-        let is_late = self.deadlines.give_up.is_due(now());
-        let is_asked_in_vain = self.is_asked_to_end && self.deadlines.never_kills();
-        is_late || is_asked_in_vain && self.child.is_protected()
+        let has_survived_kill = self.deadlines.give_up.is_due(now());
+        let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
+        has_survived_kill || gets_no_kill && self.child.is_protected()
     }
 
     /// Sends KILL to the tree if KILL is due.
     pub(super) fn kill_if_due(&mut self) {
         if self.deadlines.take_kill(now()) {
-            let was_needed = self.tree.kill(&self.child, !self.has_ended);
-            self.deadlines.cut.took_kill |= was_needed;
+            let child_state = if self.has_ended {
+                ChildState::Ended
+            } else {
+                ChildState::Runs
+            };
+            if self.tree.kill(&self.child, child_state) == Kill::Needed {
+                self.deadlines.forced_end.took_kill = true;
+            }
         }
     }
 
     /// Returns the processes of the attempt that still run.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
-        let child_runs = !self.has_ended && self.child.ended().is_none();
         let mut survivors = Vec::new();
-        if child_runs {
-            survivors.push(self.own_survivor());
+        let mut child_state = ChildState::Ended;
+        if !self.has_ended && self.child.ended().is_none() {
+            child_state = ChildState::Runs;
+            survivors.push(self.command_as_survivor());
         }
-        survivors.extend(self.tree.survivors(&mut self.child, child_runs));
+        survivors.extend(self.tree.survivors(&mut self.child, child_state));
         survivors
     }
 
     /// Returns the processes that a forwarded signal could not reach: the command, or others of its group.
-    pub(super) fn out_of_reach(&mut self) -> Vec<Survivor> {
+    pub(super) fn processes_out_of_reach(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {
-            survivors.push(self.own_survivor());
+            survivors.push(self.command_as_survivor());
         }
         survivors.extend(self.tree.protected(&self.child));
         survivors
     }
 
-    fn own_survivor(&self) -> Survivor {
+    /// Describes the command, which still runs.
+    fn command_as_survivor(&self) -> Survivor {
         let pid = self.child.pid();
         // Until exec, the system shows backoff's name.
         let shown = if self.child.is_starting() {
@@ -164,12 +177,12 @@ impl Running<'_> {
         }
     }
 
-    /// Signals the tree if a limit is reached or KILL is due. Returns true if the command has ended
-    /// by itself by then, and so has not timed out.
-    fn enforce_limits(&mut self) -> bool {
+    /// Signals the tree if a limit is reached or KILL is due, unless the command has ended by itself by then, and so has
+    /// not timed out.
+    fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // Poll once more before acting, as backoff may be late on a busy machine.
-            self.wait(Deadline::after(now(), Duration::ZERO));
+            self.wait_for_event(Deadline::after(now(), Duration::ZERO));
         }
         self.kill_if_due();
         // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
@@ -177,10 +190,10 @@ impl Running<'_> {
             self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
         let input_limit = input_failed.then_some(TimeLimit::Timeout);
         let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
-            return false;
+            return CommandState::MayRun;
         };
         if self.child.ended().is_some() {
-            return true;
+            return CommandState::HasEnded;
         }
         self.deadlines.on_limit(limit, now());
         // A stopped process cannot act on a signal until CONT.
@@ -188,7 +201,7 @@ impl Running<'_> {
         self.tree.signal(&self.child, &signals);
         self.is_asked_to_end = true;
         self.stop_request = None;
-        false
+        CommandState::MayRun
     }
 
     /// Handles received signals. Returns the decisions.
@@ -200,6 +213,7 @@ impl Running<'_> {
         actions
     }
 
+    /// Decides about a signal and acts on it.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         // Decided before CONT resets the state below.
@@ -238,6 +252,7 @@ impl Running<'_> {
         action
     }
 
+    /// Returns the state of the attempt as far as it decides what to do about this signal.
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
         // A command that has ended cannot stop, even if its end is not noticed yet. Until the end is noticed, other
         // signals are forwarded, as processes of its group may still run.
@@ -260,6 +275,7 @@ impl Running<'_> {
         }
     }
 
+    /// Forwards a signal that does not ask the command to end.
     fn forward(&mut self, signal: Signal) {
         // A new size makes the kernel send WINCH.
         let pty = self.event_loop.streams.pty.as_ref();
@@ -296,6 +312,7 @@ impl Running<'_> {
         }
     }
 
+    /// Decides about a stop of the command by this signal, and acts on it.
     fn handle_stop(&mut self, by: Signal) {
         let requested = self.stop_request.take();
         // The command may have been continued since.

@@ -20,6 +20,21 @@ pub(crate) struct ProcessTree {
     adoption: Option<Adoption>,
 }
 
+/// The state of the attempt's own process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChildState {
+    Runs,
+    Ended,
+}
+
+/// The effect of sending KILL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kill {
+    /// A member still ran, and this user may signal it.
+    Needed,
+    NotNeeded,
+}
+
 impl ProcessTree {
     /// Sends each signal to every member.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
@@ -37,18 +52,22 @@ impl ProcessTree {
         }
     }
 
-    /// Sends KILL to every member. Returns true if KILL was needed and delivered: a member still ran, and this user may
-    /// signal it. `child_runs`: the attempt's own process has not ended.
-    pub(crate) fn kill(&mut self, child: &Child, child_runs: bool) -> bool {
+    /// Sends KILL to every member.
+    pub(super) fn kill(&mut self, child: &Child, child_state: ChildState) -> Kill {
         let has_list = self.update(child);
-        let hits_child = child_runs && !child.is_protected();
+        let hits_child = child_state == ChildState::Runs && !child.is_protected();
         let hits_member = self.known.iter().any(|process| !is_protected(process.pid));
         let to_group = child.signal(Signal::KILL).is_ok();
         for process in &self.known {
             send_to(process, Signal::KILL);
         }
         // Without a list, the caller has found members of the group, or the child still runs.
-        hits_child || hits_member || !has_list && to_group
+        let hits_unlisted = !has_list && to_group;
+        if hits_child || hits_member || hits_unlisted {
+            Kill::Needed
+        } else {
+            Kill::NotNeeded
+        }
     }
 
     /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT.
@@ -64,14 +83,16 @@ impl ProcessTree {
 
     /// Returns the members that still run, besides the attempt's own process. Without a list of processes, a group that
     /// still has members counts as one. Reaps an ended child then.
-    pub(crate) fn survivors(&mut self, child: &mut Child, child_runs: bool) -> Vec<Survivor> {
+    pub(super) fn survivors(
+        &mut self,
+        child: &mut Child,
+        child_state: ChildState,
+    ) -> Vec<Survivor> {
         if self.update(child) {
             return self.known.iter().map(to_survivor).collect();
         }
-        if child_runs {
-            return Vec::new();
-        }
-        if !child.has_group_members() {
+        // While the child runs, other members of the group cannot be told from it.
+        if child_state == ChildState::Runs || !child.has_group_members() {
             return Vec::new();
         }
         vec![Survivor {
@@ -136,6 +157,7 @@ fn send_to(process: &Process, signal: Signal) {
     }
 }
 
+/// Describes a member that still runs.
 fn to_survivor(process: &Process) -> Survivor {
     Survivor {
         pid: process.pid,

@@ -132,7 +132,7 @@ impl EventLoop {
     }
 }
 
-/// What [`EventLoop::poll`] has found.
+/// The findings of [`EventLoop::poll`].
 struct Polled<T> {
     /// Signals are waiting.
     has_signals: bool,

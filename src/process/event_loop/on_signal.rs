@@ -29,6 +29,7 @@ pub(crate) struct RunningCommand {
     pub(crate) leads_session: bool,
 }
 
+/// The response to a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
     Ignore,
@@ -75,6 +76,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     }
 }
 
+/// Decides about a signal while a program runs.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
         // The signal is meant for backoff or the command, not for the hook.
@@ -113,6 +115,7 @@ pub(crate) enum Job {
     Controlled,
 }
 
+/// The response to a stop of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopAction {
     Ignore,

@@ -17,7 +17,7 @@ use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
-use crate::run::host::{KeptOutput, RunError, RunResult};
+use crate::run::host::{KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use crate::run::streams::Channel;
 use crate::text::describe;
 
@@ -25,6 +25,7 @@ use crate::text::describe;
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
+    /// Acts on the signals that have come since the last call. Returns an error if one ends the run.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         while let Some(received) = self.signals.queue.pop_front() {
@@ -48,20 +49,26 @@ impl EventLoop {
     }
 
     /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
-    /// `format_line` formats the countdown. Returns false if USR1 has ended the wait.
+    /// `format_line` formats the countdown.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
         deadline: Deadline,
         format_line: LineFor<'_>,
-    ) -> RunResult<bool> {
+    ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
         let waited = precisely(|| self.sleep_until(end, format_line));
         waited.and(self.end_countdown())?;
-        Ok(!std::mem::take(&mut self.wait_is_over))
+        let is_skipped = std::mem::take(&mut self.wait_is_over);
+        Ok(if is_skipped {
+            WaitEnd::Skipped
+        } else {
+            WaitEnd::Elapsed
+        })
     }
 
+    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
@@ -81,12 +88,11 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Reads standard input to its end, if required before the first attempt. Returns false if the deadline leaves
-    /// no time for an attempt: a message may have waited for its reader.
-    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<bool> {
+    /// Reads standard input to its end, if that has to come before the first attempt (`--stdin replay`).
+    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
-                return Ok(true);
+                return Ok(TimeLeft::Some);
             };
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
             if polled.has_signals {
@@ -97,7 +103,7 @@ impl EventLoop {
                 read.map_err(|error| RunError::of_system("standard input", &error))?;
             }
         }
-        Ok(false)
+        Ok(TimeLeft::None)
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.
@@ -159,23 +165,27 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Prints kept output at the end of the run. Returns true if all of it was read in time.
-    pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+    /// Prints kept output at the end of the run.
+    pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
         let mut printed = self.print_output(Channel::Stdout);
         // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
         if !matches!(printed, Err(RunError::Interrupted(signal)) if signal != Signal::PIPE) {
             let errors_printed = self.print_output(Channel::Stderr);
             // The later error counts, as it may be a signal.
-            printed = errors_printed.and_then(|is_read| Ok(printed? && is_read));
+            printed = match (errors_printed, printed) {
+                (Ok(Printed::Complete), of_stdout) => of_stdout,
+                (Ok(Printed::CutOff), of_stdout) => of_stdout.map(|_| Printed::CutOff),
+                (Err(error), _) => Err(error),
+            };
         }
         // Kept output is never printed twice.
         self.streams.forget_kept_output();
         printed
     }
 
-    /// Prints one kept output. Returns false if output of the command was not read in time.
-    fn print_output(&mut self, channel: Channel) -> RunResult<bool> {
+    /// Prints one kept output.
+    fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             // Once a signal has ended the run, the reader has to keep reading.
             let limit = self.is_ending.then_some(READERS_GRACE);
@@ -189,14 +199,18 @@ impl EventLoop {
                 let output = &mut self.streams.outputs[channel];
                 output.close();
                 // backoff's own lines alone are no loss.
-                return Ok(!output.holds_output);
+                return Ok(if output.holds_output {
+                    Printed::CutOff
+                } else {
+                    Printed::Complete
+                });
             }
         }
         let output = &mut self.streams.outputs[channel];
         let fault = output.fault.take();
         if !output.holds_output {
             // Losing backoff's own lines is not an error.
-            return Ok(true);
+            return Ok(Printed::Complete);
         }
         if output.reader_gone {
             // The command would have ended by SIGPIPE.
@@ -204,9 +218,17 @@ impl EventLoop {
         }
         match fault {
             Some(why) => Err(RunError::Fault(format!("cannot print {channel}: {why}"))),
-            None => Ok(true),
+            None => Ok(Printed::Complete),
         }
     }
+}
+
+/// Time for an attempt before the deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLeft {
+    Some,
+    /// Reading the input, or a message that waited for its reader, has used it up.
+    None,
 }
 
 /// Why a text was not written.

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::os::fd::RawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
 
-use super::target::FileTarget;
+use super::target::{FileIdentity, FileTarget};
 use crate::process::sys::environment::nonempty;
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
@@ -21,9 +20,6 @@ pub(crate) enum Writing {
     /// The report takes the place of the file.
     Replaces,
 }
-
-/// The device and the number of a file.
-type Identity = (u64, u64);
 
 /// Returns true if two paths lead to one entry of one directory. Other names of a file (hard links) are other entries:
 /// replacing one does no harm to the file.
@@ -71,17 +67,19 @@ fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> 
     }
 }
 
-fn identity_of(path: &Path) -> Option<Identity> {
-    let facts = fs::metadata(path).ok()?;
-    Some((facts.dev(), facts.ino()))
+fn identity_of(path: &Path) -> Option<FileIdentity> {
+    Some(FileIdentity::of(&fs::metadata(path).ok()?))
 }
 
 /// Returns None unless the descriptor is that of a regular file.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-fn identity_of_regular(fd: RawFd) -> Option<Identity> {
+fn identity_of_regular(fd: RawFd) -> Option<FileIdentity> {
     let facts = fstat(inherited(fd)).ok()?;
     let kind = SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT;
-    (kind == SFlag::S_IFREG).then_some((facts.st_dev as u64, facts.st_ino as u64))
+    (kind == SFlag::S_IFREG).then_some(FileIdentity {
+        device: facts.st_dev as u64,
+        number: facts.st_ino as u64,
+    })
 }
 
 /// Returns true if every write to the descriptor goes to the end of its file.

@@ -50,12 +50,38 @@ impl FileTarget {
         Err(Errno::ELOOP.into())
     }
 
-    /// Returns the directory (its device and number) and the name in it; None for a descriptor, which is no entry.
-    pub(super) fn entry(&self) -> Option<(u64, u64, &OsStr)> {
+    /// Returns the entry of a directory that the target is; None for a descriptor, which is no entry.
+    pub(super) fn entry(&self) -> Option<DirectoryEntry<'_>> {
         // A link that `follow` has left is magic.
         let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
         let name = self.path.file_name()?;
-        (!is_open_file).then_some((self.dir_meta.dev(), self.dir_meta.ino(), name))
+        (!is_open_file).then_some(DirectoryEntry {
+            directory: FileIdentity::of(&self.dir_meta),
+            name,
+        })
+    }
+}
+
+/// A name in a directory.
+#[derive(PartialEq, Eq)]
+pub(super) struct DirectoryEntry<'t> {
+    directory: FileIdentity,
+    name: &'t OsStr,
+}
+
+/// The identity of a file or directory, which may have several names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileIdentity {
+    pub(super) device: u64,
+    pub(super) number: u64,
+}
+
+impl FileIdentity {
+    pub(super) fn of(facts: &Metadata) -> FileIdentity {
+        FileIdentity {
+            device: facts.dev(),
+            number: facts.ino(),
+        }
     }
 }
 

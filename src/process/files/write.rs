@@ -15,11 +15,11 @@ use crate::process::streams::sink::Sink;
 use crate::process::sys::fd::is_inherited;
 use crate::process::sys::temporary::named;
 
-/// What to do about a file that does not exist.
+/// The handling of a file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfMissing {
     Create,
-    /// Only look whether it could be created.
+    /// Leave it missing, but check that it could be created.
     Leave,
 }
 
@@ -53,14 +53,24 @@ pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<O
     Ok(Some(Sink::Own(file)))
 }
 
-/// Replaces a file by `text`, atomically. Returns a sink if the target is not a regular file; then the
-/// caller has to write `text` to it.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
+/// The outcome of [`replace`].
+pub(crate) enum Replaced {
+    Done,
+    /// The target is no regular file, such as a pipe: the caller has to write the text to this sink.
+    NotAFile(Sink),
+}
+
+/// Replaces a file by `text`, atomically.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
     let is_special = metadata.as_ref().is_some_and(|facts| !facts.is_file());
     if is_special || target.entry().is_none() {
-        return open_to_append(path, IfMissing::Create);
+        return match open_to_append(path, IfMissing::Create)? {
+            Some(sink) => Ok(Replaced::NotAFile(sink)),
+            // Not reached: only a file that may stay missing has no sink.
+            None => Ok(Replaced::Done),
+        };
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
@@ -82,5 +92,5 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
             .set_permissions(Permissions::from_mode(mode))?;
     }
     file.persist(&target.path)?;
-    Ok(None)
+    Ok(Replaced::Done)
 }

@@ -76,8 +76,8 @@ impl System {
         mut query: Query,
         time: Duration,
     ) -> RunResult<Result<BudgetAnswer, NoAnswer>> {
-        let mut until = query.until(time);
-        let latest = query.until(time + MOST_TIME_FOR_CPU);
+        let mut until = query.deadline_after(time);
+        let latest = query.deadline_after(time + MOST_TIME_FOR_CPU);
         loop {
             if let Some(answered) = query.answer(store) {
                 return Ok(answered.map_err(|why| NoAnswer(why.to_string())));
@@ -148,6 +148,7 @@ impl System {
     }
 }
 
+/// Returns an answer that consists of a warning only.
 fn without_answer(warning: String) -> BudgetAnswer {
     BudgetAnswer {
         answer: None,

@@ -14,9 +14,9 @@ use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
-use crate::process::event_loop::waits::WriteError;
+use crate::process::event_loop::waits::{TimeLeft, WriteError};
 use crate::process::files::env_file;
-use crate::process::files::write::{IfMissing, open_to_append, replace};
+use crate::process::files::write::{IfMissing, Replaced, open_to_append, replace};
 use crate::process::signals::Signals;
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
@@ -26,8 +26,8 @@ use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, RunError,
-    RunResult, ShellKind,
+    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, Printed, RunError,
+    RunResult, ShellKind, WaitEnd,
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::text::describe_error;
@@ -78,6 +78,7 @@ impl System {
         })
     }
 
+    /// Returns the group, session and terminal of the command.
     fn isolation(&self) -> Isolation {
         // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
         // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
@@ -115,8 +116,8 @@ impl System {
     /// says so.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let written = match replace(path, text) {
-            Ok(None) => Ok(()),
-            Ok(Some(other_target)) => self.event_loop.write(&other_target, text),
+            Ok(Replaced::Done) => Ok(()),
+            Ok(Replaced::NotAFile(sink)) => self.event_loop.write(&sink, text),
             Err(error) => Err(WriteError::Failed(describe_error(&error))),
         };
         if let Err(error) = written {
@@ -135,14 +136,14 @@ impl System {
         let Some(path) = self.log_path.clone() else {
             return Ok(());
         };
-        match self.find_log(&path, IfMissing::Leave) {
+        match self.open_log_file(&path, IfMissing::Leave) {
             Ok(()) => Ok(()),
             Err(error) => self.go_on_without_log(&path, &describe_error(&error)),
         }
     }
 
-    /// Opens the log file, unless it is open.
-    fn find_log(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
+    /// Opens the log file, unless it is open already or may stay missing.
+    fn open_log_file(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
         if self.log.is_none() {
             self.log = open_to_append(path, if_missing)?;
         }
@@ -151,7 +152,7 @@ impl System {
 
     /// Appends lines to the log file.
     fn append_to_log(&mut self, path: &Path, lines: &str) -> Result<(), WriteError> {
-        self.find_log(path, IfMissing::Create)
+        self.open_log_file(path, IfMissing::Create)
             .map_err(|error| WriteError::Failed(describe_error(&error)))?;
         match &self.log {
             Some(log) => self.event_loop.write(log, lines),
@@ -220,8 +221,7 @@ impl Host for System {
 
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
-        let has_time = self.event_loop.read_input_first(self.deadline)?;
-        if !has_time {
+        if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             return Ok(Attempt {
                 outcome,
@@ -253,10 +253,10 @@ impl Host for System {
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
-    ) -> RunResult<bool> {
+    ) -> RunResult<WaitEnd> {
         // Without a wait, the next attempt receives signals first.
         if delay.is_zero() {
-            return Ok(true);
+            return Ok(WaitEnd::Elapsed);
         }
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
@@ -301,7 +301,7 @@ impl Host for System {
         Ok(BeforeRetry { attempt, env_lines })
     }
 
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<bool> {
+    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.event_loop.print_kept(kept)
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::budget::StoreError;
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
-use crate::process::forked::{Forked, Progress};
+use crate::process::forked::{Forked, ForkedState};
 use crate::process::sys::clock::{Deadline, now, since_epoch};
 use crate::process::sys::environment;
 use crate::run::host::BudgetAnswer;
@@ -42,7 +42,7 @@ impl Query {
         time: Duration,
     ) -> io::Result<Query> {
         // All queries need it, and what a child reads is gone with the child.
-        store.load();
+        store.load_certificates();
         let began = now();
         let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, || {
             encode(&ask(store, budget, question, began, time))
@@ -50,8 +50,8 @@ impl Query {
         Ok(Query { began, child })
     }
 
-    /// Returns the time after the start.
-    pub(super) fn until(&self, time: Duration) -> Deadline {
+    /// Returns the time that lies this long after the start.
+    pub(super) fn deadline_after(&self, time: Duration) -> Deadline {
         Deadline::after(self.began, time)
     }
 
@@ -65,11 +65,11 @@ impl Query {
         self.child.awaits_cpu()
     }
 
-    /// Returns the answer once, or None while there is none.
+    /// Returns the answer, the first time that it is there; None before.
     pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
-        match self.child.progress() {
-            Progress::Runs => None,
-            Progress::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
+        match self.child.state() {
+            ForkedState::Runs => None,
+            ForkedState::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
                 // The child died.
                 Err(StoreError::NoAnswer {
                     store: store.to_string(),
@@ -112,13 +112,14 @@ pub(super) fn is_own(store: &Store) -> bool {
 /// they do not pile up, their store counts as down until they end.
 #[derive(Debug, Default)]
 pub(super) struct GivenUp {
-    /// Of this machine's own store.
+    /// A query of this machine's own store.
     own: Option<Query>,
-    /// Of another store.
+    /// A query of another store.
     other: Option<Query>,
 }
 
 impl GivenUp {
+    /// Returns the query of this store that was given up.
     fn of(&mut self, store: &Store) -> &mut Option<Query> {
         if is_own(store) {
             &mut self.own

@@ -37,21 +37,21 @@ pub(crate) struct Child {
     start_report: OwnedFd,
 }
 
-/// A report of `waitid(2)` about a child.
+/// A change of a child's state, as `waitid(2)` reports it.
 #[derive(Debug, Clone, Copy)]
-struct Report {
+struct StateChange {
     pid: libc::pid_t,
     code: i32,
     /// The exit code or the signal number.
     status: i32,
 }
 
-/// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if there is no report.
+/// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if no state has changed.
 #[allow(
     clippy::cast_lossless,
     reason = "id_t is wider than pid_t on FreeBSD only"
 )]
-fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>> {
+fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateChange>> {
     let kind = if child.is_some() {
         libc::P_PID
     } else {
@@ -69,7 +69,7 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>>
                 &raw mut info,
                 options,
             ))?;
-            Report {
+            StateChange {
                 pid: info.si_pid(),
                 code: info.si_code,
                 status: info.si_status(),
@@ -190,6 +190,7 @@ impl Child {
         to_group
     }
 
+    /// Sends a signal to the members that a reaped child has left in its group.
     fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
         if self.leads_group && has_members(self.pid) {
             send(Target::Group(self.pid), signal)

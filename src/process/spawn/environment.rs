@@ -30,6 +30,7 @@ pub(super) struct Environment {
 }
 
 impl Environment {
+    /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
     pub(super) fn new(variables: &[Variable]) -> Environment {
         let own_pid = std::process::id().to_string();
         let mut pointers = Vec::with_capacity(64);
@@ -67,7 +68,7 @@ impl Environment {
     }
 }
 
-/// Returns true if an inherited entry is set anew, or never inherited.
+/// Returns true if an inherited entry gets another value, or is never inherited.
 fn is_replaced(entry: &[u8], variables: &[Variable]) -> bool {
     let Some(end) = entry.iter().position(|byte| *byte == b'=') else {
         return false;

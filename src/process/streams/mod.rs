@@ -69,10 +69,10 @@ impl Streams {
     /// Prepares the streams of a run, before an attempt moves the offset of standard input.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = PerChannel {
-            stdout: Output::new(stdio::OUT, options.mode(Channel::Stdout)),
-            stderr: Output::new(stdio::ERR, options.mode(Channel::Stderr)),
+            stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
+            stderr: Output::new(stdio::ERR, options.modes[Channel::Stderr]),
         };
-        if options.mode(Channel::Stderr) == OutputMode::Failure {
+        if options.modes[Channel::Stderr] == OutputMode::Failure {
             // A file from the start, as predicates and hooks write to it, too.
             outputs.stderr.kept = Spool::shared();
         }
@@ -119,7 +119,7 @@ impl Streams {
     }
 
     fn is_streamed(&self, channel: Channel) -> bool {
-        self.options.is_observed(channel) && self.options.mode(channel) == OutputMode::Stream
+        self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
     /// Opens the terminal of an attempt. `input` replaces the caller's, if given.
@@ -146,7 +146,7 @@ impl Streams {
             return Ok(Some(write));
         }
         output.begin(None);
-        if self.options.mode(channel) == OutputMode::Null {
+        if self.options.modes[channel] == OutputMode::Null {
             return fd::null().map(Some);
         }
         Ok(None)
@@ -231,7 +231,7 @@ impl Streams {
 
     /// Returns true with `--stderr failure`.
     fn holds_back_stderr(&self) -> bool {
-        self.options.mode(Channel::Stderr) == OutputMode::Failure
+        self.options.modes[Channel::Stderr] == OutputMode::Failure
     }
 
     /// Returns true if messages and the output of hooks are held back with standard error.

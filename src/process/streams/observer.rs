@@ -37,7 +37,7 @@ pub(crate) struct OutputObserver {
 impl OutputObserver {
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
-        let mut watched = PerChannel::each(|channel| options.is_watched(channel));
+        let mut watched = PerChannel::each(|channel| options.is_watched[channel]);
         if options.pty {
             // A pseudo-terminal carries both outputs, as standard output.
             watched.stdout |= watched.stderr;
@@ -51,7 +51,7 @@ impl OutputObserver {
         });
         OutputObserver {
             watched,
-            copy: (options.retry_if || options.success_if).then(Transcript::default),
+            copy: (options.has_retry_if || options.has_success_if).then(Transcript::default),
             tail: options.hook_output.map(|limit| Tail {
                 limit,
                 bytes: Vec::new(),

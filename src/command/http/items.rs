@@ -1,0 +1,206 @@
+//! Reads the words of a call: options with their values, operands, and words that may be either.
+
+use super::options::{Client, OptionRole, Takes};
+use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
+
+/// A word of a call.
+pub(super) enum Item {
+    Option(GivenOption),
+    Operand {
+        text: Symbols,
+        /// False if the word may be the value of an option.
+        is_certain: bool,
+    },
+    /// A word that may be an option, for messages.
+    MayBeOption(String),
+}
+
+/// An option in a call.
+pub(super) struct GivenOption {
+    pub(super) name: String,
+    pub(super) role: OptionRole,
+    pub(super) value: Option<Symbols>,
+    /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never safe.
+    pub(super) is_certain: bool,
+}
+
+/// The kind of the next word of a call.
+enum NextWord {
+    OptionOrOperand,
+    /// The value of the option with this index.
+    ValueOf(usize),
+    /// The value of an option, or an option or operand.
+    Unknown,
+}
+
+/// The kind of a word that is not the value of an option.
+enum WordKind {
+    /// `--data=1`
+    LongOption,
+    /// `-fsd1`
+    Letters,
+    Operand,
+    MayBeOption,
+}
+
+/// Reads the words of a call.
+pub(super) fn read_items(client: &Client, words: &[Word]) -> Vec<Item> {
+    let mut reader = ItemReader {
+        client,
+        items: Vec::new(),
+        next: NextWord::OptionOrOperand,
+    };
+    for word in words {
+        reader.read(word);
+    }
+    reader.items
+}
+
+struct ItemReader<'c> {
+    client: &'c Client,
+    items: Vec<Item>,
+    next: NextWord,
+}
+
+impl ItemReader<'_> {
+    /// Reads the next word, and notes the kind of the word after it.
+    fn read(&mut self, word: &Word) {
+        if may_be_several_words(&word.text) {
+            self.add_doubtful(word);
+            self.next = NextWord::Unknown;
+            return;
+        }
+        self.next = match self.next {
+            NextWord::ValueOf(index) => self.read_value(index, word),
+            NextWord::OptionOrOperand | NextWord::Unknown => match word_kind(&word.text) {
+                WordKind::LongOption => self.read_long(word),
+                WordKind::Letters => self.read_letters(word),
+                WordKind::Operand => self.read_operand(word),
+                WordKind::MayBeOption => {
+                    self.add_doubtful(word);
+                    NextWord::OptionOrOperand
+                }
+            },
+        };
+    }
+
+    fn add_doubtful(&mut self, word: &Word) {
+        self.items.push(Item::MayBeOption(word.origin.clone()));
+    }
+
+    fn is_certain(&self) -> bool {
+        !matches!(self.next, NextWord::Unknown)
+    }
+
+    /// Gives the option at an index its value. Returns the kind of the next word.
+    fn read_value(&mut self, index: usize, word: &Word) -> NextWord {
+        if let Some(Item::Option(option)) = self.items.get_mut(index) {
+            option.value = Some(word.text.clone());
+        }
+        NextWord::OptionOrOperand
+    }
+
+    /// Adds an operand. Returns the kind of the next word.
+    fn read_operand(&mut self, word: &Word) -> NextWord {
+        self.items.push(Item::Operand {
+            text: word.text.clone(),
+            is_certain: self.is_certain(),
+        });
+        NextWord::OptionOrOperand
+    }
+
+    /// Reads `--data=1` or `--data`.
+    fn read_long(&mut self, word: &Word) -> NextWord {
+        let sign = word
+            .text
+            .iter()
+            .position(|symbol| *symbol == Symbol::Known('='));
+        let name = &word.text[..sign.unwrap_or(word.text.len())];
+        let Some(name) = exact(name) else {
+            self.add_doubtful(word);
+            return NextWord::Unknown;
+        };
+        let meaning = self.client.meaning(&name);
+        self.items.push(Item::Option(GivenOption {
+            name,
+            role: meaning.role,
+            value: sign.map(|at| word.text[at + 1..].to_vec()),
+            is_certain: self.is_certain(),
+        }));
+        match (meaning.takes, sign) {
+            (_, Some(_)) | (Takes::Nothing, None) => NextWord::OptionOrOperand,
+            (Takes::Value, None) => NextWord::ValueOf(self.items.len() - 1),
+            (Takes::MayBeValue, None) => NextWord::Unknown,
+        }
+    }
+
+    /// Reads `-fsd1`: `-f`, `-s` and `-d` with the value `1`.
+    fn read_letters(&mut self, word: &Word) -> NextWord {
+        for (at, symbol) in word.text.iter().enumerate().skip(1) {
+            let Symbol::Known(letter) = symbol else {
+                self.add_doubtful(word);
+                return NextWord::Unknown;
+            };
+            let name = format!("-{letter}");
+            let meaning = self.client.meaning(&name);
+            let takes_value = meaning.takes == Takes::Value;
+            let rest = &word.text[at + 1..];
+            let has_value = takes_value && !rest.is_empty();
+            self.items.push(Item::Option(GivenOption {
+                name,
+                role: meaning.role,
+                value: has_value.then(|| rest.to_vec()),
+                is_certain: self.is_certain(),
+            }));
+            if has_value {
+                return NextWord::OptionOrOperand;
+            }
+            if takes_value {
+                return NextWord::ValueOf(self.items.len() - 1);
+            }
+        }
+        NextWord::OptionOrOperand
+    }
+}
+
+/// Returns the kind of a word, by its beginning.
+fn word_kind(text: &[Symbol]) -> WordKind {
+    match text {
+        [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
+        [Symbol::Known('-'), _, ..] => WordKind::Letters,
+        [Symbol::Known(_), ..] | [] => WordKind::Operand,
+        [Symbol::Unknown(_), ..] => {
+            // Trusted parts begin no option, but they may be empty.
+            match text.iter().find(|symbol| !is_trusted(symbol)) {
+                Some(Symbol::Known('-') | Symbol::Unknown(_)) => WordKind::MayBeOption,
+                Some(Symbol::Known(_)) | None => WordKind::Operand,
+            }
+        }
+    }
+}
+
+/// Returns true for an unknown part that is trusted to begin no option.
+fn is_trusted(symbol: &Symbol) -> bool {
+    matches!(
+        symbol,
+        Symbol::Unknown(Doubt::TrustedPart | Doubt::PlainPart | Doubt::RunId)
+    )
+}
+
+/// Returns the options among the words of a call.
+pub(super) fn options(items: &[Item]) -> impl Iterator<Item = &GivenOption> {
+    items.iter().filter_map(|item| match item {
+        Item::Option(option) => Some(option),
+        Item::Operand { .. } | Item::MayBeOption(_) => None,
+    })
+}
+
+/// Returns true if an option with this role is given, certain or not.
+pub(super) fn has_option(items: &[Item], role: OptionRole) -> bool {
+    options(items).any(|option| option.role == role)
+}
+
+/// Returns true if an option with this role is certainly given.
+pub(super) fn has_certain_option(items: &[Item], role: OptionRole) -> bool {
+    options(items).any(|option| option.role == role && option.is_certain)
+}

@@ -1,0 +1,129 @@
+//! Values of `$1` and `"$@"`: the arguments of the script, or those of a function in it.
+
+use std::rc::Rc;
+
+use super::functions::{FunctionArguments, FunctionCall};
+use super::value::{Value, add_new, begins_option};
+use super::{Frame, MOST_VALUES, Scope};
+use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
+use crate::command::text::{Doubt, Symbols, may_be_several_words, unknown};
+use crate::command::words::OPENERS;
+
+impl Scope<'_> {
+    /// Adds the commands of a text that may call a function.
+    pub(crate) fn add_function_calls(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
+        if self.functions.is_empty() {
+            return;
+        }
+        *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
+        self.cached_values.borrow_mut().clear();
+        for script in &parsed.scripts {
+            for command in &script.commands {
+                if let Some(name_at) = self.called_function_at(command) {
+                    let arguments = command.words[name_at + 1..].to_vec();
+                    self.may_pass_options |= arguments.iter().any(begins_literal_option);
+                    self.function_calls.push(FunctionCall {
+                        arguments,
+                        frame: Rc::clone(frame),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Returns the index of the first word that may be the name of a function that the command calls.
+    fn called_function_at(&self, command: &SimpleCommand) -> Option<usize> {
+        let words = &command.words;
+        (0..words.len()).find(|&at| match words[at].literal() {
+            Some(name) => self.may_be_function(&name),
+            // `$f x` may call any function, if it is the first word.
+            None => words[..at].iter().all(may_precede_program),
+        })
+    }
+
+    /// Forgets the commands that may call a function.
+    pub(crate) fn clear_function_calls(&mut self) {
+        self.function_calls.clear();
+    }
+
+    /// Returns the values that `$1` or `$@` may have: the script's arguments, or those of a function.
+    pub(super) fn arguments(&self, name: &str, frame: &Frame) -> Vec<Value> {
+        let calls = match (&frame.arguments, self.arguments_of_functions()) {
+            (Some(of_script), FunctionArguments::Known(of_functions))
+                if !self.changes_arguments =>
+            {
+                [vec![of_script.clone()], of_functions].concat()
+            }
+            _ => return vec![Value::Text(unknown(self.doubt_of_arguments()))],
+        };
+        let mut values = Vec::new();
+        for arguments in calls {
+            let value = match name.parse::<usize>() {
+                Ok(number) => Value::Text(arguments.get(number).cloned().unwrap_or_default()),
+                // `@` or `*`
+                Err(_) => Value::List(arguments.get(1..).unwrap_or_default().to_vec()),
+            };
+            add_new(&mut values, value);
+        }
+        values
+    }
+
+    /// Returns what an unknown argument may be. In quotes, `AnyWords` is trusted to begin no option, `AnyPart` is not.
+    fn doubt_of_arguments(&self) -> Doubt {
+        if self.may_pass_options {
+            Doubt::AnyPart
+        } else {
+            Doubt::AnyWords
+        }
+    }
+
+    /// Returns the arguments that functions may get. Their `$0` is empty.
+    fn arguments_of_functions(&self) -> FunctionArguments {
+        if self.function_calls.is_empty() {
+            return FunctionArguments::Known(Vec::new());
+        }
+        let known = self.function_arguments.borrow().clone();
+        if !matches!(known, FunctionArguments::NotSearched) {
+            return known;
+        }
+        // If the search comes back here, a function passes its own arguments on.
+        *self.function_arguments.borrow_mut() = FunctionArguments::Unknown;
+        let found = self.find_arguments_of_functions();
+        *self.function_arguments.borrow_mut() = found.clone();
+        found
+    }
+
+    /// Expands the words of all calls of functions.
+    fn find_arguments_of_functions(&self) -> FunctionArguments {
+        let mut found = Vec::new();
+        for call in &self.function_calls {
+            for words in self.expand.commands(self, &call.arguments, &call.frame) {
+                let mut arguments = vec![Symbols::new()];
+                arguments.extend(words.into_iter().map(|word| word.text));
+                let is_unknown = arguments.iter().any(|text| may_be_several_words(text));
+                if is_unknown || found.len() >= MOST_VALUES {
+                    return FunctionArguments::Unknown;
+                }
+                if !found.contains(&arguments) {
+                    found.push(arguments);
+                }
+            }
+        }
+        FunctionArguments::Known(found)
+    }
+}
+
+/// Returns true for a word that may stand before the name of a program: a reserved word or an assignment.
+fn may_precede_program(word: &RawWord) -> bool {
+    let bare = word.bare().unwrap_or_default();
+    word.assignment().is_some() || OPENERS.contains(&&*bare)
+}
+
+/// Returns true if a word begins with a literal `-`, quoted or not.
+pub(super) fn begins_literal_option(word: &RawWord) -> bool {
+    let first = word
+        .pieces
+        .iter()
+        .find(|piece| !matches!(piece, Piece::Quotes));
+    matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
+}

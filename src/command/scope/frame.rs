@@ -1,0 +1,21 @@
+//! The arguments and the environment that a script gets from the program that runs it.
+
+use crate::command::text::Symbols;
+
+/// The arguments and the environment of a script.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Frame {
+    /// `$0`, `$1` and so on; None if they are unknown.
+    pub(crate) arguments: Option<Vec<Symbols>>,
+    pub(crate) environment: Inherited,
+}
+
+/// How much of backoff's environment a script has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Inherited {
+    All,
+    /// Variables may be missing, as behind sudo.
+    Part,
+    /// Another machine's or a container's.
+    None,
+}

@@ -1,0 +1,29 @@
+//! Calls of functions, and the arguments that functions get.
+
+use std::rc::Rc;
+
+use super::frame::Frame;
+use crate::command::syntax::RawWord;
+use crate::command::text::Symbols;
+
+/// The arguments of one call, `$0` first.
+type Arguments = Vec<Symbols>;
+
+/// A command that may call a function.
+#[derive(Debug)]
+pub(super) struct FunctionCall {
+    /// The words after the function's name.
+    pub(super) arguments: Vec<RawWord>,
+    pub(super) frame: Rc<Frame>,
+}
+
+/// The arguments that functions may get.
+#[derive(Debug, Clone, Default)]
+pub(super) enum FunctionArguments {
+    #[default]
+    NotSearched,
+    /// Too many, or unknown words are among them.
+    Unknown,
+    /// One entry for each call.
+    Known(Vec<Arguments>),
+}

@@ -1,0 +1,88 @@
+//! Values of a variable before a script sets it: its value in the environment, or one that a shell gives it.
+
+use super::{Frame, Inherited, LONGEST_VALUE, Scope};
+use crate::command::AttemptEnvironments;
+use crate::command::text::{Doubt, Symbols, known, unknown};
+use crate::run::variables::SET_BY_BACKOFF;
+
+impl Scope<'_> {
+    /// Returns the values that a variable may have before a script sets it.
+    pub(super) fn inherited(&self, name: &str, frame: &Frame) -> Vec<Symbols> {
+        if SET_BY_BACKOFF.contains(&name) && frame.environment == Inherited::All {
+            return set_by_backoff(name);
+        }
+        match set_by_shell(name) {
+            Some(SetByShell::Always(text)) => vec![text],
+            Some(SetByShell::Perhaps(text)) => self.with_environment(vec![text], name, frame),
+            None => self.with_environment(Vec::new(), name, frame),
+        }
+    }
+
+    /// Adds the values that a variable may have in the environment of a script.
+    fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
+        let is_unknown = frame.environment == Inherited::None
+            || self.environments == AttemptEnvironments::MayDiffer;
+        if is_unknown {
+            texts.push(unknown(Doubt::AnyWords));
+            return texts;
+        }
+        let value = self.surroundings.variable(name);
+        let is_unset = value.is_none() && texts.is_empty();
+        if is_unset || frame.environment == Inherited::Part {
+            texts.push(Symbols::new());
+        }
+        texts.extend(value.map(|value| value_text(&value)));
+        texts
+    }
+}
+
+/// Returns the value of a variable in the environment, unless it is too long to be looked at.
+fn value_text(value: &str) -> Symbols {
+    if value.len() > LONGEST_VALUE * 16 {
+        return unknown(Doubt::AnyWords);
+    }
+    known(value)
+}
+
+/// Returns the values of a variable that backoff itself sets for each attempt.
+fn set_by_backoff(name: &str) -> Vec<Symbols> {
+    match name {
+        "BACKOFF_ROOT_ID" | "BACKOFF_RUN_ID" => vec![unknown(Doubt::RunId)],
+        "BACKOFF_REASON" | "BACKOFF_ENV" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
+        _ => vec![Symbols::new(), unknown(Doubt::PlainPart)],
+    }
+}
+
+/// A parameter that shells set by themselves.
+enum SetByShell {
+    Always(Symbols),
+    /// Some shells set it; in others it is an ordinary variable.
+    Perhaps(Symbols),
+}
+
+/// Returns the value that a shell itself gives to a parameter, if it does.
+fn set_by_shell(name: &str) -> Option<SetByShell> {
+    let set = match name {
+        "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::PlainPart)),
+        "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
+        | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
+        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => SetByShell::Perhaps(unknown(Doubt::PlainPart)),
+        "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
+        "_"
+        | "REPLY"
+        | "OPTARG"
+        | "MAPFILE"
+        | "COPROC"
+        | "PIPESTATUS"
+        | "FUNCNAME"
+        | "BASH_ARGV"
+        | "BASH_SOURCE"
+        | "BASH_COMMAND"
+        | "BASH_EXECUTION_STRING"
+        | "DIRSTACK"
+        | "GROUPS"
+        | "BASH_REMATCH" => SetByShell::Perhaps(unknown(Doubt::AnyWords)),
+        _ => return None,
+    };
+    Some(set)
+}

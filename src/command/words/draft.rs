@@ -1,0 +1,126 @@
+//! A script that is being read: its commands so far, and what the reader is in the middle of.
+
+use crate::command::syntax::{RawWord, Script, SimpleCommand};
+use crate::command::words::OPENERS;
+
+/// A script of which a part has been read.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) script: Script,
+    /// The command that is being read.
+    pub(super) command: SimpleCommand,
+    /// All words of `command` so far are reserved words after which a command begins.
+    is_at_start: bool,
+    /// Here-documents of this line, whose text begins on the next one.
+    pub(super) awaited: Vec<HereDocument>,
+    /// Number of open `case` commands in each open parenthesis; the first entry is for none.
+    open_cases: Vec<usize>,
+    /// Number of words since `case` while its `in` has not been read.
+    words_since_case: Option<usize>,
+    /// The patterns of a branch of `case` come next.
+    pub(super) awaits_pattern: bool,
+}
+
+/// A here-document whose text has not been read.
+pub(super) struct HereDocument {
+    /// Index of the command that reads it.
+    pub(super) command: usize,
+    pub(super) delimiter: String,
+    /// The delimiter is quoted, so that `$` in the text is an ordinary character.
+    pub(super) is_literal: bool,
+    pub(super) tabs: Tabs,
+}
+
+/// Tabs at the beginning of a line of a here-document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tabs {
+    Kept,
+    /// `<<-END`
+    Stripped,
+}
+
+impl Draft {
+    /// Returns an empty script, at the beginning of its first command.
+    pub(super) fn new() -> Draft {
+        Draft {
+            is_at_start: true,
+            open_cases: vec![0],
+            ..Draft::default()
+        }
+    }
+
+    /// Ends the command, and begins another one.
+    pub(super) fn end_command(&mut self) {
+        let command = std::mem::take(&mut self.command);
+        let has_input = !command.input.is_empty() || !command.input_files.is_empty();
+        let awaits_input = self
+            .awaited
+            .iter()
+            .any(|document| document.command == self.script.commands.len());
+        if !command.words.is_empty() || has_input || awaits_input {
+            self.script.commands.push(command);
+        }
+        self.is_at_start = true;
+    }
+
+    /// Ends the command, and begins one that reads its output.
+    pub(super) fn end_command_before_pipe(&mut self) {
+        self.end_command();
+        self.command.reads_pipe = true;
+    }
+
+    /// Adds a word to the command.
+    pub(super) fn add_word(&mut self, word: RawWord) {
+        let bare = word.bare().unwrap_or_default();
+        self.follow_case(&bare);
+        let opens_body = bare == "{" && self.command.names_function();
+        let is_opener = OPENERS.contains(&&*bare);
+        self.is_at_start = opens_body || self.is_at_start && is_opener;
+        self.command.words.push(word);
+    }
+
+    /// Notes where a `case` begins and ends: `case word in`, `esac`.
+    fn follow_case(&mut self, bare: &str) {
+        match self.words_since_case {
+            Some(1) => {
+                self.awaits_pattern = bare == "in";
+                self.words_since_case = None;
+            }
+            Some(count) => self.words_since_case = Some(count + 1),
+            None => {}
+        }
+        let Some(cases) = self.open_cases.last_mut() else {
+            return;
+        };
+        match bare {
+            "case" if self.is_at_start => {
+                *cases += 1;
+                self.words_since_case = Some(0);
+            }
+            "esac" if self.is_at_start => *cases = cases.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    pub(super) fn open_parenthesis(&mut self) {
+        self.open_cases.push(0);
+    }
+
+    /// Closes a parenthesis. Returns false if none is open.
+    pub(super) fn close_parenthesis(&mut self) -> bool {
+        let is_open = self.has_open_parenthesis();
+        if is_open {
+            self.open_cases.pop();
+        }
+        is_open
+    }
+
+    pub(super) fn has_open_parenthesis(&self) -> bool {
+        self.open_cases.len() > 1
+    }
+
+    /// Returns true inside a `case` that the innermost parenthesis holds.
+    pub(super) fn is_in_case(&self) -> bool {
+        self.open_cases.last().is_some_and(|open| *open > 0)
+    }
+}

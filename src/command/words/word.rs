@@ -1,0 +1,115 @@
+//! Reads a word of a script: its pieces up to a blank or an operator.
+
+use super::{DEEPEST, ScriptReader};
+use crate::command::syntax::{Piece, Quoting, RawWord};
+use crate::command::text::Symbol::{self, Known};
+
+impl ScriptReader<'_> {
+    /// Reads a word up to a blank or an operator.
+    pub(super) fn read_word(&mut self) -> RawWord {
+        let start = self.at;
+        let mut pieces = Pieces::default();
+        loop {
+            if self.is_at_end() {
+                break;
+            }
+            match self.peek() {
+                Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => break,
+                Some('<' | '>') if self.is_process_substitution() => self.read_process(&mut pieces),
+                Some('<' | '>') => break,
+                Some('(') if pieces.is_array_next() => self.read_array(&mut pieces),
+                Some('(') if pieces.is_pattern_next() => self.read_pattern_group(&mut pieces),
+                Some('(') => break,
+                _ => self.read_piece(&mut pieces, Quoting::Unquoted),
+            }
+        }
+        RawWord {
+            pieces: pieces.list,
+            source: self.source_since(start),
+        }
+    }
+
+    /// Reads `<(script)`.
+    fn read_process(&mut self, pieces: &mut Pieces) {
+        self.at += 2;
+        self.read_substitution();
+        pieces.list.push(Piece::Process);
+    }
+
+    /// Reads `(...)` after `name=`.
+    fn read_array(&mut self, pieces: &mut Pieces) {
+        if self.depth >= DEEPEST {
+            return self.give_up();
+        }
+        self.depth += 1;
+        self.read_elements(pieces);
+        self.depth -= 1;
+    }
+
+    /// Reads the words of an array with its parentheses.
+    fn read_elements(&mut self, pieces: &mut Pieces) {
+        self.at += 1;
+        let mut elements = Vec::new();
+        loop {
+            while self.take(" ") || self.take("\t") || self.take("\n") || self.take("\\\n") {}
+            if self.is_at_end() {
+                self.parsed.is_incomplete = true;
+                break;
+            }
+            if self.take(")") {
+                break;
+            }
+            match self.peek() {
+                Some('#') => self.skip_comment(),
+                Some(';' | '&' | '|' | '(') => return self.give_up(),
+                Some('<' | '>') if !self.is_process_substitution() => return self.give_up(),
+                _ => elements.push(self.read_word()),
+            }
+        }
+        pieces.list.push(Piece::Array(elements));
+    }
+
+    /// Reads the parenthesis of `@(a|b)`, which matches names of files, as `*` does.
+    fn read_pattern_group(&mut self, pieces: &mut Pieces) {
+        self.at += 1;
+        self.read_substitution();
+        pieces.add_symbol(Known('*'), Quoting::Unquoted);
+    }
+}
+
+/// The pieces of a word that is being read.
+#[derive(Default)]
+pub(super) struct Pieces {
+    pub(super) list: Vec<Piece>,
+}
+
+impl Pieces {
+    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece.
+    pub(super) fn add_symbol(&mut self, symbol: Symbol, quoting: Quoting) {
+        match self.list.last_mut() {
+            Some(Piece::Text(text, last)) if *last == quoting => text.push(symbol),
+            _ => self.list.push(Piece::Text(vec![symbol], quoting)),
+        }
+    }
+
+    /// Returns the last symbol if it is not quoted.
+    fn last_unquoted(&self) -> Option<Symbol> {
+        match self.list.last() {
+            Some(Piece::Text(text, Quoting::Unquoted)) => text.last().copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns true after `name=`, where a parenthesis begins an array.
+    fn is_array_next(&self) -> bool {
+        self.list.len() == 1 && self.last_unquoted() == Some(Known('='))
+    }
+
+    /// Returns true after `@` and the like, where a parenthesis begins a pattern of file names.
+    fn is_pattern_next(&self) -> bool {
+        matches!(
+            self.last_unquoted(),
+            Some(Known('@' | '?' | '*' | '+' | '!'))
+        )
+    }
+}

@@ -1,0 +1,142 @@
+//! Parses exit codes and signals.
+
+use std::ops::RangeInclusive;
+
+use super::numbers::digits;
+use super::problem::{Parsed, Problem};
+use super::similar::tip;
+use crate::policy::sets::CodeSet;
+use crate::policy::signal::Signal;
+
+#[rustfmt::skip]
+/// Names of `sysexits.h`, from 64 on.
+pub(crate) const SYSEXITS: [&str; 15] = [
+    "usage", "dataerr", "noinput", "nouser", "nohost", "unavailable", "software", "oserr", "osfile", "cantcreat", "ioerr",
+    "tempfail", "protocol", "noperm", "config",
+];
+
+/// Parses an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
+pub fn code(text: &str) -> Parsed<u8> {
+    let name = text.to_ascii_lowercase();
+    let name = name.strip_prefix("ex_").unwrap_or(&name);
+    let code = match digits(text) {
+        Some(number) => u8::try_from(number).ok(),
+        None if name == "ok" => Some(0),
+        None => SYSEXITS
+            .iter()
+            .position(|known| *known == name)
+            .map(|index| 64 + index as u8),
+    };
+    code.ok_or_else(|| {
+        let examples = "a number from 0 to 255 or a sysexits name such as tempfail";
+        let tip = tip(text, SYSEXITS.into_iter(), examples);
+        Problem::new(format!("is not an exit code{tip}"))
+    })
+}
+
+/// Parses CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a
+/// death by the signal.
+pub fn codes(text: &str) -> Parsed<CodeSet> {
+    let mut set = CodeSet::default();
+    for part in text.split(',').map(str::trim) {
+        add_codes(&mut set, part)?;
+    }
+    Ok(set)
+}
+
+/// Adds the codes of one part of a list: a code, a range, a name, a signal or `timeout`.
+fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
+    if part == "timeout" {
+        set.add_timeout();
+        return Ok(());
+    }
+    // Before the range, as RTMAX-1 is a single signal.
+    if let Some(only) = one_code(part) {
+        set.add(only..=only);
+        return Ok(());
+    }
+    let problem = match range(part) {
+        Some(range) if !range.is_empty() => {
+            set.add(range);
+            return Ok(());
+        }
+        Some(_) => "runs backwards",
+        None if part.is_empty() => "is empty",
+        None => "is neither from 0 to 255 nor a name",
+    };
+    if ["all", "any", "*"].contains(&part) {
+        let tip = "leave --retry-exit out to retry every failure, or try 1-255";
+        return Err(Problem::new(format!(
+            "is not a list of exit codes; tip: {tip}"
+        )));
+    }
+    let names = SYSEXITS
+        .into_iter()
+        .chain(["timeout"])
+        .chain(signal_names());
+    let tip = tip(part, names, "7, 1,2,75 or 100-110");
+    Err(Problem::new(format!(
+        "is not a list of exit codes ({part:?} {problem}){tip}"
+    )))
+}
+
+/// Returns the codes of `100-110`; the range is empty if it runs backwards.
+fn range(text: &str) -> Option<RangeInclusive<u8>> {
+    let (first, last) = text.split_once('-')?;
+    Some(one_code(first.trim())?..=one_code(last.trim())?)
+}
+
+/// Returns the exit code of a number, a name or a signal.
+fn one_code(text: &str) -> Option<u8> {
+    let code = code(text).or_else(|_| signal(text).map(Signal::shell_status));
+    code.ok()
+}
+
+/// Codes of `--success-exit`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SuccessCodes {
+    pub all: CodeSet,
+    /// Codes with `=0`, after which the run ends with 0.
+    pub zero: CodeSet,
+}
+
+/// Parses CODES, each optionally followed by `=0`.
+pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
+    let mut codes = SuccessCodes::default();
+    for part in text.split(',') {
+        let Some((part, status)) = part.split_once('=') else {
+            add_codes(&mut codes.all, part.trim())?;
+            continue;
+        };
+        let part = part.trim();
+        add_codes(&mut codes.all, part)?;
+        match status.trim() {
+            "0" => add_codes(&mut codes.zero, part)?,
+            other => {
+                return Err(Problem::new(format!(
+                    "maps {part:?} to {other:?}; only {part}=0 is possible"
+                )));
+            }
+        }
+    }
+    if codes.all.contains_timeout() {
+        return Err(Problem::new(
+            "names timeout, and an attempt that timed out is no success; tip: try a longer --timeout",
+        ));
+    }
+    Ok(codes)
+}
+
+/// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`. The error suggests a similar name, if there is one.
+pub fn signal(text: &str) -> Parsed<Signal> {
+    let name = text.trim();
+    name.parse().map_err(|()| {
+        let tip = tip(name, signal_names(), "TERM, SIGINT, 15 or RTMIN+1");
+        Problem::new(format!("is not a signal{tip}"))
+    })
+}
+
+fn signal_names() -> impl Iterator<Item = &'static str> {
+    let names = nix::sys::signal::Signal::iterator().map(nix::sys::signal::Signal::as_str);
+    names.flat_map(|name| [name.trim_start_matches("SIG"), name])
+}

@@ -1,0 +1,77 @@
+//! Parses the strategy of `--jitter`, with a parameter or without one.
+
+use std::time::Duration;
+
+use super::duration::duration;
+use super::numbers::{digits, percent, whole};
+use super::problem::{Parsed, Problem};
+use super::words::word;
+use crate::policy::delay::Jitter;
+
+pub(crate) const DEFAULT_JITTER: Jitter = Jitter::Decorrelated { factor: 3.0 };
+
+/// The words of `--jitter`; jitters have their default parameters.
+pub(super) static JITTERS: [(&str, Jitter); 7] = [
+    ("none", Jitter::None),
+    ("full", Jitter::Full),
+    ("equal", Jitter::Equal),
+    ("decorrelated", DEFAULT_JITTER),
+    (
+        "additive",
+        Jitter::Additive {
+            spread: Duration::from_secs(1),
+        },
+    ),
+    ("proportional", Jitter::Proportional { spread: 0.25 }),
+    ("slotted", Jitter::Slotted { ceiling: 10 }),
+];
+
+/// Parses a jitter: one of the words, `additive:WIDTH`, `proportional:PERCENT` or `slotted:CEILING`.
+pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
+    let Some((name, parameter)) = text.split_once(':') else {
+        return word(&JITTERS, text);
+    };
+    match name {
+        "additive" => additive(parameter),
+        "proportional" => proportional(parameter),
+        "slotted" => slotted(parameter),
+        name => {
+            // A word without a parameter, or no word at all.
+            word(&JITTERS, name)?;
+            let why = format!("has a parameter that {name} does not take; tip: try {name}");
+            Err(Problem::new(why))
+        }
+    }
+}
+
+/// Parses the width of `additive:WIDTH`.
+fn additive(width: &str) -> Parsed<Jitter> {
+    match duration(width) {
+        Ok(spread) => Ok(Jitter::Additive { spread }),
+        Err(_) if percent(width).is_ok() => Err(Problem::new(format!(
+            "has a percentage as its width; tip: try proportional:{width}"
+        ))),
+        Err(problem) => Err(Problem::new(format!("has a width that {problem}"))),
+    }
+}
+
+/// Parses the share of `proportional:PERCENT`.
+fn proportional(share: &str) -> Parsed<Jitter> {
+    match percent(share) {
+        Ok(spread) => Ok(Jitter::Proportional { spread }),
+        Err(_) if duration(share).is_ok() && digits(share).is_none() => Err(Problem::new(format!(
+            "has a duration as its share; tip: try additive:{share}"
+        ))),
+        Err(problem) => Err(Problem::new(format!("has a share that {problem}"))),
+    }
+}
+
+/// Parses the ceiling of `slotted:CEILING`.
+fn slotted(ceiling: &str) -> Parsed<Jitter> {
+    match whole(ceiling, 1, 62) {
+        Ok(ceiling) => Ok(Jitter::Slotted {
+            ceiling: ceiling as u32,
+        }),
+        Err(problem) => Err(Problem::new(format!("has a ceiling that {problem}"))),
+    }
+}

@@ -1,0 +1,54 @@
+//! Parses numbers.
+
+use super::problem::{Parsed, Problem};
+
+/// Returns the number of a text that consists of digits. A number too large for u128 saturates.
+pub(super) fn digits(text: &str) -> Option<u128> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    Some(text.parse().unwrap_or(u128::MAX))
+}
+
+/// Parses a whole number from `least` to `most`; plain ASCII digits only.
+pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
+    let example = least.max(3).min(most);
+    let Some(number) = digits(text) else {
+        return Err(Problem::new(format!(
+            "is not a whole number; tip: try {example}"
+        )));
+    };
+    let range = match u64::try_from(number) {
+        Ok(n) if (least..=most).contains(&n) => return Ok(n),
+        Err(_) if most == u64::MAX => format!("at most {most}"),
+        _ if most == u64::MAX => format!("at least {least}"),
+        _ => format!("from {least} to {most}"),
+    };
+    Err(Problem::new(format!("is out of range; it must be {range}")))
+}
+
+/// Parses a growth factor: a finite number of at least 1.
+pub fn factor(text: &str) -> Parsed<f64> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
+        _ => Err(Problem::new(
+            "is not a number of at least 1; tip: try 2 or 1.5",
+        )),
+    }
+}
+
+/// Parses `25%` or `0.25` as a fraction in [0, 1].
+pub fn percent(text: &str) -> Parsed<f64> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(n) if (0.0..=unit).contains(&n) => Ok(n / unit),
+        Ok(n) if unit == 1.0 && (0.0..=100.0).contains(&n) => Err(Problem::new(format!(
+            "is above 1, which is 100%; tip: try {n}%"
+        ))),
+        Ok(_) => Err(Problem::new("is out of range; it must be from 0% to 100%")),
+        Err(_) => Err(Problem::new("is not a percentage; tip: try 25% or 0.25")),
+    }
+}
