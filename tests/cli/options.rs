@@ -109,8 +109,8 @@ deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 0.5 | 9]
 stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
 timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
 idle-timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
-signal | INT | -qq -n 1 -t 0.3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
-kill-after | 0.1 | -qq -n 1 -t 0.3 -- bash -c "trap '' TERM; for i in {1..99}; do sleep 0.01; done; echo survived" | [124]
+signal | INT | -qq -n 1 -t 1 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
+kill-after | 0.1 | -qq -n 1 -t 1 -- bash -c "trap '' TERM; for i in {1..250}; do sleep 0.01; done; echo survived" | [124]
 nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
 every | 7s | --plan -n 3 | 2 7s 14s
 base | 3s | --plan -j none -n 2 | 3s
