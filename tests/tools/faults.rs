@@ -88,7 +88,7 @@ impl Mode {
             "" => ("</dev/null", String::new()),
             input => ("", format!("printf '{input}' |")),
         };
-        let limit = PATIENCE.as_secs() / 2;
+        let limit = PATIENCE.as_secs();
         let line = around.replace(
             "LINE",
             &format!("{} -n 2 -b 1ms {} -- {command}", *BIN, self.options),
@@ -179,7 +179,10 @@ fn ran(script: &str) -> (Shown, TempDir) {
     command
         .args(["-c", &script.replace("DIR", path)])
         .env("TMPDIR", path);
-    let output = command.env("LC_ALL", "C").ends();
+    let mut live = command.env("LC_ALL", "C").live();
+    // The limit of a script ends first.
+    live.patience *= 2;
+    let output = live.output();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let shown = Shown {
         status: output.status,

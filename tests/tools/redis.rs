@@ -25,6 +25,7 @@ const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
 
 tests! {
     questions_alone_leave_no_key ["redis-server"] this_machines_own_budget_takes_its_place ["redis-server"]
+    this_machines_own_budget_hangs ["redis-server"] a_server_that_is_back_is_asked ["redis-server"]
     ports_that_do_not_speak_redis [] a_port_that_says_nothing [] a_server_that_never_stops_talking []
     a_server_that_talks_slowly [] any_text_is_a_name ["redis-server"]
     tls_with_a_certificate_that_is_trusted ["redis-server", "openssl"]
@@ -94,17 +95,20 @@ fn questions_alone_leave_no_key() {
 
 // --- Servers in trouble ---
 
-/// Asserts that, without an answer of the server, this machine's own budget decides, and that backoff asks the server
-/// again before each retry.
-fn this_machines_own_budget_takes_its_place() {
+/// Starts a server and ends it. Returns it and its address.
+fn killed() -> (Server, String) {
     let mut server = Server::start("");
     let url = server.url();
     server.kill();
+    (server, url)
+}
+
+fn this_machines_own_budget_takes_its_place() {
+    let (_server, url) = killed();
     let refused = "cannot be reached: Connection refused";
     fails_open(&url, &format!("warning: {url}: {refused}; "));
     let home = tempdir().unwrap();
-    let options = "--budget-min 3 -n 9";
-    let mut command = asking(&url, &format!("{options} -- false"));
+    let mut command = asking(&url, "--budget-min 3 -n 9 -- false");
     command.env("XDG_STATE_HOME", home.path()).code(1).stderr(&format!(
         "backoff: warning: {url}: {refused}; going on with this machine's own budget \"api\"\n\
          backoff: false: attempt 1 of 9 failed: ...\n\
@@ -113,9 +117,16 @@ fn this_machines_own_budget_takes_its_place() {
     ));
     let file = home.path().join("backoff/api.budget");
     assert_eq!(counted(&ledger(&file)), (3, 2));
+}
 
-    // If the local store hangs as well, it delays the run no longer than the server.
-    let locked = std::fs::File::open(&file).unwrap();
+/// Asserts that a local store that hangs as well delays the run no longer than the server.
+fn this_machines_own_budget_hangs() {
+    let (_server, url) = killed();
+    let home = tempdir().unwrap();
+    let mut command = asking(&url, "-- true");
+    let ended = command.env("XDG_STATE_HOME", home.path()).code(0);
+    ended.says("going on with this machine's own budget");
+    let locked = std::fs::File::open(home.path().join("backoff/api.budget")).unwrap();
     locked.lock().unwrap();
     in_time(Duration::from_secs(3), || {
         let mut command = backoff(format!("--budget api --store {url} -- true"));
@@ -126,18 +137,20 @@ fn this_machines_own_budget_takes_its_place() {
         );
         (began.elapsed(), ())
     });
-    drop(locked);
+}
 
-    // The server is back, and empty, when the second attempt ends.
-    std::fs::remove_file(&file).unwrap();
+/// Asserts that backoff asks the server again before each retry. It is back, and empty, when the second attempt ends.
+fn a_server_that_is_back_is_asked() {
+    let (mut server, url) = killed();
+    let home = tempdir().unwrap();
     let go = within(&home, "go");
+    nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let script = "echo $BACKOFF_ATTEMPT; read -r answer <$GO; exit 1";
-    let mut command = asking(&url, &format!("{options} -- sh -c"));
+    let mut command = asking(&url, "--budget-min 3 -n 9 -- sh -c");
     command
         .arg(script)
         .env("XDG_STATE_HOME", home.path())
         .env("GO", &go);
-    nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut live = command.live();
     for attempt in 1..=5 {
         live.expect_line(&attempt.to_string());
