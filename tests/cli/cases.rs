@@ -67,16 +67,47 @@ pub fn check(
     variables: &[(&str, String)],
     normalize: fn(&str) -> String,
 ) -> Result<(), String> {
+    let place = format!("{}:{}", block.document, block.line);
     let steps = steps(&block.lines);
+    let printed = printed_by(&steps, variables)
+        .map_err(|shown| format!("{place}: not every command ended: {shown}"))?;
+    let (mut problems, mut blessed) = (String::new(), String::new());
+    for (step, printed) in steps.iter().zip(&printed) {
+        let Step { command, expected } = step;
+        let normal: Vec<String> = expected.iter().map(|line| normalize(line)).collect();
+        writeln!(blessed, "$ {}", command.replace('\n', "\n> ")).unwrap();
+        if is_as_elsewhere(step)
+            && !lines_match(&normal, &normalize(printed).lines().collect::<Vec<_>>())
+        {
+            let problem = format!("expected: {normal:#?}\nprinted: {printed}");
+            writeln!(problems, "{place}: {command}\n{problem}").unwrap();
+            blessed.extend(printed.lines().map(|line| with_wildcards(line) + "\n"));
+        } else {
+            blessed.extend(expected.iter().map(|line| line.clone() + "\n"));
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        bless(block, &blessed);
+    }
+    Err(problems)
+}
+
+/// Returns false if a portable build prints something else: without `tee(2)`, backoff reads a pipe ahead of the command.
+fn is_as_elsewhere(step: &Step) -> bool {
+    !*IS_PORTABLE || !step.command.contains("| { b")
+}
+
+/// Runs the commands in an empty directory, and returns what each prints; if not every command ended, an error with what
+/// was printed.
+fn printed_by(steps: &[Step], variables: &[(&str, String)]) -> Result<Vec<String>, String> {
     let mut script = PRELUDE.to_owned();
-    for step in &steps {
+    for step in steps {
         // The mark must not change `$?` for the next command.
-        writeln!(
-            script,
-            "{}\n__status=$?; printf %s '{MARK}'; (exit $__status)",
-            step.command
-        )
-        .unwrap();
+        let mark = format!("__status=$?; printf %s '{MARK}'; (exit $__status)");
+        writeln!(script, "{}\n{mark}", step.command).unwrap();
     }
     let dir = tempfile::tempdir().unwrap();
     let mut shell = shell(&script);
@@ -87,41 +118,11 @@ pub fn check(
     live.patience *= 5;
     let shown = String::from_utf8_lossy(&live.output().stdout)
         .replace(dir.path().to_str().unwrap(), "$PWD");
-    let place = format!("{}:{}", block.document, block.line);
-    let mut parts: Vec<&str> = shown.split(MARK).collect();
-    if parts.len() != steps.len() + 1 || parts.pop() != Some("") {
-        return Err(format!("{place}: not every command ended: {shown}"));
+    let mut parts: Vec<String> = shown.split(MARK).map(str::to_owned).collect();
+    if parts.len() != steps.len() + 1 || parts.pop().as_deref() != Some("") {
+        return Err(shown);
     }
-    // Without `tee(2)`, backoff reads a pipe ahead of the command.
-    let is_as_shown = |step: &Step| !*IS_PORTABLE || !step.command.contains("| { b");
-    let (mut problems, mut blessed) = (String::new(), String::new());
-    for (step, printed) in steps.iter().zip(&parts) {
-        let expected: Vec<String> = step.expected.iter().map(|line| normalize(line)).collect();
-        let normal = normalize(printed);
-        writeln!(blessed, "$ {}", step.command.replace('\n', "\n> ")).unwrap();
-        if is_as_shown(step) && !lines_match(&expected, &normal.lines().collect::<Vec<_>>()) {
-            let Step { command, .. } = step;
-            writeln!(
-                problems,
-                "{place}: {command}\nexpected: {expected:#?}\nprinted: {printed}"
-            )
-            .unwrap();
-            printed
-                .lines()
-                .for_each(|line| writeln!(blessed, "{}", with_wildcards(line)).unwrap());
-        } else {
-            step.expected
-                .iter()
-                .for_each(|line| writeln!(blessed, "{line}").unwrap());
-        }
-    }
-    if problems.is_empty() {
-        return Ok(());
-    }
-    if std::env::var_os("BLESS").is_some() {
-        bless(block, &blessed);
-    }
-    Err(problems)
+    Ok(parts)
 }
 
 /// Replaces variable text by wildcards.

@@ -150,6 +150,7 @@ fn a_terminal_that_was_stopped_holds_it_up() {
     let mut terminal = on_terminal("", WAITS, FAILS);
     terminal.expect(": exit 7\x1b[K");
     terminal.send("\x13");
+    // The wait ends while the terminal is stopped.
     std::thread::sleep(std::time::Duration::from_millis(1700));
     terminal.send("\x11");
     let shown = terminal.rest();

@@ -134,14 +134,14 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
 
 #[test]
 fn time_stopped_does_not_count_against_the_reader_of_held_output() {
-    let mut live = backoff("-d 3s --stdout final -- seq 1000000").live();
+    let mut live = backoff("-d 6s --stdout final -- seq 1000000").live();
     live.expect_line("1");
     until_it_is_stuck(live.pid());
     live.signal(Signal::SIGTSTP);
     let stopped = Instant::now();
     // The reader has a second more than the deadline.
     eventually("it is stopped for long", || {
-        state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(5)
+        state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(7)
     });
     live.signal(Signal::SIGCONT);
     assert!(live.code(0).out().ends_with("\n1000000\n"));

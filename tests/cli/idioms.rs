@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::common::{BIN, clean, executable, side_by_side, within, words};
 
 const TABLE: &str = include_str!("../idioms/idioms.tsv");
+const PARTS: &str = include_str!("../idioms/parts.txt");
 
 /// Records its arguments: fields end with \037, calls with \036.
 const CLIENT: &str = r#"#!/bin/sh
@@ -85,61 +86,72 @@ impl Call {
 
     /// Returns true if the call sends something that is not idempotent without a key.
     fn sends(&self) -> bool {
-        let mut method = String::new();
-        let mut has_data = false;
-        let mut is_get = false;
-        let mut has_form = false;
+        let mut sent = Sent::default();
         let mut arguments = self.arguments.iter().skip(1);
         while let Some(argument) = arguments.next() {
             if let Some(long) = argument.strip_prefix("--") {
-                let (name, value) = match long.split_once('=') {
-                    Some((name, value)) => (name, Some(value.to_owned())),
-                    None => (long, None),
-                };
-                let takes = [
-                    "data", "json", "form", "method", "post", "body", "request", "header", "max",
-                ];
-                let takes_value = takes.iter().any(|it| name.starts_with(it));
-                let value = if takes_value {
-                    value.or_else(|| arguments.next().cloned())
-                } else {
-                    value
-                };
-                let value = value.unwrap_or_default();
-                has_data |= ["data", "json", "post", "body"]
-                    .iter()
-                    .any(|it| name.starts_with(it));
-                has_form |= name.starts_with("form");
-                if name == "method" || name == "request" {
-                    method = value;
-                }
-                continue;
-            }
-            let Some(letters) = argument.strip_prefix('-') else {
-                continue;
-            };
-            for (at, letter) in letters.char_indices() {
-                is_get |= letter == 'G';
-                if !"dXFTKoHAmwuP".contains(letter) {
-                    continue;
-                }
-                let rest = &letters[at + 1..];
-                let value = if rest.is_empty() {
-                    arguments.next().cloned().unwrap_or_default()
-                } else {
-                    rest.to_owned()
-                };
-                has_data |= letter == 'd';
-                has_form |= letter == 'F';
-                if letter == 'X' {
-                    method = value;
-                }
-                break;
+                sent.read_long(long, &mut arguments);
+            } else if let Some(letters) = argument.strip_prefix('-') {
+                sent.read_letters(letters, &mut arguments);
             }
         }
-        match method.as_str() {
-            "" => has_form || has_data && !is_get,
+        match sent.method.as_str() {
+            "" => sent.has_form || sent.has_data && !sent.is_get,
             method => !["GET", "HEAD", "PUT", "DELETE"].contains(&method),
+        }
+    }
+}
+
+/// What the arguments of a call ask for.
+#[derive(Default)]
+struct Sent {
+    method: String,
+    has_data: bool,
+    is_get: bool,
+    has_form: bool,
+}
+
+impl Sent {
+    /// Reads an option without its dashes; the next argument may be its value.
+    fn read_long<'a>(&mut self, long: &str, arguments: &mut impl Iterator<Item = &'a String>) {
+        let begins = |names: &[&str], name: &str| names.iter().any(|it| name.starts_with(it));
+        let takes = [
+            "data", "json", "form", "method", "post", "body", "request", "header", "max",
+        ];
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None if begins(&takes, long) => (long, arguments.next().cloned()),
+            None => (long, None),
+        };
+        self.has_data |= begins(&["data", "json", "post", "body"], name);
+        self.has_form |= name.starts_with("form");
+        if name == "method" || name == "request" {
+            self.method = value.unwrap_or_default();
+        }
+    }
+
+    /// Reads the letters after a dash up to one that takes a value: the rest, or the next argument.
+    fn read_letters<'a>(
+        &mut self,
+        letters: &str,
+        arguments: &mut impl Iterator<Item = &'a String>,
+    ) {
+        self.is_get |= letters
+            .split(|letter| "dXFTKoHAmwuP".contains(letter))
+            .next()
+            .is_some_and(|before| before.contains('G'));
+        let Some(at) = letters.find(|letter| "dXFTKoHAmwuP".contains(letter)) else {
+            return;
+        };
+        let value = match &letters[at + 1..] {
+            "" => arguments.next().cloned().unwrap_or_default(),
+            rest => rest.to_owned(),
+        };
+        match &letters[at..=at] {
+            "d" => self.has_data = true,
+            "F" => self.has_form = true,
+            "X" => self.method = value,
+            _ => {}
         }
     }
 }
@@ -259,165 +271,44 @@ const VARIABLES: [(&str, &str); 8] = [
     ("E_EMPTY", ""),
 ];
 
-/// Returns one of these texts.
-fn one_of(texts: &'static [&'static str]) -> impl Strategy<Value = String> {
-    prop::sample::select(texts).prop_map(str::to_owned)
+/// Returns the parts of scripts in this section.
+fn parts(section: &str) -> Vec<String> {
+    let mut sections = PARTS.split("\n=== ");
+    let found = sections.find_map(|text| text.strip_prefix(section)?.strip_prefix('\n'));
+    let lines = found.unwrap_or_else(|| panic!("no section {section}"));
+    let lines = lines.strip_suffix('\n').unwrap_or(lines);
+    lines
+        .split('\n')
+        .map(|line| line.replace('⏎', "\n"))
+        .collect()
+}
+
+/// Draws a part of this section.
+fn one_of(section: &str) -> impl Strategy<Value = String> + use<> {
+    prop::sample::select(parts(section))
 }
 
 /// Generates a word for curl. Some values are not known before the script runs: those of `u`, which is never quoted as
 /// its text may begin with `-`, and of `q`, whose text does not.
 fn word() -> BoxedStrategy<String> {
-    let plain = one_of(&[
-        "-s",
-        "-s",
-        "-fsS",
-        "URL",
-        "URL",
-        "http://h/f",
-        "-o",
-        "out",
-        "x",
-        "-H",
-        "'a: b'",
-        "-G",
-        "-X",
-        "PUT",
-        "GET",
-        "--max-time",
-        "5",
-        "-d",
-        "--data",
-        "POST",
-        "-XPOST",
-        "--data=x",
-        "-dx",
-        "--json",
-        "-F",
-    ]);
-    let quoted = one_of(&[
-        "'-d'",
-        "\"-d\"",
-        "\\-d",
-        "-\\d",
-        "$'-d'",
-        "$'\\x2dd'",
-        "-'d'x",
-        "\"--data\"=x",
-        "-\\\nd",
-        "'URL'",
-        "\"URL\"",
-        "''",
-        "\"\"",
-        "$\"-d\"",
-    ]);
-    let expanded = one_of(&[
-        "$E_D",
-        "\"$E_D\"",
-        "${E_D}",
-        "$E_DX",
-        "$E_S",
-        "\"$E_S\"",
-        "$E_URL",
-        "\"$E_URL\"",
-        "$E_POST",
-        "\"$E_POST\"",
-        "$E_EMPTY",
-        "\"$E_EMPTY\"",
-        "$UNSET",
-        "${UNSET:--d}",
-        "${UNSET:-URL}",
-        "\"${UNSET:-URL}\"",
-        "${E_S:+-d}",
-        "${E_S:+-d x}",
-        "${UNSET:+-d}",
-        "\"${E_S:+--data=x}\"",
-        "\"${UNSET:+-d}\"",
-        "${E_AD#a}",
-        "\"${E_AD#a}\"",
-        "${E_AD%-d}",
-        "\"${E_AD:1}\"",
-        "${E_AD/a/}",
-        "${E_AD:0:1}",
-        "${#E_AD}",
-        "$((1 + 2))",
-        "${E_AD##*-}",
-        "\"${E_URL%/*}\"",
-        "${!N}",
-        "${E_AD^^}",
-        "$E_EMPTY-d",
-        "-$E_EMPTY\"d\"",
-        "\"${E_EMPTY}-d\"",
-        "-${E_AD:2}",
-    ]);
-    let of_script = one_of(&[
-        "$v",
-        "\"$v\"",
-        "$v",
-        "$w",
-        "\"$w\"",
-        "${v:+-d}",
-        "${w:-$v}",
-        "\"${w:-$v}\"",
-        "$v$w",
-        "\"$v$w\"",
-        "$u",
-        "${u:+-d}",
-        "$u",
-        "\"$q\"",
-        "\"$q/f\"",
-        "http://h/\"$q\"",
-        "$q",
-        "\"$@\"",
-        "$*",
-        "$1",
-        "\"$1\"",
-        "\"${a[@]}\"",
-        "${a[*]}",
-        "\"${a[0]}\"",
-        "\"${a[1]}\"",
-        "\"${@:2}\"",
-        "\"${a[@]:1}\"",
-        "${1+\"$@\"}",
-        "\"$f\"",
-        "$f",
-    ]);
-    let substituted = one_of(&[
-        "$(echo -d)",
-        "\"$(echo -d)\"",
-        "`echo -d`",
-        "$(echo URL)",
-        "\"$(echo URL)\"",
-        "$(echo -d x)",
-        "$(printf %s -d)",
-        "-$(echo d)",
-        "http://h/$(uname -s)",
-        "$(echo $v)",
-        "\"$(echo \"$v\")\"",
-        "$(uname -s)",
-        "$(case a in a) echo -d;; esac)",
-    ]);
-    let braces = one_of(&[
-        "{-d,x}",
-        "-{d,s}",
-        "{-s,-fsS}",
-        "http://h/{a,b}",
-        "{URL,}",
-        "-{d..d}",
-        "\"{-d,x}\"",
-        "{x,{-d,y}}",
-        "*.none",
-        "?x",
-    ]);
-    prop_oneof![6 => plain, 1 => quoted, 2 => expanded, 2 => of_script, 1 => substituted, 1 => braces].boxed()
+    prop_oneof![
+        6 => one_of("plain"),
+        1 => one_of("quoted"),
+        2 => one_of("expanded"),
+        2 => one_of("of_script"),
+        1 => one_of("substituted"),
+        1 => one_of("braces"),
+    ]
+    .boxed()
 }
 
 fn words_of_call() -> BoxedStrategy<String> {
-    let separator = one_of(&[" ", " ", " ", "  ", " \\\n ", "\t"]);
+    let separator = prop::sample::select(vec![" ", " ", " ", "  ", " \\\n ", "\t"]);
     prop::collection::vec((separator, word()), 1..4)
         .prop_map(|words| {
             words
                 .into_iter()
-                .flat_map(|(separator, word)| [separator, word])
+                .flat_map(|(separator, word)| [separator.to_owned(), word])
                 .collect()
         })
         .boxed()
@@ -425,150 +316,26 @@ fn words_of_call() -> BoxedStrategy<String> {
 
 /// Generates a call of curl.
 fn call() -> BoxedStrategy<String> {
-    let name = one_of(&[
-        "curl",
-        "curl",
-        "curl",
-        "curl",
-        "cu''rl",
-        "\"curl\"",
-        "c\\url",
-        "$E_CURL",
-        "\"$E_CURL\"",
-        "command curl",
-        "env curl",
-        "env A=b curl",
-        "A=b curl",
-        "exec curl",
-        "$(which curl)",
-        "nice curl",
-        "$'curl'",
-        "cu\\\nrl",
-        "$c",
-        "\"$c\"",
-        "time curl",
-        "! curl",
-        ">out curl",
-        "$E_EMPTY curl",
-        "eval curl",
-        "{curl,-s}",
-        "xargs curl",
-        "xargs -n 1 curl -s",
-        "curl 2>&1",
-        "curl >out",
-        "sh -c 'curl \"$@\"' sh",
-        "sh -c 'curl $1 x' sh",
-        "fetch",
-        "busybox curl",
-    ]);
-    let end = one_of(&[
-        "",
-        "",
-        "",
-        " # -d",
-        " | cat",
-        " || true",
-        " &",
-        " >out",
-        " 2>&1",
-        " </dev/null",
-        " |& cat",
-        " <<<x",
-        " &>out",
-    ]);
-    (name, words_of_call(), end)
+    (one_of("clients"), words_of_call(), one_of("ends"))
         .prop_map(|(name, words, end)| format!("{name}{words}{end}"))
         .boxed()
 }
 
 /// Generates an assignment, or another command that may change what a call sends.
 fn change() -> BoxedStrategy<String> {
-    let value = || {
-        one_of(&[
-            "-s",
-            "-d",
-            "'-d x'",
-            "\"-s -d\"",
-            "URL",
-            "\"$E_DX\"",
-            "$E_S",
-            "$v",
-            "$w",
-            "${E_S:+-d}",
-            "-\"d\"",
-            "$'-d'",
-            "",
-            "\"$(echo -d)\"",
-            "${v#-}",
-        ])
-    };
-    let other = one_of(&[
-        "u=$(echo -d)",
-        "read u <<<'-d x'",
-        "u=`echo -s`",
-        "q=$(echo http://h)",
-        "read -r q <<<'a -d'",
-        "a=(-d x)",
-        "a=(-s URL)",
-        "a+=(-d x)",
-        "a=()",
-        "a=($v \"$w\")",
-        "set -- -d x",
-        "set -- -s",
-        "set -e",
-        "shift",
-        "c=curl",
-        "c='curl -d'",
-        "c=cu; c=${c}rl",
-        "IFS=,; v=-s,-d",
-        "fetch() { curl \"$@\"; }",
-        "fetch() { curl $1 x; }",
-        "fetch() { curl -s \"$1\"; }",
-        "function fetch { curl -d x; }",
-        "N=E_D",
-        "N=E_S",
-        "eval 'v=-d'",
-        "eval v=-s",
-        "printf -v v %s -d",
-        "declare -l v=-D",
-        "local v=-d",
+    let names = vec![
+        "v",
+        "w",
+        "v",
         "export v",
-        "unset v",
-        ": ${v:=-d}",
-        "(( v = 1 ))",
-        "alias curl='curl -d x'",
-        "shopt -s expand_aliases",
-        "[[ $v =~ ^(a|b)$ ]]",
-        "(( 1 << 2 ))",
-        ": $(( 1 << 2 ))",
-        "# it's",
-        "declare -n w=E_D",
-        "for f in -s -d; do :; done",
-        "for f in URL; do :; done",
-        "while read -r f; do :; done <<<'-d'",
-        "cat <<EOF\nit's $(echo a)\nEOF",
-        "cat <<'EOF' >/dev/null\n$( ' \nEOF",
-        "case a in a) v=-d;; esac",
-        "case $v in -d) : ;; (b|c) : ;; esac",
-        "getopts d v -d",
-        "true && w=-d",
-        "x=$(case a in a) echo b;; esac)",
-    ]);
-    let assigned = (
-        one_of(&[
-            "v",
-            "w",
-            "v",
-            "export v",
-            "readonly w",
-            "declare v",
-            "A=b v",
-            "v+",
-        ]),
-        value(),
-    )
-        .prop_map(|(name, value)| format!("{name}={value}"));
-    prop_oneof![2 => assigned, 3 => other].boxed()
+        "readonly w",
+        "declare v",
+        "A=b v",
+        "v+",
+    ];
+    let assigned = (prop::sample::select(names), one_of("values"));
+    let assigned = assigned.prop_map(|(name, value)| format!("{name}={value}"));
+    prop_oneof![2 => assigned, 3 => one_of("changes")].boxed()
 }
 
 /// Generates a command around others.
@@ -576,42 +343,13 @@ fn statement() -> BoxedStrategy<String> {
     let simple = prop_oneof![3 => call(), 2 => change()];
     simple
         .prop_recursive(2, 6, 2, |inner| {
-            let of_one = (
-                prop::sample::select(vec![
-                    ("(", ")"),
-                    ("{ ", "\n}"),
-                    ("if true; then ", "\nfi"),
-                    ("for f in -d URL; do ", "\ndone"),
-                    ("for v in -s; do ", "\ndone"),
-                    ("case a in a) ", "\n;; esac"),
-                    ("case b in (a|b)\n", "\nesac"),
-                    ("x=$(", "\n)"),
-                    ("x=\"$(", "\n)\""),
-                    ("g() { ", "\n}; g"),
-                    ("g() { ", "\n}; g -d x"),
-                    ("true && ", ""),
-                    ("false || ", ""),
-                    ("cat <(", "\n)"),
-                    ("sh <<EOF\n", "\nEOF"),
-                    ("bash <<'EOF'\n", "\nEOF"),
-                    ("cat <<EOF | bash\n", "\nEOF"),
-                    ("while ", "\ndo break; done"),
-                    ("until ", "\ndo break; done"),
-                    (": ${x:-$(", "\n)}"),
-                    ("echo -d x | while read -r u; do ", "\ndone"),
-                    ("if [[ -n a && ( b == b ) ]]; then ", "\nfi"),
-                ]),
-                inner.clone(),
-            )
-                .prop_map(|((before, after), inner)| format!("{before}{inner}{after}"));
-            let of_two = (inner.clone(), one_of(&["; ", "\n", " && ", " | "]), inner).prop_map(
-                |(first, operator, second)| {
-                    format!(
-                        "{first}\n{}{second}",
-                        operator.trim_start_matches(['&', '|', ' ', ';'])
-                    )
-                },
-            );
+            let of_one = (one_of("frames"), inner.clone())
+                .prop_map(|(frame, inner)| frame.replacen("COMMAND", &inner, 1));
+            let operator = prop::sample::select(vec!["; ", "\n", " && ", " | "]);
+            let of_two = (inner.clone(), operator, inner).prop_map(|(first, operator, second)| {
+                let operator = operator.trim_start_matches(['&', '|', ' ', ';']);
+                format!("{first}\n{operator}{second}")
+            });
             prop_oneof![3 => of_one, 1 => of_two]
         })
         .boxed()

@@ -1,7 +1,5 @@
 //! Terminal modes left by an attempt that a limit or a signal ended.
 
-use std::time::Duration;
-
 use nix::sys::termios::{LocalFlags, Termios};
 use nix::unistd::tcgetpgrp;
 
@@ -164,7 +162,7 @@ fn in_the_background_the_shell_keeps_its_terminal() {
         |terminal: &Terminal| !terminal.modes().local_flags.contains(LocalFlags::ICANON);
     eventually("the shell edits lines", || edits_lines(&terminal));
     terminal.expect("timed out");
-    std::thread::sleep(Duration::from_millis(100));
+    eventually("backoff ends", || descendants_named(shell, "backoff") == 0);
     assert!(edits_lines(&terminal));
     assert_eq!(tcgetpgrp(&terminal.master).unwrap().as_raw(), shell);
     terminal.command("echo still-here");

@@ -1,12 +1,13 @@
 //! Properties of each option in the list of options.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{PipeReader, Write, pipe};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use crate::common::options::{OPTIONS, Opt, Takes};
-use crate::common::{Ends, backoff, within, words};
+use crate::common::{Ends, backoff, side_by_side, within, words};
 
 /// Asserts that backoff exits with 125 and one line, and starts nothing.
 #[track_caller]
@@ -56,45 +57,54 @@ fn every_value_must_be_there_and_be_text() {
     }
 }
 
+/// Returns a text that the variable of an option must not have; nothing if any text will do.
+fn bad_value(opt: &Opt) -> Option<&'static str> {
+    match &*opt.long {
+        // Any text is a shell command or a name, and nearly any is a regular expression.
+        "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget"
+        | "log-file" | "report" => None,
+        // Actions have no variable.
+        long if ACTIONS.contains(&long) => None,
+        "store" => Some("-bad-://"),
+        "label" => Some("@bad\t@"),
+        long if long.ends_with("-match") => Some("(@bad@"),
+        _ => Some("@bad@"),
+    }
+}
+
+/// Returns the words that refuse a value; help names the grammar of the value.
+fn problem_of(opt: &Opt) -> &'static str {
+    match &opt.takes {
+        Takes::Word(_) => "is not one of ",
+        Takes::Value(name) => match name.as_str() {
+            "DURATION" | "DURATION,..." => "is not a duration ",
+            "CODES" => "is not a list of exit codes ",
+            "CODE" => "is not an exit code; ",
+            "N" | "N|unlimited" => "is not a whole number; ",
+            "REGEX" => "is not a regular expression ",
+            "PERCENT" => "is not a percentage; ",
+            "SIGNAL" => "is not a signal; ",
+            "SIZE" => "is not a size; ",
+            _ => "",
+        },
+        _ => "",
+    }
+}
+
 #[test]
 fn a_bad_variable_is_named() {
     for opt in OPTIONS.iter() {
+        let Some(bad) = bad_value(opt) else {
+            continue;
+        };
         let variable = opt.variable();
-        let mut command = backoff("-- echo started");
-        // Any text is a shell command or a name, and nearly any is a regular expression.
-        let bad = match &*opt.long {
-            "retry-if" | "success-if" | "on-retry" | "before-retry" | "on-give-up" | "budget"
-            | "log-file" | "report" => continue,
-            // Actions have no variable.
-            long if ACTIONS.contains(&long) => continue,
-            "store" => "-bad-://",
-            "label" => "@bad\t@",
-            long if long.ends_with("-match") => "(@bad@",
-            _ => "@bad@",
-        };
-        command.env(&variable, bad);
-        // Help names the grammar of the value.
-        let problem = match &opt.takes {
-            Takes::Word(_) => "is not one of ",
-            Takes::Value(name) => match name.as_str() {
-                "DURATION" | "DURATION,..." => "is not a duration ",
-                "CODES" => "is not a list of exit codes ",
-                "CODE" => "is not an exit code; ",
-                "N" | "N|unlimited" => "is not a whole number; ",
-                "REGEX" => "is not a regular expression ",
-                "PERCENT" => "is not a percentage; ",
-                "SIGNAL" => "is not a signal; ",
-                "SIZE" => "is not a size; ",
-                _ => "",
-            },
-            _ => "",
-        };
         // Addresses may contain a password.
-        let quoted = if opt.long == "store" {
-            ""
-        } else {
-            &format!("{bad:?} {problem}")
+        let quoted = match &*opt.long {
+            "store" => String::new(),
+            _ => format!("{bad:?} {}", problem_of(opt)),
         };
+        let mut command = backoff("-- echo started");
+        command.env(&variable, bad);
         refused(&mut command, &format!("{variable}: {quoted}"));
     }
     let mut command = backoff("-- echo");
@@ -109,8 +119,8 @@ deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 0.5 | 9]
 stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
 timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
 idle-timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
-signal | INT | -qq -n 1 -t 0.3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
-kill-after | 0.1 | -qq -n 1 -t 0.3 -- bash -c "trap '' TERM; for i in {1..99}; do sleep 0.01; done; echo survived" | [124]
+signal | INT | -qq -n 1 -t 1 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
+kill-after | 0.1 | -qq -n 1 -t 1 -- bash -c "trap '' TERM; for i in {1..250}; do sleep 0.01; done; echo survived" | [124]
 nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
 every | 7s | --plan -n 3 | 2 7s 14s
 base | 3s | --plan -j none -n 2 | 3s
@@ -170,81 +180,103 @@ flaky-exit | 9 | -qq -b 1ms -- sh -c 'test $BACKOFF_ATTEMPT = 2' | 9
 config | /no/such/file | -- true | No such file or directory
 "#;
 
-/// Asserts that each option has the same effect as a flag, as a variable and in the file, and that each shell offers
-/// it.
+#[test]
+fn each_shell_offers_each_option() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = seen(&mut backoff(format!("--generate complete-{shell}")));
+        let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let words: BTreeSet<&str> = script.split(|c| !is_of_a_name(c)).collect();
+        for opt in OPTIONS.iter() {
+            let is_offered = words.contains(format!("--{}", opt.long).as_str())
+                || script.contains(&format!(" -l {} ", opt.long));
+            assert!(is_offered, "--{} in {shell}", opt.long);
+        }
+    }
+}
+
+/// A row of [`EFFECTS`].
+struct Effect {
+    value: &'static str,
+    args: &'static str,
+    expected: &'static str,
+}
+
+fn effect_of(opt: &Opt) -> Effect {
+    let row = EFFECTS.lines().find_map(|row| {
+        let columns = row.strip_prefix(&*opt.long)?.strip_prefix(" | ")?;
+        Some(columns.split(" | ").collect::<Vec<_>>())
+    });
+    let row = row.unwrap_or_else(|| panic!("--{} has no row", opt.long));
+    let [value, args, expected] = row[..] else {
+        panic!("not four columns: {row:?}");
+    };
+    Effect {
+        value,
+        args,
+        expected,
+    }
+}
+
+/// Returns commands that set an option by each source.
+fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
+    let flag = format!("--{}", opt.long);
+    let (flags, in_file) = match &opt.takes {
+        Takes::Nothing => (
+            vec![flag; value.parse().unwrap()],
+            value.replace('1', "true"),
+        ),
+        Takes::Optional(_) => (vec![flag], "true".to_owned()),
+        _ => (vec![flag, value.to_owned()], format!("{value:?}")),
+    };
+    let mut by_variable = backoff("");
+    by_variable.env(opt.variable(), value);
+    let mut by_flag = backoff("");
+    by_flag.args(flags);
+    let mut commands = vec![by_variable, by_flag];
+    // A configuration file cannot set `--config`.
+    if opt.long != "config" {
+        let name = opt.long.replace('-', "_");
+        std::fs::write(file, format!("[defaults]\n{name} = {in_file}\n")).unwrap();
+        commands.push(backoff(format!("--config {file}")));
+    }
+    commands
+}
+
+/// Asserts that each option has the same effect as a flag, as a variable and in the file, and that nothing else has it.
 #[test]
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
-    let file = within(&dir, "config.toml");
-    let scripts = ["bash", "zsh", "fish"]
-        .map(|shell| seen(&mut backoff(format!("--generate complete-{shell}"))));
-    let rows: Vec<Vec<&str>> = EFFECTS
-        .trim()
-        .lines()
-        .map(|row| row.split(" | ").collect())
-        .collect();
     for budget in ["cool", "skip"] {
-        let mut gives_up = backoff(format!(
-            "-qq --budget {budget} --cool-off -j none -b 1h -m 1h -d 1s -- false"
-        ));
+        let options = "--cool-off -j none -b 1h -m 1h -d 1s -- false";
+        let mut gives_up = backoff(format!("-qq --budget {budget} {options}"));
         gives_up.env("XDG_STATE_HOME", dir.path()).code(1);
     }
-    for opt in OPTIONS.iter() {
-        let flag = format!("--{}", opt.long);
-        let is_offered = |script: &String| {
-            let mut words = script.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-            words.any(|word| word == flag) || script.contains(&format!(" -l {} ", opt.long))
-        };
-        assert!(scripts.iter().all(is_offered), "{flag} is not offered");
-        if ACTIONS.contains(&&*opt.long) {
-            continue;
-        }
-        let row = rows.iter().find(|row| row[0] == opt.long);
-        let [_, value, args, expected] = row.unwrap_or_else(|| panic!("{flag} has no row"))[..]
-        else {
-            panic!("not four columns: {row:?}");
-        };
-        let (flags, in_file) = match &opt.takes {
-            Takes::Nothing => (
-                vec![flag; value.parse().unwrap()],
-                value.replace('1', "true"),
-            ),
-            Takes::Optional(_) => (vec![flag], "true".to_owned()),
-            _ => (vec![flag, value.to_owned()], format!("{value:?}")),
-        };
-        std::fs::write(
-            &file,
-            format!("[defaults]\n{} = {in_file}\n", opt.long.replace('-', "_")),
-        )
-        .unwrap();
-        let mut sources = vec![
-            backoff(""),
-            backoff(""),
-            backoff(format!("--config {file}")),
-            backoff(""),
-        ];
-        sources[0].env(opt.variable(), value);
-        sources[1].args(flags);
-        if opt.long == "config" {
-            // A configuration file cannot set `--config`.
-            sources.remove(2);
-        }
-        let without = sources.len() - 1;
-        for (source, command) in sources.iter_mut().enumerate() {
+    let mut options: Vec<&Opt> = OPTIONS.iter().collect();
+    options.retain(|opt| !ACTIONS.contains(&&*opt.long));
+    side_by_side(&options, |opt| {
+        let effect = effect_of(opt);
+        let shown = |mut command: Command| {
             match &*opt.long {
                 "nested" => command.env("BACKOFF_DEPTH", "1"),
                 "stdin" | "stdin-limit" => command.stdin(pipe_of(b"some input")),
-                _ => command,
+                _ => &mut command,
             };
-            let shown = seen(command.args(words(args)).env("XDG_STATE_HOME", dir.path()));
-            let has_effect = shown.contains(expected);
-            assert_eq!(
-                has_effect,
-                source < without,
-                "{expected:?} in {shown:?}: {command:?}"
-            );
+            command.env("XDG_STATE_HOME", dir.path());
+            seen(command.args(words(effect.args)))
+        };
+        let file = within(&dir, &format!("{}.toml", opt.long));
+        for command in from_every_source(opt, effect.value, &file) {
+            let source = format!("{command:?}");
+            let shown = shown(command);
+            assert!(shown.contains(effect.expected), "{source}: {shown:?}");
         }
-    }
+        let without = shown(backoff(""));
+        assert!(
+            !without.contains(effect.expected),
+            "{}: {without:?}",
+            opt.long
+        );
+    });
 }
 
 fn pipe_of(bytes: &[u8]) -> PipeReader {
@@ -277,40 +309,42 @@ fn plausible(opt: &Opt) -> Vec<&str> {
 /// Asserts that a leftover variable does not turn a deploy into a false success.
 #[test]
 fn no_variable_makes_a_success_of_a_command_that_was_not_run() {
-    let dir = tempfile::tempdir().unwrap();
-    let files = ["config", "log-file", "report"];
-    let others =
-        ["HELP", "VERSION", "N", "H", "V", "DRY_RUN", "SKIP"].map(|name| format!("BACKOFF_{name}"));
-    let known = OPTIONS.iter().flat_map(|opt| {
-        let values = plausible(opt).into_iter().map(str::to_owned);
-        values.map(|value| {
-            (
-                opt.variable(),
-                if files.contains(&&*opt.long) {
-                    within(&dir, "file")
-                } else {
-                    value
-                },
-            )
-        })
-    });
-    let unknown = others
-        .into_iter()
-        .flat_map(|name| ["0", "1"].map(|value| (name.clone(), value.to_owned())));
-    for (name, value) in known.chain(unknown) {
-        let ran = within(&dir, "ran");
-        let mut command = backoff(format!("-- sh -c 'echo >{ran}'"));
+    let mut variables: Vec<(String, String)> = Vec::new();
+    for opt in OPTIONS.iter() {
+        let is_file = ["config", "log-file", "report"].contains(&&*opt.long);
+        let values = if is_file {
+            vec!["file"]
+        } else {
+            plausible(opt)
+        };
+        variables.extend(
+            values
+                .iter()
+                .map(|value| (opt.variable(), value.to_string())),
+        );
+    }
+    for name in ["HELP", "VERSION", "N", "H", "V", "DRY_RUN", "SKIP"] {
+        variables.extend(["0", "1"].map(|value| (format!("BACKOFF_{name}"), value.to_owned())));
+    }
+    side_by_side(&variables, |(name, value)| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = backoff("-- sh -c 'echo >ran'");
         // With the deadline, backoff refuses waits that would take longer.
         command
             .env("BACKOFF_DEADLINE", "1s")
-            .env("XDG_STATE_HOME", dir.path());
-        let output = command.env(&name, &value).ends();
-        let has_run = std::fs::remove_file(&ran).is_ok();
+            .env("XDG_STATE_HOME", dir.path())
+            .current_dir(&dir);
+        let output = command.env(name, value).ends();
+        let has_run = dir.path().join("ran").exists();
         assert!(
             has_run || !output.status.success(),
             "{name}={value}: {output:?}"
         );
-    }
+    });
+}
+
+#[test]
+fn an_action_has_no_variable() {
     for action in ACTIONS {
         let name = format!("BACKOFF_{}", action.replace('-', "_").to_uppercase());
         let value = if action == "generate" { "man" } else { "1" };

@@ -3,12 +3,11 @@
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 
-use crate::common::process::{is_alive, parent_of, state};
+use crate::common::process::{descendants_named, is_alive, parent_of, state, stopped_below};
 use crate::common::pty::{
     CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
 };
@@ -67,7 +66,8 @@ fn signals_reach_the_command() {
 fn a_window_that_changes_is_one_winch() {
     let mut terminal = Terminal::with(&format!("backoff --pty -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
-    let ours = std::fs::read_link(format!("/proc/{}/fd/0", parent_of(pid))).unwrap();
+    let backoff = parent_of(pid);
+    let ours = std::fs::read_link(format!("/proc/{backoff}/fd/0")).unwrap();
     let theirs = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
     let stty = |tty: &std::path::Path, words: &str| {
         clean("stty")
@@ -78,15 +78,17 @@ fn a_window_that_changes_is_one_winch() {
             .out()
     };
     stty(&ours, "rows 40 cols 50");
+    // backoff forwards SIGPWR after the SIGWINCH that came before it, and the probe reads signals in the order of their
+    // numbers.
+    let winches = |terminal: &mut Terminal| {
+        send(backoff, Signal::SIGPWR);
+        terminal.expect("30\r\n").matches("28\r\n").count()
+    };
     // stty sets rows and columns one after the other, so the command may get two SIGWINCH.
     eventually("the size follows", || stty(&theirs, "size") == "40 50\n");
-    terminal.expect("28\r\n");
-    std::thread::sleep(Duration::from_millis(100));
-    send(pid, Signal::SIGUSR1);
-    assert!(terminal.expect("10\r\n").matches("28").count() <= 1);
+    assert!([1, 2].contains(&winches(&mut terminal)));
     stty(&ours, "cols 60");
-    terminal.expect("28\r\n");
-    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(winches(&mut terminal), 1);
     send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
 }
@@ -119,10 +121,12 @@ fn a_command_that_handles_control_c_gets_it_once_and_is_not_run_again() {
     terminal.until_raw();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
-    std::thread::sleep(Duration::from_millis(100));
-    send(pid, Signal::SIGTERM);
+    // The second key comes after all that the first one caused.
+    terminal.send(CTRL_BACKSLASH);
     // The line discipline first sends the signal, and then shows the key.
-    assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
+    assert_eq!(terminal.expect("3\r\n").replace("^C", ""), "");
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n").replace("^\\", ""), "");
     terminal.expect("status-7");
 }
 
@@ -391,15 +395,17 @@ fn an_interactive_shell_has_its_own_jobs() {
     let mut terminal = Terminal::with("backoff -n 1 --pty -- bash --norc --noprofile -i");
     terminal.expect("prompt> ");
     terminal.until_raw();
+    let shell = terminal.pid();
     for _ in 0..2 {
         terminal.command("sleep 60");
-        std::thread::sleep(Duration::from_millis(200));
+        // The shell gives sleep the terminal before it starts or continues it.
+        eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         terminal.command("fg");
         terminal.expect("sleep 60\r\n");
-        std::thread::sleep(Duration::from_millis(200));
+        eventually("sleep goes on", || stopped_below(shell) == 0);
         terminal.send(CTRL_C);
         terminal.expect("prompt> ");
     }
@@ -412,9 +418,10 @@ fn an_interactive_shell_has_its_own_jobs() {
 fn in_the_background_nothing_is_taken_from_the_shell() {
     let mut terminal = Terminal::bash();
     let before = terminal.settings();
-    terminal.command("backoff --pty -- sh -c 'read answer; echo got-$answer' &");
-    terminal.expect("prompt> ");
-    std::thread::sleep(Duration::from_millis(300));
+    terminal.command("backoff --pty -- sh -c 'printf begun-%s 1; read answer; echo got-$answer' &");
+    if !terminal.expect("begun-1").contains("prompt> ") {
+        terminal.expect("prompt> ");
+    }
     assert_eq!(terminal.settings(), before);
     terminal.command("echo to-the-shell");
     terminal.expect("to-the-shell\r\n");
@@ -468,7 +475,9 @@ fn as_the_sessions_leader_it_dies_of_control_c_and_does_not_stop() {
     let pid = terminal.pid_of_probe();
     terminal.until_raw();
     terminal.send(CTRL_Z);
-    std::thread::sleep(Duration::from_millis(200));
+    // backoff reads this key after CTRL_Z, and the terminal of the command shows it.
+    terminal.send("x");
+    terminal.expect("x");
     assert_eq!(state(pid), Some('S'));
     terminal.send(CTRL_C);
     assert_eq!(terminal.finish().signal(), Some(2));

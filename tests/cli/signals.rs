@@ -8,7 +8,8 @@ use crate::common::process::{
     children_of, hears_signals, is_alive, is_named, sleeping_child, state,
 };
 use crate::common::{
-    Ends, IS_PORTABLE, Live, backoff, clean, eventually, probe, send, shell, within,
+    Ends, IS_PORTABLE, Live, backoff, clean, eventually, in_time, probe, send, shell, sleep_until,
+    within,
 };
 
 const ENDING: [Signal; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
@@ -165,15 +166,22 @@ fn tstp_stops_both_and_cont_resumes_both() {
 
 #[test]
 fn time_spent_stopped_is_no_silence() {
-    let (live, pid) = probe_under_backoff("-qq -n 1 -i 4s", "sleep");
-    std::thread::sleep(Duration::from_secs(3));
-    live.signal(SIGTSTP);
-    both_stop(&live, pid);
-    std::thread::sleep(Duration::from_secs(2));
-    live.signal(SIGCONT);
-    let continued = Instant::now();
-    live.code(124);
-    assert!(continued.elapsed() < Duration::from_secs(3));
+    // The limit of 4 s counts the time before the stop and the time after it.
+    in_time(Duration::from_secs(5), || {
+        let began = Instant::now();
+        let (live, pid) = probe_under_backoff("-qq -n 1 -i 4s", "sleep");
+        std::thread::sleep(Duration::from_secs(1));
+        live.signal(SIGTSTP);
+        both_stop(&live, pid);
+        let before = began.elapsed();
+        std::thread::sleep(Duration::from_secs(1));
+        let continued = Instant::now();
+        live.signal(SIGCONT);
+        live.code(124);
+        let silent = before + continued.elapsed();
+        assert!(silent >= Duration::from_secs(4), "{silent:?}");
+        (silent, ())
+    });
 }
 
 /// A hang-up of the terminal sends SIGHUP and then SIGCONT to a stopped job.
@@ -208,24 +216,22 @@ fn during_a_wait_a_signal_ends_backoff_at_once() {
 
 #[test]
 fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
-    let began = Instant::now();
-    let live = ready(
-        "-qq -g constant -j none -b 600ms -n 2",
-        "echo ready; exit 1",
-    );
-    wait_until_waiting(&live);
-    for _ in 0..20 {
-        for signal in [SIGWINCH, SIGCONT, SIGCHLD, SIGUSR2, SIGALRM] {
-            live.signal(signal);
+    // A wait that a signal begins anew ends a second after the last signal.
+    in_time(Duration::from_millis(1400), || {
+        let began = Instant::now();
+        let live = ready("-qq -g constant -j none -b 1s -n 2", "echo ready; exit 1");
+        wait_until_waiting(&live);
+        for _ in 0..50 {
+            for signal in [SIGWINCH, SIGCONT, SIGCHLD, SIGUSR2, SIGALRM] {
+                live.signal(signal);
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    live.code(1).stdout("ready\n");
-    let took = began.elapsed();
-    assert!(
-        took >= Duration::from_millis(600) && took < Duration::from_secs(10),
-        "{took:?}"
-    );
+        live.code(1).stdout("ready\n");
+        let took = began.elapsed();
+        assert!(took >= Duration::from_secs(1), "{took:?}");
+        (took, ())
+    });
 }
 
 #[test]
@@ -240,8 +246,6 @@ fn usr1_ends_a_wait_and_only_that() {
     live.signal(SIGUSR1);
     live.expect_line("told");
     wait_until_waiting(&live);
-    std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(state(live.pid()), Some('S'));
     live.signal(SIGUSR1);
     let (stdout, stderr) = live.code(1).texts();
     assert_eq!(stdout, "3\n");
@@ -261,14 +265,13 @@ fn usr1_ends_a_wait_and_only_that() {
 
 #[test]
 fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
-    let live = ready(
-        "-qq -g constant -j none -b 400ms -n 2",
-        "echo ready; exit 1",
-    );
+    // The wait leaves a slow machine the time to stop backoff, and is over when backoff is continued.
+    let live = ready("-qq -g constant -j none -b 3s -n 2", "echo ready; exit 1");
+    let began = Instant::now();
     wait_until_waiting(&live);
     live.signal(SIGTSTP);
     eventually("backoff stops", || state(live.pid()) == Some('T'));
-    std::thread::sleep(Duration::from_millis(600));
+    sleep_until(began, Duration::from_millis(3200));
     assert_eq!(state(live.pid()), Some('T'));
     live.signal(SIGCONT);
     live.code(1).stdout("ready\n");
@@ -278,13 +281,17 @@ fn a_stop_during_a_wait_stops_backoff_and_runs_nothing() {
 #[test]
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     for (signal, name) in [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGTERM, "TERM")] {
+        let dir = tempfile::tempdir().unwrap();
+        let sent = within(&dir, "sent");
         let script = format!(
-            "trap '' {name}; exec setsid backoff -b 1ms -n 2 -- sh -c 'echo $$; sleep 0.4; exit 3'"
+            "trap '' {name}; exec setsid backoff -b 1ms -n 2 \
+             -- sh -c 'echo $$; until test -e {sent}; do sleep 0.01; done; exit 3'"
         );
         let mut live = shell(&script).live();
         let command = live.number();
         live.signal(signal);
         send(command, signal);
+        std::fs::write(&sent, "").unwrap();
         // backoff and the command ignore the signal: the attempt fails by itself and is retried.
         live.code(3)
             .stdout("...\n")
@@ -339,14 +346,10 @@ fn at_any_instant_a_signal_is_heard_and_nothing_runs_after_it() {
         std::thread::sleep(Duration::from_micros(300 * round));
         live.signal(SIGTERM);
         assert!(!live.status().success());
-        let after = read();
-        std::thread::sleep(Duration::from_millis(5));
-        assert_eq!(
-            read(),
-            after,
-            "an attempt ran after {} had gone",
-            live.pid()
-        );
+        let (pid, after) = (live.pid(), read());
+        // The output ends when the last process that has it ends.
+        live.output();
+        assert_eq!(read(), after, "an attempt ran after {pid} had gone");
     }
 }
 
@@ -366,7 +369,7 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
         let mut live = shell(&format!("{fill}; exec setsid backoff {options} 2>&3")).live();
         let holder = live.number();
         eventually("backoff is up", || is_asleep(&live));
-        // backoff now waits for its reader or for the command.
+        // The signal may come at any moment; after this pause it finds backoff waiting for its reader or the command.
         std::thread::sleep(Duration::from_millis(200));
         live.signal(SIGTERM);
         let status = live.status();
@@ -407,32 +410,26 @@ fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
 /// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.
 #[test]
 fn the_ci_way_of_cancelling_ends_everything() {
-    let live = ready(
-        "-qq",
-        "trap '' INT; echo ready; while :; do sleep 0.01; done 2>&-",
-    );
+    let script = "trap 'echo got INT' INT; echo ready; while :; do sleep 0.01; done 2>&-";
+    let mut live = ready("-qq", script);
     live.signal(SIGINT);
-    std::thread::sleep(Duration::from_millis(100));
-    assert!(is_alive(live.pid()));
+    live.expect_line("got INT");
     live.signal(SIGTERM);
     live.killed_by(SIGTERM);
 }
 
 #[test]
 fn a_command_is_signalled_once_in_its_group_and_out_of_it() {
-    let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); eval shift; print \"ready\\n\"; \
-                  sleep 1 until $got; select undef, undef, undef, 0.3; print \"$got\\n\"; exit 5";
-    // The cases run in parallel, as each takes time to see that no second signal comes.
-    std::thread::scope(|scope| {
-        for leaves in ["", "setpgrp(0, getppid())"] {
-            for signal in ENDING.into_iter().chain([SIGUSR1]) {
-                scope.spawn(move || {
-                    let mut live = backoff("-n 1 -qq -- perl -e").args([script, leaves]).live();
-                    live.expect_line("ready");
-                    live.signal(signal);
-                    live.code(5).stdout("1\n");
-                });
-            }
+    let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); \
+                  $SIG{PWR} = sub { print \"$got\\n\"; exit 5 }; eval shift; print \"ready\\n\"; sleep 1 while 1";
+    for leaves in ["", "setpgrp(0, getppid())"] {
+        for signal in ENDING.into_iter().chain([SIGUSR1]) {
+            let mut live = backoff("-n 1 -qq -- perl -e").args([script, leaves]).live();
+            live.expect_line("ready");
+            live.signal(signal);
+            // backoff forwards signals in order, and perl handles those of lower numbers first.
+            live.signal(SIGPWR);
+            live.code(5).stdout("1\n");
         }
-    });
+    }
 }

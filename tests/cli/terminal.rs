@@ -1,6 +1,8 @@
 //! A real pseudo-terminal, with and without an interactive shell.
 
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 
 use crate::common::process::{
     children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below,
@@ -8,7 +10,7 @@ use crate::common::process::{
 use nix::sys::signal::Signal;
 
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
-use crate::common::{Ends, clean, eventually, probe, send};
+use crate::common::{Ends, clean, eventually, probe, send, sleep_until, within};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
@@ -159,14 +161,16 @@ fn bg_goes_on_in_the_background() {
 #[test]
 fn control_z_during_a_wait_stops_and_runs_nothing() {
     let mut terminal = Terminal::with(
-        "backoff -n 2 -g constant -j none -b 300ms -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
+        "backoff -n 2 -g constant -j none -b 3s -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
     );
     terminal.expect("retrying in");
     terminal.expect("\n");
+    let began = Instant::now();
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
     terminal.expect("prompt> ");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // After `fg` the wait is over.
+    sleep_until(began, Duration::from_millis(3200));
     terminal.send("fg\n");
     assert!(!terminal.expect("backoff -n 2").contains("try-2"));
     terminal.expect("try-2");
@@ -174,14 +178,17 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_the_time_out() {
-    let mut terminal = Terminal::with("backoff -n 1 -t 2s -- sh -c 'sleep 1; echo finished'");
-    let shell = terminal.pid();
-    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    let dir = tempfile::tempdir().unwrap();
+    let go = within(&dir, "go");
+    let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
+    terminal.expect("ready\r\n");
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
-    std::thread::sleep(std::time::Duration::from_millis(2300));
+    std::thread::sleep(Duration::from_millis(4200));
+    File::create(go).unwrap();
     terminal.command("fg; echo status-$?");
-    terminal.expect("finished");
+    terminal.expect("finished\r\n");
     terminal.expect("status-0");
 }
 
@@ -220,14 +227,19 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 #[test]
 fn time_spent_stopped_does_not_count_against_kill_after() {
     // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
-    let mut terminal = Terminal::with(
-        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"sleep 0.5; echo cleaning; sleep 0.5; sleep 0.1; kill -TTOU $$; echo cleaned; exit\" TERM; \
-         while :; do sleep 0.1; done'",
+    let dir = tempfile::tempdir().unwrap();
+    let go = within(&dir, "go");
+    let clean = format!(
+        "echo cleaning; until test -e {go}; do sleep 0.05; done; kill -TTOU $$; echo cleaned; exit"
     );
+    let mut terminal = Terminal::with(&format!(
+        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"{clean}\" TERM; while :; do sleep 0.1; done'"
+    ));
     terminal.expect("cleaning\r\n");
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
-    std::thread::sleep(std::time::Duration::from_millis(4300));
+    std::thread::sleep(Duration::from_millis(4300));
+    File::create(go).unwrap();
     // After `fg`, backoff is still ending the command, so the command may not stop itself.
     terminal.command("fg");
     terminal.expect("\ncleaned");
@@ -235,11 +247,11 @@ fn time_spent_stopped_does_not_count_against_kill_after() {
 
 #[test]
 fn time_spent_stopped_counts_against_the_deadline() {
-    let mut terminal = Terminal::with(&format!("backoff -d 2s -- {} sleep", probe()));
+    let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
     terminal.expect("ready ");
     terminal.send(CTRL_Z);
     terminal.expect("Stopped");
-    std::thread::sleep(std::time::Duration::from_millis(2300));
+    std::thread::sleep(Duration::from_millis(4200));
     terminal.command("fg; echo status-$?");
     terminal.expect("status-124");
 }
@@ -396,7 +408,8 @@ fn without_kill_after_no_kill_follows_keys() {
     let pid = terminal.pid_of_probe();
     terminal.send(CTRL_C);
     terminal.expect("2\r\n");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // The default of `--kill-after`, which only a limit uses, is 5 s.
+    std::thread::sleep(Duration::from_millis(5300));
     send(pid, Signal::SIGTERM);
     terminal.expect("status-7");
 }
@@ -408,15 +421,15 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
     let backoff = parent_of(pid);
     for round in 0..300_u64 {
         send(-backoff, Signal::SIGTSTP);
-        std::thread::sleep(std::time::Duration::from_micros(round % 8 * 100));
+        std::thread::sleep(Duration::from_micros(round % 8 * 100));
         send(-backoff, Signal::SIGCONT);
     }
     eventually("both go on", || {
         state(pid) == Some('S') && state(backoff) == Some('S')
     });
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    assert_eq!((state(pid), state(backoff)), (Some('S'), Some('S')));
-    terminal.send(CTRL_C);
+    // A backoff that stops later does not hear this signal.
+    send(backoff, Signal::SIGTERM);
+    eventually("both end", || !is_alive(pid) && !is_alive(backoff));
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
@@ -23,17 +22,15 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// Asserts that a command exits with `code` within ten seconds. Returns its messages.
+/// Asserts that a command exits with `code`, although its output is not read. Returns its messages.
 #[track_caller]
 fn ends(command: &mut Command, code: i32) -> String {
-    let began = Instant::now();
     let mut live = command.unread();
     assert_eq!(live.status().code(), Some(code), "{command:?}");
-    assert!(began.elapsed() < Duration::from_secs(10), "{command:?}");
     String::from_utf8(live.output().stderr).unwrap()
 }
 
-/// Asserts that each run ends soon after its deadline, although its standard output and error are not read.
+/// Asserts that each run ends by its deadline, although its standard output and error are not read.
 #[track_caller]
 fn all_end(cases: &[(i32, &str)]) {
     std::thread::scope(|scope| {

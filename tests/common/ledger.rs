@@ -1,7 +1,11 @@
 //! Reads and writes a directory's budget file, by the description of the format and without the code under test.
 #![allow(unused_imports, reason = "each test binary uses a part of it")]
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
+
+use nix::fcntl::{Flock, FlockArg};
 
 pub use backoff_cli::policy::budget::{
     BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot,
@@ -11,10 +15,13 @@ pub use backoff_cli::policy::budget::{
 pub const PAGE: usize = 4096;
 const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
-/// Reads the ledger of a file that no process is writing.
+/// Reads the ledger of a file. A process that counts after the end of its run has the lock meanwhile.
 #[track_caller]
 pub fn ledger(path: impl AsRef<Path>) -> Ledger {
-    let file = std::fs::read(path).unwrap();
+    let opened = File::open(path).unwrap();
+    let mut locked = Flock::lock(opened, FlockArg::LockShared).unwrap();
+    let mut file = Vec::new();
+    locked.read_to_end(&mut file).unwrap();
     assert_eq!((file.len(), &file[..16]), (PAGE, &MAGIC[..]));
     let numbers = file[16..]
         .as_chunks()

@@ -28,37 +28,14 @@ pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
     let required = is_there(ASKED);
     let mut wanted = BTreeSet::new();
     let mut trials = Vec::new();
-    let of_module = |(module, tests): &(&str, &'static [Test])| -> Vec<Case> {
-        let case = |(name, programs, test): &Test| {
-            (
-                format!("{module}::{name}"),
-                programs.to_vec(),
-                Box::new(*test) as _,
-            )
-        };
-        tests.iter().map(case).collect()
-    };
-    for (name, programs, test) in cases.into_iter().chain(modules.iter().flat_map(of_module)) {
+    for (name, programs, test) in cases.into_iter().chain(modules.iter().flat_map(cases_of)) {
         let missing: Vec<&str> = programs
             .into_iter()
             .filter(|program| !is_there(program))
             .collect();
-        let shown = if missing.is_empty() {
-            name
-        } else {
-            format!("{name} (needs {})", missing.join(", "))
-        };
-        let lacks = !missing.is_empty();
-        let can_be_required = !missing
-            .iter()
-            .any(|program| OF_THE_MACHINE.contains(program));
+        let is_required = required && !missing.iter().any(|it| OF_THE_MACHINE.contains(it));
+        trials.push(trial(name, &missing, is_required, test));
         wanted.extend(missing);
-        let trial = Trial::test(shown, move || {
-            assert!(!lacks, "a program is missing");
-            test();
-            Ok(())
-        });
-        trials.push(trial.with_ignored_flag(lacks && !(required && can_be_required)));
     }
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(THREADS);
@@ -68,6 +45,35 @@ pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
         println!("{}", left_out(conclusion.num_ignored, wanted));
     }
     conclusion.exit();
+}
+
+/// Returns the tests of a module.
+fn cases_of((module, tests): &(&str, &'static [Test])) -> Vec<Case> {
+    let case = |(name, programs, test): &Test| -> Case {
+        let name = format!("{module}::{name}");
+        (name, programs.to_vec(), Box::new(*test))
+    };
+    tests.iter().map(case).collect()
+}
+
+/// Returns a test that is ignored if a program is missing, or fails if the test is required.
+fn trial(
+    name: String,
+    missing: &[&str],
+    is_required: bool,
+    test: Box<dyn FnOnce() + Send>,
+) -> Trial {
+    let lacks = !missing.is_empty();
+    let shown = match missing {
+        [] => name,
+        _ => format!("{name} (needs {})", missing.join(", ")),
+    };
+    let trial = Trial::test(shown, move || {
+        assert!(!lacks, "a program is missing");
+        test();
+        Ok(())
+    });
+    trial.with_ignored_flag(lacks && !is_required)
 }
 
 /// Returns the summary of ignored tests.

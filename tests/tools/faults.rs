@@ -20,7 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::process::{is_named, with_variable};
-use crate::common::{BIN, Ends, PATIENCE, backoff, clean, eventually, within};
+use crate::common::{BIN, Ends, PATIENCE, backoff, clean, eventually, side_by_side, within};
 
 tests! {
     one_call_fails ["strace"]
@@ -88,7 +88,7 @@ impl Mode {
             "" => ("</dev/null", String::new()),
             input => ("", format!("printf '{input}' |")),
         };
-        let limit = PATIENCE.as_secs() / 2;
+        let limit = PATIENCE.as_secs();
         let line = around.replace(
             "LINE",
             &format!("{} -n 2 -b 1ms {} -- {command}", *BIN, self.options),
@@ -179,7 +179,10 @@ fn ran(script: &str) -> (Shown, TempDir) {
     command
         .args(["-c", &script.replace("DIR", path)])
         .env("TMPDIR", path);
-    let output = command.env("LC_ALL", "C").ends();
+    let mut live = command.env("LC_ALL", "C").live();
+    // The limit of a script ends first.
+    live.patience *= 2;
+    let output = live.output();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let shown = Shown {
         status: output.status,
@@ -208,6 +211,12 @@ fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<Stri
 #[track_caller]
 fn expect_none(findings: &[String]) {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+/// Asserts that no mode has a finding. The modes are examined side by side.
+fn expect_none_in_any_mode(findings_in: impl Fn(&Mode) -> Vec<String> + Sync) {
+    let modes: Vec<Mode> = modes().collect();
+    expect_none(&side_by_side(&modes, findings_in).concat());
 }
 
 /// Makes two attempts in a mode while `strace` lets calls fail.
@@ -246,22 +255,25 @@ held | | ftruncate,pwrite64 | ENOSPC EIO EDQUOT EFBIG | 1+
 ";
 
 fn one_call_fails() {
-    let mut findings = Vec::new();
     let shell = std::fs::canonicalize("/bin/sh").unwrap();
-    for [names, filter, calls, errors, times] in rows(FAULTS) {
-        let filter = filter.replace("STORE", "-P DIR/store -P DIR/store/b.budget");
-        let filter = filter.replace("SHELL", shell.to_str().unwrap());
-        for mode in modes().filter(|mode| names.contains("all") || names.contains(mode.name)) {
+    expect_none_in_any_mode(|mode| {
+        let mut findings = Vec::new();
+        for [names, filter, calls, errors, times] in rows(FAULTS) {
+            if !names.contains("all") && !names.contains(mode.name) {
+                continue;
+            }
+            let filter = filter.replace("STORE", "-P DIR/store -P DIR/store/b.budget");
+            let filter = filter.replace("SHELL", shell.to_str().unwrap());
             for calls in calls.split(' ') {
                 for error in errors.split(' ') {
                     for when in times.split(' ') {
-                        findings.extend(injected(&mode, &filter, [calls, error, when]));
+                        findings.extend(injected(mode, &filter, [calls, error, when]));
                     }
                 }
             }
         }
-    }
-    expect_none(&findings);
+        findings
+    });
 }
 
 /// Returns the calls of backoff in a mode, without the calls of its loader. For each name, the numbers are those of
@@ -303,40 +315,46 @@ const INTERRUPTIBLE: &str = "read write pread64 pwrite64 openat ppoll poll waiti
                              close getrandom fallocate";
 
 fn any_call_may_fail() {
+    expect_none_in_any_mode(|mode| {
+        let calls = calls(mode).into_iter();
+        calls
+            .flat_map(|(name, numbers)| failures_of(mode, &name, &numbers))
+            .collect()
+    });
+}
+
+/// Lets each call with this name fail, and all of them from the first. Returns the findings.
+fn failures_of(mode: &Mode, name: &str, numbers: &[usize]) -> Vec<String> {
+    let is_one_of = |names: &str| names.split(' ').any(|one| one == name);
+    let errors: &[&str] = match name {
+        "mmap" | "mremap" | "munmap" | "madvise" | "mprotect" => &["ENOMEM"],
+        // EIO is the end of a pseudo-terminal.
+        "read" if mode.name == "pty" => &["ENOMEM"],
+        "openat" => &["EMFILE", "EACCES"],
+        _ => &["EIO"],
+    };
     let mut findings = Vec::new();
-    for mode in modes() {
-        for (name, numbers) in calls(&mode) {
-            let is_one_of = |names: &str| names.split(' ').any(|one| one == name);
-            let errors: &[&str] = match name.as_str() {
-                "mmap" | "mremap" | "munmap" | "madvise" | "mprotect" => &["ENOMEM"],
-                // EIO is the end of a pseudo-terminal.
-                "read" if mode.name == "pty" => &["ENOMEM"],
-                "openat" => &["EMFILE", "EACCES"],
-                _ => &["EIO"],
-            };
-            let from_the_first = format!("{}+", numbers[0]);
-            if !is_one_of(INFALLIBLE) {
-                // A sandbox refuses a call from the start.
-                for error in [errors, &["ENOSYS", "EPERM", "EACCES"]].concat() {
-                    findings.extend(injected(&mode, "", [&name, error, &from_the_first]));
-                }
-            }
-            let last = numbers.len() - 1;
-            for (i, number) in numbers.iter().map(usize::to_string).enumerate() {
-                if rounds() < 500 && ![0, last].contains(&i) {
-                    continue;
-                }
-                // Later calls of `rt_sigprocmask` are those of the C library when it creates a thread. The library
-                // ignores their results.
-                let fails = !is_one_of(INFALLIBLE) && (i == 0 || name != "rt_sigprocmask");
-                let interrupted = is_one_of(INTERRUPTIBLE).then_some("EINTR");
-                for error in errors.iter().copied().filter(|_| fails).chain(interrupted) {
-                    findings.extend(injected(&mode, "", [&name, error, &number]));
-                }
-            }
+    let from_the_first = format!("{}+", numbers[0]);
+    if !is_one_of(INFALLIBLE) {
+        // A sandbox refuses a call from the start.
+        for error in [errors, &["ENOSYS", "EPERM", "EACCES"]].concat() {
+            findings.extend(injected(mode, "", [name, error, &from_the_first]));
         }
     }
-    expect_none(&findings);
+    let last = numbers.len() - 1;
+    for (i, number) in numbers.iter().map(usize::to_string).enumerate() {
+        if rounds() < 500 && ![0, last].contains(&i) {
+            continue;
+        }
+        // Later calls of `rt_sigprocmask` are those of the C library when it creates a thread. The library ignores
+        // their results.
+        let fails = !is_one_of(INFALLIBLE) && (i == 0 || name != "rt_sigprocmask");
+        let interrupted = is_one_of(INTERRUPTIBLE).then_some("EINTR");
+        for error in errors.iter().copied().filter(|_| fails).chain(interrupted) {
+            findings.extend(injected(mode, "", [name, error, &number]));
+        }
+    }
+    findings
 }
 
 /// The directory of the run is full: the log, the report, the store and the temporary files have no room.
@@ -403,11 +421,11 @@ fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
 }
 
 fn few_descriptors() {
-    let mut findings = Vec::new();
-    for mode in modes() {
+    expect_none_in_any_mode(|mode| {
+        let mut findings = Vec::new();
         let mut works_from = None;
         for number in 3..40 {
-            let (shown, finding) = limited(&mode, &format!("ulimit -n {number}"));
+            let (shown, finding) = limited(mode, &format!("ulimit -n {number}"));
             findings.extend(finding);
             let works = shown.status.code() == Some(0) && !shown.stderr.contains("warning");
             works_from = works_from.or(Some(number)).filter(|_| works);
@@ -417,8 +435,8 @@ fn few_descriptors() {
             works_from.is_some_and(|from| from < 30),
             "{name}: {works_from:?}"
         );
-    }
-    expect_none(&findings);
+        findings
+    });
 }
 
 fn standard_streams_are_closed_or_full() {

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::common::{Ended, Ends, clean, executable, within};
+use crate::common::{Ended, Ends, clean, executable, within, words};
 
 tests! {
     a_release_is_installed ["busybox", "dash", "bash", "curl", "wget"]
@@ -377,50 +377,27 @@ fn a_script_that_is_cut_off_does_nothing() {
     }
 }
 
+/// Options, and the beginning of the error.
+const WRONG_OPTIONS: &str = r#"
+--bogus | unknown option "--bogus"; usage: install.sh
+--bogus=1 | unknown option "--bogus"; usage: install.sh
+9.8.7 | unknown option "9.8.7"; usage: install.sh
+--to | --to needs a value
+--to '' | --to: the value is empty
+--version ../../x | --version: "../../x" is not like 1.2.3
+--version 1.2.3/../x | --version: "1.2.3/../x" is not like 1.2.3
+--version 1..2.3 | --version: "1..2.3" is not like 1.2.3
+--version latest | --version: "latest" is not like 1.2.3
+--base-url /tmp | --base-url: "/tmp" begins with neither https://
+--base-url ftp://x | --base-url: "ftp://x" begins with neither
+"#;
+
 fn wrong_options_are_refused() {
     let place = Place::new();
-    for (options, error) in [
-        (
-            vec!["--bogus"],
-            "unknown option \"--bogus\"; usage: install.sh ",
-        ),
-        (
-            vec!["--bogus=1"],
-            "unknown option \"--bogus\"; usage: install.sh ",
-        ),
-        (
-            vec!["9.8.7"],
-            "unknown option \"9.8.7\"; usage: install.sh ",
-        ),
-        (vec!["--to"], "--to needs a value"),
-        (vec!["--to", ""], "--to: the value is empty"),
-        (
-            vec!["--version", "../../x"],
-            "--version: \"../../x\" is not like 1.2.3",
-        ),
-        (
-            vec!["--version", "1.2.3/../x"],
-            "--version: \"1.2.3/../x\" is not like 1.2.3",
-        ),
-        (
-            vec!["--version", "1..2.3"],
-            "--version: \"1..2.3\" is not like 1.2.3",
-        ),
-        (
-            vec!["--version", "latest"],
-            "--version: \"latest\" is not like 1.2.3",
-        ),
-        (
-            vec!["--base-url", "/tmp"],
-            "--base-url: \"/tmp\" begins with neither https://",
-        ),
-        (
-            vec!["--base-url", "ftp://x"],
-            "--base-url: \"ftp://x\" begins with neither",
-        ),
-    ] {
+    for row in WRONG_OPTIONS.trim().lines() {
+        let (options, error) = row.split_once(" | ").unwrap();
         let mut shell = clean("sh");
-        shell.arg(SCRIPT).args(place.options()).args(&options);
+        shell.arg(SCRIPT).args(place.options()).args(words(options));
         shell.code(2).says(&format!("install.sh: {error}"));
         place.expect_nothing();
     }

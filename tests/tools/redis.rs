@@ -17,14 +17,15 @@ use crate::common::ledger::{BudgetLimits, CoolOff, Ledger, MOST_SLOTS, Question,
 use crate::common::process::{children_of, descriptors, state};
 use crate::common::redis::{Server, counts, free_port, numbers};
 use crate::common::{
-    BIN, Ends, PATIENCE, backoff, clean, eventually, executable, path_with_backoff, shell, within,
-    words,
+    BIN, Ends, PATIENCE, backoff, clean, eventually, executable, in_time, path_with_backoff, shell,
+    side_by_side, within, words,
 };
 
 const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
 
 tests! {
     questions_alone_leave_no_key ["redis-server"] this_machines_own_budget_takes_its_place ["redis-server"]
+    this_machines_own_budget_hangs ["redis-server"] a_server_that_is_back_is_asked ["redis-server"]
     ports_that_do_not_speak_redis [] a_port_that_says_nothing [] a_server_that_never_stops_talking []
     a_server_that_talks_slowly [] any_text_is_a_name ["redis-server"]
     tls_with_a_certificate_that_is_trusted ["redis-server", "openssl"]
@@ -94,17 +95,20 @@ fn questions_alone_leave_no_key() {
 
 // --- Servers in trouble ---
 
-/// Asserts that, without an answer of the server, this machine's own budget decides, and that backoff asks the server
-/// again before each retry.
-fn this_machines_own_budget_takes_its_place() {
+/// Starts a server and ends it. Returns it and its address.
+fn killed() -> (Server, String) {
     let mut server = Server::start("");
     let url = server.url();
     server.kill();
+    (server, url)
+}
+
+fn this_machines_own_budget_takes_its_place() {
+    let (_server, url) = killed();
     let refused = "cannot be reached: Connection refused";
     fails_open(&url, &format!("warning: {url}: {refused}; "));
     let home = tempdir().unwrap();
-    let options = "--budget-min 3 -n 9";
-    let mut command = asking(&url, &format!("{options} -- false"));
+    let mut command = asking(&url, "--budget-min 3 -n 9 -- false");
     command.env("XDG_STATE_HOME", home.path()).code(1).stderr(&format!(
         "backoff: warning: {url}: {refused}; going on with this machine's own budget \"api\"\n\
          backoff: false: attempt 1 of 9 failed: ...\n\
@@ -113,33 +117,40 @@ fn this_machines_own_budget_takes_its_place() {
     ));
     let file = home.path().join("backoff/api.budget");
     assert_eq!(counted(&ledger(&file)), (3, 2));
+}
 
-    // If the local store hangs as well, it delays the run no longer than the server.
-    let locked = std::fs::File::open(&file).unwrap();
-    locked.lock().unwrap();
-    let mut command = backoff(format!("--budget api --store {url} -- true"));
-    let began = Instant::now();
+/// Asserts that a local store that hangs as well delays the run no longer than the server.
+fn this_machines_own_budget_hangs() {
+    let (_server, url) = killed();
+    let home = tempdir().unwrap();
+    let mut command = asking(&url, "-- true");
     let ended = command.env("XDG_STATE_HOME", home.path()).code(0);
-    ended.stderr(
-        "backoff: warning: ...gives no answer within 250ms; going on without the budget \"api\"\n",
-    );
-    assert!(
-        began.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        began.elapsed()
-    );
-    drop(locked);
+    ended.says("going on with this machine's own budget");
+    let locked = std::fs::File::open(home.path().join("backoff/api.budget")).unwrap();
+    locked.lock().unwrap();
+    in_time(Duration::from_secs(3), || {
+        let mut command = backoff(format!("--budget api --store {url} -- true"));
+        let began = Instant::now();
+        let ended = command.env("XDG_STATE_HOME", home.path()).code(0);
+        ended.stderr(
+            "backoff: warning: ...gives no answer within 250ms; going on without the budget \"api\"\n",
+        );
+        (began.elapsed(), ())
+    });
+}
 
-    // The server is back, and empty, when the second attempt ends.
-    std::fs::remove_file(&file).unwrap();
+/// Asserts that backoff asks the server again before each retry. It is back, and empty, when the second attempt ends.
+fn a_server_that_is_back_is_asked() {
+    let (mut server, url) = killed();
+    let home = tempdir().unwrap();
     let go = within(&home, "go");
+    nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let script = "echo $BACKOFF_ATTEMPT; read -r answer <$GO; exit 1";
-    let mut command = asking(&url, &format!("{options} -- sh -c"));
+    let mut command = asking(&url, "--budget-min 3 -n 9 -- sh -c");
     command
         .arg(script)
         .env("XDG_STATE_HOME", home.path())
         .env("GO", &go);
-    nix::unistd::mkfifo(&*go, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut live = command.live();
     for attempt in 1..=5 {
         live.expect_line(&attempt.to_string());
@@ -229,14 +240,15 @@ fn a_port_that_says_nothing() {
 }
 
 fn a_server_that_never_stops_talking() {
-    for (first, then) in [
+    let replies = [
         ("$100000000000\r\n", "aaaaaaaaaaaaaaaa"),
         ("*2147483647\r\n", ":1\r\n"),
         ("*2147483647\r\n", "*2147483647\r\n"),
         ("+", "aaaaaaaaaaaaaaaa"),
         ("*5\r\n:1\r\n", "1111111111111111"),
         ("", "-MOVED 1 :1"),
-    ] {
+    ];
+    side_by_side(&replies, |(first, then)| {
         let store = talker(first, then, Duration::ZERO);
         let script = "ulimit -v 1000000; exec backoff -n 1 --budget api --store \"$STORE?timeout=500ms\" -- \
                       sh -c 'sleep 1.5; grep -E \"VmHWM|Threads\" /proc/$PPID/status; exit 7'";
@@ -256,7 +268,7 @@ fn a_server_that_never_stops_talking() {
         };
         assert_eq!(number("Threads:"), 1, "{first:?}, {then:?}");
         assert!(number("VmHWM:") < 50_000, "{first:?}, {then:?}: {facts}");
-    }
+    });
 }
 
 /// Each byte arrives in time, but the whole reply never does.
@@ -599,10 +611,8 @@ fn term_while_the_store_is_asked() {
             held = listener.accept().ok();
             held.is_some()
         });
-        let began = Instant::now();
         live.signal(signal);
         live.killed_by(signal).err();
-        assert!(began.elapsed() < Duration::from_secs(10));
     }
 }
 
@@ -716,7 +726,7 @@ fn nothing_is_held_during_a_wait() {
 fn cool_off() {
     let server = Server::start("");
     let url = server.url();
-    let with = |command: &str| asking(&url, &format!("--cool-off -b 700ms -n 1 -- {command}"));
+    let with = |command: &str| asking(&url, &format!("--cool-off -b 3s -n 1 -- {command}"));
     let said = with("false").code(1).err();
     assert!(!said.contains("waiting"), "{said}");
     let began = Instant::now();

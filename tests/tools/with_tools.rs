@@ -104,9 +104,20 @@ fn the_options_page_is_of_the_man_page() {
         "width=100",
         &format!("{ROOT}/man/backoff.1"),
     ]);
-    let shown = mandoc.code(0).out();
+    let page = options_page(&mandoc.code(0).out());
+    let file = format!("{ROOT}/docs/options.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap();
+    let problem = "docs/options.md has drifted: run BLESS=1 cargo test --test tools options_page";
+    assert_eq!(committed, page, "{problem}");
+}
+
+/// Returns the page for the man page that mandoc shows.
+fn options_page(shown: &str) -> String {
     // mandoc prints a bold letter twice.
-    let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(&shown, "");
+    let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(shown, "");
     let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
     let options = options.take_while(|line| line.is_empty() || line.starts_with(' '));
     let mut page =
@@ -132,11 +143,5 @@ fn the_options_page_is_of_the_man_page() {
             None => section.push(line.strip_prefix("       ").unwrap_or(line)),
         }
     }
-    let file = format!("{ROOT}/docs/options.md");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, &page).unwrap();
-    }
-    let committed = std::fs::read_to_string(&file).unwrap();
-    let problem = "docs/options.md has drifted: run BLESS=1 cargo test --test tools options_page";
-    assert_eq!(committed, page, "{problem}");
+    page
 }
