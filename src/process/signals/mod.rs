@@ -20,7 +20,9 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
-use crate::process::sys::system::is_from_kernel;
+use crate::process::sys::origin::{Origin, Senders};
+use crate::process::sys::system::{SENDERS, is_from_kernel};
+use crate::process::sys::tty::origin_of;
 use crate::run::uninterrupted;
 
 /// The receiver of a signal.
@@ -84,27 +86,19 @@ pub(crate) enum SignalClass {
 }
 
 impl Received {
-    /// Classifies a signal. `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
-    pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
+    pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
-            Signal::ALRM if from_kernel => SignalClass::End,
+            Signal::ALRM if origin == Origin::Kernel => SignalClass::End,
             Signal::CONT => SignalClass::Continue,
             Signal::CHLD => SignalClass::Child,
             signal if signal.stops_a_job() => SignalClass::StopJob,
             _ => SignalClass::Inform,
         };
-        let of_terminal = [
-            Signal::INT,
-            Signal::QUIT,
-            Signal::HUP,
-            Signal::CONT,
-            Signal::WINCH,
-        ];
         Received {
             signal,
             class,
-            by_terminal: from_kernel && (signal.stops_a_job() || of_terminal.contains(&signal)),
+            by_terminal: origin == Origin::Terminal,
         }
     }
 }
@@ -195,9 +189,8 @@ impl Signals {
         // EAGAIN reports an empty pipe.
         if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
             // The lost or unreadable record may have been about the end of the command.
-            let from_kernel = true;
             self.queue
-                .push_back(Received::new(Signal::CHLD, from_kernel));
+                .push_back(Received::new(Signal::CHLD, Origin::Kernel));
         }
     }
 
@@ -349,10 +342,19 @@ fn record(info: &siginfo_t) {
 fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
+    if is_of_write(signal, sender, SENDERS) {
+        return None;
+    }
+    let origin = origin_of(signal, from_kernel == 1, sender);
+    Some(Received::new(signal, origin))
+}
+
+/// Returns true if a write of backoff caused the signal. If the system does not mark senders, every such signal counts:
+/// the sender may be that of another one, and processes do not send these.
+fn is_of_write(signal: Signal, sender: libc::pid_t, senders: Senders) -> bool {
     // Some systems name no sender.
     let is_own = sender == 0 || sender == std::process::id().cast_signed();
-    let is_of_write = is_own && matches!(signal, Signal::PIPE | Signal::XFSZ);
-    (!is_of_write).then(|| Received::new(signal, from_kernel == 1))
+    matches!(signal, Signal::PIPE | Signal::XFSZ) && (is_own || senders == Senders::Unmarked)
 }
 
 #[cfg(test)]

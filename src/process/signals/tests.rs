@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn every_signal_is_of_one_class() {
-    let by_process = |signal| Received::new(signal, false);
+    let by_process = |signal| Received::new(signal, Origin::Process);
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         assert_eq!(by_process(signal).class, SignalClass::End);
     }
@@ -14,22 +14,19 @@ fn every_signal_is_of_one_class() {
     for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
         assert_eq!(by_process(signal).class, SignalClass::Inform);
     }
-    assert_eq!(Received::new(Signal::ALRM, true).class, SignalClass::End);
+    let of_timer = Received::new(Signal::ALRM, Origin::Kernel);
+    assert_eq!(of_timer.class, SignalClass::End);
 }
 
 #[test]
-fn the_terminal_sends_some_signals() {
-    for signal in [
-        Signal::INT,
-        Signal::HUP,
-        Signal::TSTP,
-        Signal::CONT,
-        Signal::WINCH,
-    ] {
-        assert!(Received::new(signal, true).by_terminal, "{signal}");
-        assert!(!Received::new(signal, false).by_terminal, "{signal}");
-    }
-    for signal in [Signal::TERM, Signal::ALRM, Signal::CHLD, Signal::PIPE] {
-        assert!(!Received::new(signal, true).by_terminal, "{signal}");
+fn an_unmarked_signal_of_a_failed_write_is_not_taken_for_a_process() {
+    let own = std::process::id().cast_signed();
+    for senders in [Senders::Marked, Senders::Unmarked] {
+        for signal in [Signal::PIPE, Signal::XFSZ] {
+            assert!(is_of_write(signal, own, senders) && is_of_write(signal, 0, senders));
+            let by_other = is_of_write(signal, own + 1, senders);
+            assert_eq!(by_other, senders == Senders::Unmarked);
+        }
+        assert!(!is_of_write(Signal::TERM, own, senders));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Child {
 }
 
 /// A report of `waitid(2)` about a child.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Report {
     pid: libc::pid_t,
     code: i32,
@@ -75,7 +75,20 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<Report>>
                 status: info.si_status(),
             }
         };
-        Ok((report.pid != 0).then_some(report))
+        Ok(checked(report, child))
+    })
+}
+
+/// Returns None for a report that `waitid` has not filled. macOS names in the report of a continued child the sender of
+/// CONT or no process at all, so the number is that of the `asked` child.
+fn checked(report: Report, asked: Option<libc::pid_t>) -> Option<Report> {
+    const NO_CODE: i32 = 0;
+    if report.code == NO_CODE {
+        return None;
+    }
+    Some(Report {
+        pid: asked.unwrap_or(report.pid),
+        ..report
     })
 }
 
@@ -255,5 +268,36 @@ pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
             return;
         }
         let _ = wait(Some(ended.pid), libc::WEXITED | libc::WNOHANG);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_continued_child_is_reported_whoever_is_named() {
+        for named in [0, 1, 4711] {
+            let report = Report {
+                pid: named,
+                code: libc::CLD_CONTINUED,
+                status: libc::SIGCONT,
+            };
+            let expected = Report { pid: 42, ..report };
+            assert_eq!(checked(report, Some(42)), Some(expected));
+        }
+        let ended = Report {
+            pid: 42,
+            code: libc::CLD_EXITED,
+            status: 0,
+        };
+        assert_eq!(checked(ended, None), Some(ended));
+        let nothing = Report {
+            pid: 0,
+            code: 0,
+            status: 0,
+        };
+        assert_eq!(checked(nothing, Some(42)), None);
+        assert_eq!(checked(nothing, None), None);
     }
 }
