@@ -20,8 +20,8 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
-use crate::process::sys::origin::{Origin, Senders};
-use crate::process::sys::system::{SENDERS, is_from_kernel};
+use crate::process::sys::origin::Origin;
+use crate::process::sys::system::is_from_kernel;
 use crate::process::sys::tty::origin_of;
 use crate::run::uninterrupted;
 
@@ -342,19 +342,21 @@ fn record(info: &siginfo_t) {
 fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
-    if is_of_write(signal, sender, SENDERS) {
+    let from_kernel = from_kernel == 1;
+    if is_of_write(signal, from_kernel, sender) {
         return None;
     }
-    let origin = origin_of(signal, from_kernel == 1, sender);
-    Some(Received::new(signal, origin))
+    Some(Received::new(
+        signal,
+        origin_of(signal, from_kernel, sender),
+    ))
 }
 
-/// Returns true if a write of backoff caused the signal. If the system does not mark senders, every such signal counts:
-/// the sender may be that of another one, and processes do not send these.
-fn is_of_write(signal: Signal, sender: libc::pid_t, senders: Senders) -> bool {
+/// Returns true if a write of backoff caused the signal.
+fn is_of_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
     // Some systems name no sender.
-    let is_own = sender == 0 || sender == std::process::id().cast_signed();
-    matches!(signal, Signal::PIPE | Signal::XFSZ) && (is_own || senders == Senders::Unmarked)
+    let is_own = from_kernel || sender == 0 || sender == std::process::id().cast_signed();
+    is_own && matches!(signal, Signal::PIPE | Signal::XFSZ)
 }
 
 #[cfg(test)]

@@ -19,14 +19,13 @@ fn every_signal_is_of_one_class() {
 }
 
 #[test]
-fn an_unmarked_signal_of_a_failed_write_is_not_taken_for_a_process() {
+fn a_signal_of_a_failed_write_is_left_to_the_writer() {
     let own = std::process::id().cast_signed();
-    for senders in [Senders::Marked, Senders::Unmarked] {
-        for signal in [Signal::PIPE, Signal::XFSZ] {
-            assert!(is_of_write(signal, own, senders) && is_of_write(signal, 0, senders));
-            let by_other = is_of_write(signal, own + 1, senders);
-            assert_eq!(by_other, senders == Senders::Unmarked);
-        }
-        assert!(!is_of_write(Signal::TERM, own, senders));
+    for signal in [Signal::PIPE, Signal::XFSZ] {
+        assert!(is_of_write(signal, false, own) && is_of_write(signal, true, 0));
+        // A record that is about a child, too.
+        assert!(is_of_write(signal, true, own + 1));
+        assert!(!is_of_write(signal, false, own + 1));
     }
+    assert!(!is_of_write(Signal::TERM, true, own));
 }

@@ -102,7 +102,9 @@ pub(crate) fn forbid_core() {}
 pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     // Linux's. FreeBSD has another number, and no sender.
     const SI_KERNEL: i32 = 0x80;
-    info.si_code == SI_KERNEL || sender == 0
+    // On macOS all pending signals share one record: it may be about a child, which sent nothing.
+    let is_about_child = (libc::CLD_EXITED..=libc::CLD_CONTINUED).contains(&info.si_code);
+    info.si_code == SI_KERNEL || sender == 0 || is_about_child
 }
 
 /// The calls of a terminal that was taken away from the session fail with several errors. On macOS they succeed as long
@@ -126,8 +128,8 @@ pub(crate) fn memory_file() -> io::Result<File> {
 /// Only a terminal has a name to open: opening `/dev/fd/N` returns the same description.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;
-    // It depends on the process, and macOS cannot poll it.
-    if name == Path::new("/dev/tty") {
+    // `/dev/tty` depends on the process, and macOS cannot poll it; `/dev/ptmx` creates a new terminal.
+    if ["tty", "ptmx"].iter().any(|alias| name.ends_with(alias)) {
         return None;
     }
     let mut options = File::options();
@@ -146,4 +148,49 @@ pub(crate) fn duplicate(
     _most: usize,
 ) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::{AsFd, AsRawFd};
+
+    use super::*;
+
+    /// Returns the record of a signal.
+    fn record(number: i32, code: i32) -> siginfo_t {
+        // SAFETY: siginfo_t is plain data, for which zeroes are valid.
+        let mut info: siginfo_t = unsafe { std::mem::zeroed() };
+        info.si_signo = number;
+        info.si_code = code;
+        info
+    }
+
+    #[test]
+    fn a_record_that_is_shared_names_no_sender() {
+        let by_process = record(libc::SIGPIPE, 0);
+        assert!(!is_from_kernel(&by_process, 4711) && is_from_kernel(&by_process, 0));
+        // The end of child 4711 came before PIPE was delivered.
+        let shared = record(libc::SIGPIPE, libc::CLD_EXITED);
+        assert!(is_from_kernel(&shared, 4711));
+    }
+
+    #[test]
+    fn a_terminal_has_hung_up_once_its_other_end_is_closed() {
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        let slave = terminal.slave;
+        assert!(!has_hung_up(slave.as_fd()));
+        drop(terminal.master);
+        assert!(has_hung_up(slave.as_fd()));
+        let (pipe, _writer) = io::pipe().unwrap();
+        assert!(!has_hung_up(pipe.as_fd()));
+    }
+
+    #[test]
+    fn only_a_terminal_is_opened_again() {
+        let (_reader, pipe) = io::pipe().unwrap();
+        assert!(reopen(pipe.as_raw_fd()).is_none());
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        assert!(reopen(terminal.slave.as_raw_fd()).is_some());
+        assert!(reopen(terminal.master.as_raw_fd()).is_none());
+    }
 }
