@@ -279,6 +279,7 @@ fn pipelines_behave_as_without_backoff() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn a_resized_window_is_one_winch() {
     let mut terminal = Terminal::with(&format!("backoff -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();

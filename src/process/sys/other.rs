@@ -18,6 +18,7 @@ use nix::unistd::ttyname;
 
 use super::fd::{inherited, ready};
 use super::origin::Senders;
+use super::temporary::{unnamed, unnamed_in};
 use crate::policy::signal;
 pub(crate) use variant::{is_runnable, list, program_name, read_process, room, terminal_path};
 
@@ -121,8 +122,9 @@ pub(crate) fn unnamed_file(_directory: &Path, _mode: u32) -> io::Result<File> {
     Err(ErrorKind::Unsupported.into())
 }
 
+/// There are no files in memory: one without a name, in `/tmp` if the temporary directory cannot be used.
 pub(crate) fn memory_file() -> io::Result<File> {
-    Err(ErrorKind::Unsupported.into())
+    unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
 }
 
 /// Only a terminal has a name to open: opening `/dev/fd/N` returns the same description.
