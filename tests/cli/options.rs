@@ -173,6 +173,7 @@ config | /no/such/file | -- true | No such file or directory
 /// Asserts that each option has the same effect as a flag, as a variable and in the file, and that each shell offers
 /// it.
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "config.toml");
