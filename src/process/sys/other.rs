@@ -108,13 +108,14 @@ pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     info.si_code == SI_KERNEL || sender == 0 || is_about_child
 }
 
-/// The calls of a terminal that was taken away from the session fail with several errors. On macOS they succeed as long
-/// as only its other end was closed.
+/// On macOS the calls of a terminal that was taken away from the session fail with one of several errors. They succeed
+/// as long as only the other end of a terminal was closed.
 pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     match tcgetattr(terminal) {
         Ok(_) => ready(terminal, PollFlags::POLLOUT)
             .is_ok_and(|events| events.contains(PollFlags::POLLHUP)),
-        Err(errno) => ![Errno::ENOTTY, Errno::EINTR].contains(&errno),
+        // Other errors tell that it is no terminal: ENOTTY, of some devices ENODEV.
+        Err(errno) => [Errno::EIO, Errno::ENXIO, Errno::EBADF].contains(&errno),
     }
 }
 
@@ -185,6 +186,8 @@ mod tests {
         assert!(has_hung_up(slave.as_fd()));
         let (pipe, _writer) = io::pipe().unwrap();
         assert!(!has_hung_up(pipe.as_fd()));
+        let null = File::open("/dev/null").unwrap();
+        assert!(!has_hung_up(null.as_fd()));
     }
 
     #[test]
