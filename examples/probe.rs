@@ -21,7 +21,6 @@ use std::io::{Read, Write};
 
 use backoff_cli::{Argv, Exit};
 use nix::sys::signal::SigSet;
-use nix::sys::signalfd::SignalFd;
 use nix::time::{ClockId, clock_gettime};
 
 // Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
@@ -80,17 +79,48 @@ fn probe(args: Vec<OsString>) -> Exit {
 fn signals(code_after_term: Option<u8>) -> Exit {
     let all = SigSet::all();
     all.thread_block().unwrap();
-    let fd = SignalFd::new(&all).unwrap();
+    let mut source = Source::new(&all);
     println!("ready {}", std::process::id());
     loop {
-        let Ok(Some(info)) = fd.read_signal() else {
+        let Some(signal) = source.next() else {
             continue;
         };
-        println!("{}", info.ssi_signo);
-        if info.ssi_signo == 15
+        println!("{signal}");
+        if signal == 15
             && let Some(code) = code_after_term
         {
             return Exit::Code(code);
         }
+    }
+}
+
+/// Blocked signals, one at a time.
+#[cfg(target_os = "linux")]
+struct Source(nix::sys::signalfd::SignalFd);
+
+#[cfg(target_os = "linux")]
+impl Source {
+    fn new(all: &SigSet) -> Source {
+        Source(nix::sys::signalfd::SignalFd::new(all).unwrap())
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        let info = self.0.read_signal().ok()??;
+        Some(info.ssi_signo)
+    }
+}
+
+/// Blocked signals, one at a time. Other systems have no real-time signals, or none that tests send.
+#[cfg(not(target_os = "linux"))]
+struct Source(SigSet);
+
+#[cfg(not(target_os = "linux"))]
+impl Source {
+    fn new(all: &SigSet) -> Source {
+        Source(*all)
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        Some(self.0.wait().ok()? as u32)
     }
 }

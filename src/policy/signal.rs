@@ -51,15 +51,17 @@ impl Signal {
     }
 }
 
-/// Returns the numbers of the real-time signals, if the platform has any. On Linux RTMIN is the number that bash and
-/// `kill(1)` use with glibc, whichever C library this program has.
+/// Returns the numbers of the real-time signals, if the platform has any.
 fn real_time() -> Option<RangeInclusive<i32>> {
-    if cfg!(any(target_os = "linux", target_os = "android")) {
-        Some(34..=64)
-    } else if cfg!(target_os = "freebsd") {
-        Some(65..=126)
-    } else {
-        None
+    real_time_of(std::env::consts::OS)
+}
+
+/// On Linux RTMIN is the number that bash and `kill(1)` use with glibc, whichever C library this program has.
+fn real_time_of(system: &str) -> Option<RangeInclusive<i32>> {
+    match system {
+        "linux" | "android" => Some(34..=64),
+        "freebsd" => Some(65..=126),
+        _ => None,
     }
 }
 
@@ -164,6 +166,12 @@ mod tests {
             "RTMAX".parse::<Signal>().unwrap().to_string(),
             "SIGRTMIN+30"
         );
+    }
+
+    #[test]
+    fn some_systems_have_no_real_time_signals() {
+        assert_eq!(real_time_of("freebsd"), Some(65..=126));
+        assert_eq!(real_time_of("macos"), None);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::common::process::is_alive;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use crate::common::{BIN, clean};
-use crate::common::{Ends, Live, eventually, shell};
+use crate::common::{Live, eventually, shell};
 
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn entries_without_an_equals_sign_survive() {
+    use crate::common::{BIN, Ends, clean};
+
     // env(1) cannot make such an entry; execve (number 59) accepts any.
     let source = "my $e = pack('p p p Q', 'NOEQUALS', '=odd', 'A=1', 0); my @a = @ARGV; \
                   my $v = pack('p' x @a . 'Q', @a, 0); syscall(59, $a[0], $v, $e);";

@@ -40,6 +40,7 @@ fn a_second_attempt_reads_on_where_the_writer_is() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn replay_reads_to_the_end_before_the_command_starts() {
     let mut live = piped("-qq --stdin replay -- sh -c", "echo started; cat");
     live.write("one\n");

@@ -244,6 +244,7 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
 
 /// Asserts that each option has the same effect as a flag, as a variable and in the file, and that nothing else has it.
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     for budget in ["cool", "skip"] {

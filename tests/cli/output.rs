@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::ptsname_r;
 use nix::sys::signal::Signal;
 
 use crate::common::process::{is_alive, until_it_is_stuck};
-use crate::common::pty::{Terminal, new_master};
+use crate::common::pty::{Terminal, new_master, slave_path};
 use crate::common::{Ends, backoff, in_time, send};
 
 /// Returns numbers in lines, as `seq` prints them.
@@ -185,7 +184,7 @@ fn a_number_that_names_another_device_is_written_as_it_is() {
         let ours = new_master();
         let mut options = File::options();
         options.read(true).custom_flags(OFlag::O_NOCTTY.bits());
-        let mut theirs = options.open(ptsname_r(&ours).unwrap()).unwrap();
+        let mut theirs = options.open(slave_path(&ours)).unwrap();
         let stdout = ours.as_fd().try_clone_to_owned().unwrap();
         let mut child = backoff(format!("-qq {rules} -- echo hi"))
             .stdout(stdout)

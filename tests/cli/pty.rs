@@ -63,6 +63,7 @@ fn signals_reach_the_command() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn a_window_that_changes_is_one_winch() {
     let mut terminal = Terminal::with(&format!("backoff --pty -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();
@@ -252,6 +253,7 @@ fn the_keyboard_comes_back_from_a_shell_that_took_it_while_backoff_ran() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn a_key_is_not_revoked_by_a_cont_that_is_heard_with_it() {
     let mut terminal = Terminal::with(SCRIPT_THAT_ASKS);
     let pid = terminal.pid_of_probe();

@@ -50,6 +50,7 @@ fn is_asleep(live: &Live) -> bool {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "sends the signals of Linux")]
 fn each_signal_is_forwarded_once() {
     let (mut live, pid) = probe_under_backoff("", "signals");
     // All signals except KILL, CHLD, faults, the signals of job control, and 32 and 33, which libc reserves.
@@ -379,6 +380,7 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
 }
 
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs prlimit")]
 fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
     let (live, _) = probe_under_backoff("-qq", "signals 5");
     clean("prlimit")

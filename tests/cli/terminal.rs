@@ -10,7 +10,7 @@ use crate::common::process::{
 use nix::sys::signal::Signal;
 
 use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
-use crate::common::{Ends, clean, eventually, probe, send, sleep_until, within};
+use crate::common::{Ends, IS_PORTABLE, clean, eventually, probe, send, sleep_until, within};
 
 #[test]
 fn the_command_sees_the_terminal_itself() {
@@ -290,7 +290,24 @@ fn pipelines_behave_as_without_backoff() {
     eventually("sleep ends", || descendants_named(shell, "sleep") == 0);
 }
 
+/// Elsewhere than on Linux it counts as Ctrl-C, which the command gets from the terminal.
 #[test]
+fn an_interrupt_of_backoff_alone_ends_the_run_once() {
+    let line = format!("backoff -n 3 -b 1ms -- {} signals 7", probe());
+    let mut terminal = Terminal::with(&line);
+    let pid = terminal.pid_of_probe();
+    send(parent_of(pid), Signal::SIGINT);
+    if !*IS_PORTABLE {
+        terminal.expect("2\r\n");
+    }
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect("interrupted by SIGINT; no further attempt");
+    terminal.expect_status(7);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn a_resized_window_is_one_winch() {
     let mut terminal = Terminal::with(&format!("backoff -- {} signals 7", probe()));
     let pid = terminal.pid_of_probe();

@@ -1,24 +1,30 @@
 //! The deadline limits a run whose output is not read.
 
 use std::fs::{File, OpenOptions};
-use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
+use std::io::{PipeReader, PipeWriter, Read as _, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde_json::Value;
 
 use crate::common::{Ends, backoff, eventually, within};
 
-/// Returns the size of a pipe.
-fn capacity(pipe: impl AsFd) -> usize {
-    fcntl(pipe, FcntlArg::F_GETPIPE_SZ).unwrap() as usize
+/// Fills a pipe, and returns the number of bytes that it holds.
+fn fill(mut pipe: impl Write + AsFd) -> usize {
+    fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    let mut count = 0;
+    while let Ok(more) = pipe.write(b"\n") {
+        count += more;
+    }
+    fcntl(&pipe, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    count
 }
 
 /// Returns a full pipe that is not read.
 fn full_pipe() -> (PipeReader, PipeWriter) {
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    writer.write_all(&vec![b'\n'; capacity(&writer)]).unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    fill(&writer);
     (reader, writer)
 }
 
@@ -112,12 +118,12 @@ fn a_log_and_a_report_in_a_named_pipe() {
     let path = within(&dir, "fifo");
     nix::unistd::mkfifo(&*path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     // The test opens both ends, as opening one end would wait for the other.
-    let mut fifo = OpenOptions::new()
+    let fifo = OpenOptions::new()
         .read(true)
         .write(true)
         .open(&path)
         .unwrap();
-    fifo.write_all(&vec![b'\n'; capacity(&fifo)]).unwrap();
+    fill(&fifo);
     for (option, why) in [
         ("--log-file", "going on without it\n"),
         ("--report", "not read in time\n"),
@@ -168,8 +174,8 @@ fn after_room(options: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let (called, drained) = (within(&dir, "called"), within(&dir, "drained"));
     let hook = format!("touch {called}; until test -e {drained}; do sleep 0.02; done; exit 9");
-    let (mut reader, full) = full_pipe();
-    let mut filling = vec![0; capacity(&reader)];
+    let (mut reader, full) = std::io::pipe().unwrap();
+    let mut filling = vec![0; fill(&full)];
     let mut command = backoff("-d 1s -n 1 --on-give-up");
     let options = options.split_whitespace();
     let mut live = command

@@ -46,9 +46,10 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// True if the binary avoids calls that only Linux has: `.ci/release portable` builds it in a directory `portable`. See
-/// the known limits in docs/DESIGN.md.
-pub static IS_PORTABLE: LazyLock<bool> = LazyLock::new(|| BIN.contains("/portable/"));
+/// True if the binary avoids calls that only Linux has: on other systems, and if `.ci/release portable` has built it, in
+/// a directory `portable`. See the known limits in docs/DESIGN.md.
+pub static IS_PORTABLE: LazyLock<bool> =
+    LazyLock::new(|| cfg!(not(target_os = "linux")) || BIN.contains("/portable/"));
 
 /// Returns the seconds that a command sleeps unless backoff ends it. Few in a portable build, where the command
 /// survives a KILL of backoff.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::pty::{PtyMaster, grantpt, posix_openpt, unlockpt};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
 use super::process::{is_alive, parent_of, state};
@@ -34,6 +34,20 @@ pub fn new_master() -> PtyMaster {
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     master
+}
+
+/// Returns the path of the other end.
+pub fn slave_path(master: &PtyMaster) -> String {
+    #[cfg(target_os = "linux")]
+    return nix::pty::ptsname_r(master).unwrap();
+    #[cfg(not(target_os = "linux"))]
+    {
+        static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _alone = ALONE.lock();
+        // SAFETY: no other thread calls it, as the lock is held.
+        #[allow(unsafe_code, reason = "the call has one buffer for all threads")]
+        unsafe { nix::pty::ptsname(master) }.unwrap()
+    }
 }
 
 impl Terminal {
@@ -67,7 +81,7 @@ impl Terminal {
             .read(true)
             .write(true)
             .custom_flags(OFlag::O_NOCTTY.bits());
-        let slave = options.open(ptsname_r(&master).unwrap()).unwrap();
+        let slave = options.open(slave_path(&master)).unwrap();
         // NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which
         // may include a program's reaction to the signal.
         let mut settings = tcgetattr(&slave).unwrap();

@@ -3,7 +3,6 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::common::ledger::{counted, ledger};
 use crate::common::storm::{DOWN, Service, Storm};
@@ -201,7 +200,7 @@ pub mod servers {
         let mut server = Server::start("");
         server.pause();
         as_it_comes(&server.url(), 2 * bound(1112), || {
-            std::thread::sleep(Duration::from_secs(5));
+            std::thread::sleep(std::time::Duration::from_secs(5));
             server.resume();
             server.kill();
             server.start_again("");

@@ -93,7 +93,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
         if until.is_due(began) {
             break;
         }
-        let has_moved = attempt.event_loop.wait(until);
+        let has_moved = wait_for_output(attempt, until);
         let actions = attempt.handle_signals();
         if actions.contains(&SignalAction::NoFurtherAttempt) {
             // A second request to end, or one after a timeout, ends draining at once.
@@ -117,6 +117,21 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     } else {
         Drained::Completely
     }
+}
+
+/// Waits for output, or for its reader. Closes backoff's own end of the command's terminal once all output was read.
+/// Returns true if output was moved.
+fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
+    let streams = &attempt.event_loop.streams;
+    if streams.has_pending_output() || !streams.holds_terminal() {
+        return attempt.event_loop.wait(until);
+    }
+    let at_once = Deadline::after(now(), Duration::ZERO);
+    let has_moved = attempt.event_loop.wait(at_once);
+    if !has_moved {
+        attempt.event_loop.streams.release_terminal();
+    }
+    has_moved
 }
 
 fn is_protected(survivor: &Survivor) -> bool {

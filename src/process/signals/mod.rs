@@ -20,7 +20,9 @@ use signal_hook_registry::register_sigaction;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
+use crate::process::sys::origin::Origin;
 use crate::process::sys::system::is_from_kernel;
+use crate::process::sys::tty::origin_of;
 use crate::run::uninterrupted;
 
 /// The receiver of a signal.
@@ -84,27 +86,19 @@ pub(crate) enum SignalClass {
 }
 
 impl Received {
-    /// Classifies a signal. `from_kernel`: the kernel sent it by itself (the terminal, a timer), not a process.
-    pub(crate) fn new(signal: Signal, from_kernel: bool) -> Received {
+    pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
-            Signal::ALRM if from_kernel => SignalClass::End,
+            Signal::ALRM if origin == Origin::Kernel => SignalClass::End,
             Signal::CONT => SignalClass::Continue,
             Signal::CHLD => SignalClass::Child,
             signal if signal.stops_a_job() => SignalClass::StopJob,
             _ => SignalClass::Inform,
         };
-        let of_terminal = [
-            Signal::INT,
-            Signal::QUIT,
-            Signal::HUP,
-            Signal::CONT,
-            Signal::WINCH,
-        ];
         Received {
             signal,
             class,
-            by_terminal: from_kernel && (signal.stops_a_job() || of_terminal.contains(&signal)),
+            by_terminal: origin == Origin::Terminal,
         }
     }
 }
@@ -195,9 +189,8 @@ impl Signals {
         // EAGAIN reports an empty pipe.
         if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
             // The lost or unreadable record may have been about the end of the command.
-            let from_kernel = true;
             self.queue
-                .push_back(Received::new(Signal::CHLD, from_kernel));
+                .push_back(Received::new(Signal::CHLD, Origin::Kernel));
         }
     }
 
@@ -349,10 +342,21 @@ fn record(info: &siginfo_t) {
 fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
+    let from_kernel = from_kernel == 1;
+    if is_of_write(signal, from_kernel, sender) {
+        return None;
+    }
+    Some(Received::new(
+        signal,
+        origin_of(signal, from_kernel, sender),
+    ))
+}
+
+/// Returns true if a write of backoff caused the signal.
+fn is_of_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
     // Some systems name no sender.
-    let is_own = sender == 0 || sender == std::process::id().cast_signed();
-    let is_of_write = is_own && matches!(signal, Signal::PIPE | Signal::XFSZ);
-    (!is_of_write).then(|| Received::new(signal, from_kernel == 1))
+    let is_own = from_kernel || sender == 0 || sender == std::process::id().cast_signed();
+    is_own && matches!(signal, Signal::PIPE | Signal::XFSZ)
 }
 
 #[cfg(test)]
@@ -361,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_signal_is_of_one_class() {
-        let by_process = |signal| Received::new(signal, false);
+        let by_process = |signal| Received::new(signal, Origin::Process);
         for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
             assert_eq!(by_process(signal).class, SignalClass::End);
         }
@@ -373,23 +377,19 @@ mod tests {
         for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
             assert_eq!(by_process(signal).class, SignalClass::Inform);
         }
-        assert_eq!(Received::new(Signal::ALRM, true).class, SignalClass::End);
+        let of_timer = Received::new(Signal::ALRM, Origin::Kernel);
+        assert_eq!(of_timer.class, SignalClass::End);
     }
 
     #[test]
-    fn the_terminal_sends_some_signals() {
-        for signal in [
-            Signal::INT,
-            Signal::HUP,
-            Signal::TSTP,
-            Signal::CONT,
-            Signal::WINCH,
-        ] {
-            assert!(Received::new(signal, true).by_terminal, "{signal}");
-            assert!(!Received::new(signal, false).by_terminal, "{signal}");
+    fn a_signal_of_a_failed_write_is_left_to_the_writer() {
+        let own = std::process::id().cast_signed();
+        for signal in [Signal::PIPE, Signal::XFSZ] {
+            assert!(is_of_write(signal, false, own) && is_of_write(signal, true, 0));
+            // A record that is about a child, too.
+            assert!(is_of_write(signal, true, own + 1));
+            assert!(!is_of_write(signal, false, own + 1));
         }
-        for signal in [Signal::TERM, Signal::ALRM, Signal::CHLD, Signal::PIPE] {
-            assert!(!Received::new(signal, true).by_terminal, "{signal}");
-        }
+        assert!(!is_of_write(Signal::TERM, true, own));
     }
 }

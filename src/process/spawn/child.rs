@@ -38,7 +38,7 @@ pub(crate) struct Child {
 }
 
 /// A change of a child's state, as `waitid(2)` reports it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StateChange {
     pid: libc::pid_t,
     code: i32,
@@ -75,7 +75,20 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
                 status: info.si_status(),
             }
         };
-        Ok((report.pid != 0).then_some(report))
+        Ok(checked(report, child))
+    })
+}
+
+/// Returns None for a report that `waitid` has not filled. macOS names in the report of a continued child the sender of
+/// CONT or no process at all, so the number is that of the `asked` child.
+fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
+    const NO_CODE: i32 = 0;
+    if report.code == NO_CODE {
+        return None;
+    }
+    Some(StateChange {
+        pid: asked.unwrap_or(report.pid),
+        ..report
     })
 }
 
@@ -256,5 +269,36 @@ pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
             return;
         }
         let _ = wait(Some(ended.pid), libc::WEXITED | libc::WNOHANG);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_continued_child_is_reported_whoever_is_named() {
+        for named in [0, 1, 4711] {
+            let report = StateChange {
+                pid: named,
+                code: libc::CLD_CONTINUED,
+                status: libc::SIGCONT,
+            };
+            let expected = StateChange { pid: 42, ..report };
+            assert_eq!(checked(report, Some(42)), Some(expected));
+        }
+        let ended = StateChange {
+            pid: 42,
+            code: libc::CLD_EXITED,
+            status: 0,
+        };
+        assert_eq!(checked(ended, None), Some(ended));
+        let nothing = StateChange {
+            pid: 0,
+            code: 0,
+            status: 0,
+        };
+        assert_eq!(checked(nothing, Some(42)), None);
+        assert_eq!(checked(nothing, None), None);
     }
 }

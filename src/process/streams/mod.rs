@@ -154,6 +154,10 @@ impl Streams {
 
     /// Ends the attempt. Returns observations of its streams, or an error.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
+        if self.pty.is_some() {
+            // Before the command's terminal, whose last close may wait for the reader of its output.
+            self.outputs.stdout.close();
+        }
         // Restores our terminal's modes.
         self.typed_late = match self.pty.take() {
             Some(mut pty) => take(&mut pty.typed_late),
@@ -322,8 +326,8 @@ impl Streams {
     /// Notes whether the program has started: exec closes the pipe, and a failure leaves a report in it.
     fn note_start(&mut self) {
         if let Some(started) = self.starting.take() {
-            self.holds_input = fd::ready(started.as_fd(), PollFlags::POLLIN)
-                .is_ok_and(|events| events.contains(PollFlags::POLLIN));
+            // For a closed pipe, some systems report POLLIN, too.
+            self.holds_input = fd::unread(&started).is_ok_and(|count| count > 0);
         }
     }
 
@@ -442,6 +446,18 @@ impl Streams {
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.outputs.stdout.reader_gone
+    }
+
+    /// Returns true while backoff itself has the terminal of the command open.
+    pub(crate) fn holds_terminal(&self) -> bool {
+        self.pty.as_ref().is_some_and(Pty::is_held)
+    }
+
+    /// Closes the terminal of the command, of which all output was read.
+    pub(crate) fn release_terminal(&mut self) {
+        if let Some(pty) = &mut self.pty {
+            pty.release();
+        }
     }
 
     /// Returns true if output may still come, or waits for its reader.

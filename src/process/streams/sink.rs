@@ -8,7 +8,6 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
-use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
@@ -25,7 +24,7 @@ pub(crate) enum Sink {
     Own(File),
     /// The caller's descriptor of a file or `/dev/null`: a write does not wait for a reader.
     Inherited(RawFd),
-    /// The caller's pipe or terminal. A write of more than PIPE_BUF bytes might block.
+    /// The caller's pipe or terminal. A write of more bytes than there is room for might block.
     InPieces(RawFd),
 }
 
@@ -53,7 +52,7 @@ impl Sink {
             if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
                 return Err(Errno::EAGAIN);
             }
-            bytes = &bytes[..bytes.len().min(libc::PIPE_BUF)];
+            bytes = &bytes[..bytes.len().min(system::room(self.fd()))];
         }
         write(self.fd(), bytes)
     }

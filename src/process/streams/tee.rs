@@ -10,17 +10,16 @@
 //! often.
 
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
 use super::sink;
 use super::spool::Replayable;
-use crate::process::sys::fd::ready;
+use crate::process::sys::fd::{ready, unread};
 use crate::process::sys::system;
 
 /// First and longest delay between polls of a partly read window.
@@ -136,17 +135,6 @@ impl StdinPipe {
         self.window = 0;
         Ok(())
     }
-}
-
-nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
-
-/// Returns how many bytes are in a pipe.
-fn unread(pipe: impl AsFd) -> nix::Result<usize> {
-    let mut count = 0;
-    // SAFETY: the call writes one integer.
-    unsafe { fionread(pipe.as_fd().as_raw_fd(), &raw mut count) }?;
-    // Never negative.
-    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// Duplicates bytes at the head of a pipe into an empty pipe, sized so that they fill it, without blocking.

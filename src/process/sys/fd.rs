@@ -2,14 +2,14 @@
 
 use std::fs::{DirEntry, File};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::stat::{Mode, SFlag, fstat};
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
-use super::system::{PATH_ONLY, close_range};
+use super::system::{PATH_ONLY, close_range, poll_now};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
@@ -107,20 +107,69 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
     match (fstat(inherited(one)), fstat(inherited(other))) {
-        (Ok(one), Ok(other)) => one.st_dev == other.st_dev && one.st_ino == other.st_ino,
+        (Ok(one), Ok(other)) => is_same(&one, &other),
         _ => false,
     }
+}
+
+/// Compares two files. Sockets without a number (macOS, over a network) cannot be told from each other, and count as
+/// two.
+fn is_same(one: &FileStat, other: &FileStat) -> bool {
+    let is_nameless = one.st_ino == 0
+        && SFlag::from_bits_truncate(one.st_mode) & SFlag::S_IFMT == SFlag::S_IFSOCK;
+    !is_nameless && one.st_dev == other.st_dev && one.st_ino == other.st_ino
 }
 
 /// Returns the ready events without waiting.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
-    uninterrupted(|| poll(&mut fds, PollTimeout::ZERO))?;
+    uninterrupted(|| poll_now(&mut fds))?;
     Ok(fds[0].revents().unwrap_or(PollFlags::empty()))
+}
+
+nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
+
+/// Returns how many bytes are in a pipe.
+pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
+    let mut count = 0;
+    // SAFETY: the call writes one integer.
+    unsafe { fionread(pipe.as_fd().as_raw_fd(), &raw mut count) }?;
+    // Never negative.
+    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// Returns true if the reader is gone, as far as `poll` can tell without a write.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
-    ready(fd, PollFlags::empty())
+    // Without a wanted event, macOS reports nothing at all.
+    ready(fd, PollFlags::POLLOUT)
         .is_ok_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_without_a_number_are_two_files() {
+        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let mut numbered = fstat(&socket).unwrap();
+        assert!(is_same(&numbered, &fstat(&socket).unwrap()));
+        numbered.st_ino = 0;
+        assert!(!is_same(&numbered, &numbered));
+        let (pipe, _) = pipe().unwrap();
+        let mut unnumbered = fstat(&pipe).unwrap();
+        unnumbered.st_ino = 0;
+        assert!(is_same(&unnumbered, &unnumbered));
+    }
+
+    #[test]
+    fn a_lost_reader_is_seen_and_a_full_pipe_is_none() {
+        let (reader, writer) = pipe().unwrap();
+        assert!(!has_lost_its_reader(writer.as_fd()));
+        set_nonblocking(&writer).unwrap();
+        while nix::unistd::write(&writer, &[0; 512]).is_ok() {}
+        assert!(!has_lost_its_reader(writer.as_fd()));
+        drop(reader);
+        assert!(has_lost_its_reader(writer.as_fd()));
+    }
 }

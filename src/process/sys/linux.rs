@@ -5,26 +5,37 @@ use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::parent_id;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, tee};
 use nix::libc::{self, siginfo_t};
-use nix::poll::PollFd;
+use nix::poll::{PollFd, PollTimeout};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::stat::{fstat, major};
+use nix::sys::termios::tcgetattr;
 use nix::sys::time::TimeSpec;
 
 use super::fd::inherited;
-pub(crate) use process_list::{is_runnable, numbers, program_name, read_process};
+use super::origin::Senders;
+use crate::policy::signal;
+pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
 
-#[path = "proc_files.rs"]
-mod process_list;
+mod proc_files;
 
 /// Opens a location only: neither readable nor writable.
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_PATH;
+
+/// How much the system tells about the sender of a signal.
+pub(crate) const SENDERS: Senders = Senders::Marked;
+
+/// Returns the signal by which a key (Ctrl-T) asks the foreground group for its status. Linux has none.
+pub(crate) fn status_key_signal() -> Option<signal::Signal> {
+    None
+}
 
 /// Closes the descriptors of a range, for `fd::close_all_except`. Returns false if the system lacks the call (Linux
 /// before 5.9), or a sandbox refuses it.
@@ -36,6 +47,11 @@ pub(crate) fn close_range(first: RawFd, last: RawFd) -> bool {
 /// Polls with a timeout in nanoseconds.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
     nix::poll::ppoll(fds, left.map(TimeSpec::from_duration), None)
+}
+
+/// Polls without waiting.
+pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
+    nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
 /// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
@@ -91,6 +107,21 @@ pub(crate) fn forbid_core() {
 pub(crate) fn is_from_kernel(info: &siginfo_t, _sender: libc::pid_t) -> bool {
     const SI_KERNEL: i32 = 0x80;
     info.si_code == SI_KERNEL
+}
+
+/// Returns a path of the controlling terminal that can be polled.
+pub(crate) fn terminal_path() -> PathBuf {
+    "/dev/tty".into()
+}
+
+/// Returns true if a terminal was closed or lost its line.
+pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
+    tcgetattr(terminal) == Err(Errno::EIO)
+}
+
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room.
+pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
+    libc::PIPE_BUF
 }
 
 /// Creates a file that never has a name, for reading and writing, in a directory.

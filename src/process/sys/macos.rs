@@ -1,47 +1,135 @@
-//! The list of processes of macOS, from `libproc`.
+//! What macOS has to do in its own way. Processes are listed by `sysctl(3)`, as `libproc` describes those of other users
+//! (a command of `sudo`) to root only.
 
+use std::ffi::{CStr, c_int};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::PathBuf;
+use std::ptr::null_mut;
+
+use nix::errno::Errno;
 use nix::libc;
+use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
+use nix::sys::stat::SFlag;
 
+use super::kinfo::{self, Record};
+use crate::process::sys::fd::kind;
 use crate::process::sys::processes::Process;
 
-pub(crate) fn numbers() -> Option<Vec<libc::pid_t>> {
-    // Room for more processes than the system allows. The call takes bytes, and returns a number of processes.
-    let mut numbers = vec![0; 1 << 17];
-    // SAFETY: the buffer has the given size.
-    let count = unsafe {
-        libc::proc_listallpids(numbers.as_mut_ptr().cast(), size_of_val(&*numbers) as i32)
-    };
-    numbers.truncate(usize::try_from(count).ok()?);
-    Some(numbers)
+/// Processes that may start while the list is read.
+const SPARE: usize = 64;
+/// Most readings of a list that outgrows its buffer.
+const MOST_READINGS: usize = 8;
+
+pub(crate) fn list() -> Option<Vec<Process>> {
+    let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_ALL];
+    for _ in 0..MOST_READINGS {
+        let size = read_sysctl(&name, &mut []).ok()?;
+        let mut records = vec![0; size + SPARE * kinfo::SIZE];
+        match read_sysctl(&name, &mut records) {
+            Ok(count) => return Some(kinfo::parse_all(&records[..count.min(records.len())])),
+            Err(Errno::ENOMEM) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
+    Some(read_record(pid)?.process)
 }
 
 /// Returns the name of the program that a process runs.
 pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
-    let mut name = [0_u8; 64];
-    // SAFETY: the buffer has the given size.
-    let count = unsafe { libc::proc_name(pid, name.as_mut_ptr().cast(), name.len() as u32) };
-    let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
-    Some(String::from_utf8_lossy(&name[..count]).into_owned())
-}
-
-pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
-    let size = size_of::<libc::proc_bsdinfo>() as i32;
-    // SAFETY: the record is plain data, for which zeroes are valid.
-    let mut info: libc::proc_bsdinfo = unsafe { std::mem::zeroed() };
-    let record = (&raw mut info).cast();
-    // SAFETY: the record has the given size.
-    let count = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, record, size) };
-    (count == size).then(|| Process {
-        pid,
-        parent: info.pbi_ppid.cast_signed(),
-        group: info.pbi_pgid.cast_signed(),
-        started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
-        is_zombie: info.pbi_status == libc::SZOMB,
-        is_stopped: info.pbi_status == libc::SSTOP,
-    })
+    Some(read_record(pid)?.name).filter(|name| !name.is_empty())
 }
 
 /// Returns false, as the system does not tell: backoff then waits no longer.
 pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
     false
+}
+
+/// Returns None if the process is gone.
+fn read_record(pid: libc::pid_t) -> Option<Record> {
+    let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID, pid];
+    let mut record = [0; kinfo::SIZE];
+    let count = read_sysctl(&name, &mut record).ok()?;
+    kinfo::parse(record.get(..count)?)
+}
+
+/// Reads a value of `sysctl(3)`, and returns its size. With an empty buffer, only returns the size that it may have.
+fn read_sysctl(name: &[c_int], into: &mut [u8]) -> nix::Result<usize> {
+    let mut name = name.to_vec();
+    let mut size = into.len();
+    let buffer = if into.is_empty() {
+        null_mut()
+    } else {
+        into.as_mut_ptr().cast()
+    };
+    // SAFETY: name, buffer and size are valid for the call, and the size is that of the buffer.
+    let result = unsafe {
+        libc::sysctl(
+            name.as_mut_ptr(),
+            name.len() as u32,
+            buffer,
+            &raw mut size,
+            null_mut(),
+            0,
+        )
+    };
+    Errno::result(result)?;
+    Ok(size)
+}
+
+/// Asks a queue of events, which tells the room in a pipe or socket: PIPE_BUF is only 512. A terminal may turn a byte
+/// into several, so its room is no promise.
+pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
+    if kind(fd).is_ok_and(|kind| kind == SFlag::S_IFCHR) {
+        return libc::PIPE_BUF;
+    }
+    room_by_event(fd).unwrap_or(0).max(libc::PIPE_BUF)
+}
+
+fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
+    let event = |flags| {
+        let number = usize::try_from(fd.as_raw_fd()).unwrap_or_default();
+        KEvent::new(
+            number,
+            EventFilter::EVFILT_WRITE,
+            flags,
+            FilterFlag::empty(),
+            0,
+            0,
+        )
+    };
+    let changes = [event(EvFlags::EV_ADD | EvFlags::EV_ONESHOT)];
+    let mut found = [event(EvFlags::empty())];
+    let at_once = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let count = Kqueue::new()?.kevent(&changes, &mut found, Some(at_once))?;
+    if count == 0 || found[0].flags().contains(EvFlags::EV_ERROR) {
+        return Ok(0);
+    }
+    Ok(usize::try_from(found[0].data()).unwrap_or(0))
+}
+
+/// Returns the device behind `/dev/tty`, which cannot be polled, and whose hang-up is not seen.
+pub(crate) fn terminal_path() -> PathBuf {
+    let own = std::process::id().cast_signed();
+    read_record(own)
+        .and_then(|record| device_path(record.terminal?))
+        .unwrap_or_else(|| "/dev/tty".into())
+}
+
+fn device_path(device: i32) -> Option<PathBuf> {
+    // SAFETY: the call returns a string that lives until the next one of this thread, the only one, or null.
+    let name = unsafe {
+        let name = libc::devname(device, libc::S_IFCHR);
+        if name.is_null() {
+            return None;
+        }
+        CStr::from_ptr(name)
+    };
+    Some(PathBuf::from("/dev").join(name.to_str().ok()?))
 }

@@ -5,11 +5,13 @@ pub(crate) mod color;
 pub(crate) mod environment;
 pub(crate) mod exit_now;
 pub(crate) mod fd;
+pub(crate) mod origin;
 pub(crate) mod processes;
 pub(crate) mod random;
 pub(crate) mod small_files;
 pub(crate) mod stdio;
 pub(crate) mod temporary;
+pub(crate) mod tty;
 
 /// The one seam between systems: both files have the same functions.
 #[cfg_attr(not(portable), path = "linux.rs")]

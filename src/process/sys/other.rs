@@ -1,24 +1,54 @@
-//! What other systems have in place of Linux's own calls, which `linux.rs` explains.
+//! What other systems have in place of Linux's own calls, which `linux.rs` explains. Linux runs it in tests, where it
+//! imitates macOS.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::libc::{self, siginfo_t};
-use nix::poll::{PollFd, PollTimeout};
+use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::signal::Signal;
+use nix::sys::termios::tcgetattr;
+use nix::unistd::ttyname;
 
-pub(crate) use process_list::{is_runnable, numbers, program_name, read_process};
+use super::fd::{inherited, ready};
+use super::origin::Senders;
+use super::temporary::{unnamed, unnamed_in};
+use crate::policy::signal;
+pub(crate) use variant::{is_runnable, list, program_name, read_process, room, terminal_path};
 
 #[cfg_attr(target_os = "macos", path = "macos.rs")]
-#[cfg_attr(not(target_os = "macos"), path = "proc_files.rs")]
-mod process_list;
+#[cfg_attr(not(target_os = "macos"), path = "not_macos.rs")]
+mod variant;
+
+/// Its records are plain bytes, which tests of every system can read.
+#[cfg(any(target_os = "macos", test))]
+mod kinfo;
+mod select;
 
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_RDONLY;
+
+/// The BSDs mark what the kernel sends.
+pub(crate) const SENDERS: Senders = if cfg!(any(target_os = "macos", target_os = "linux")) {
+    Senders::Unmarked
+} else {
+    Senders::Marked
+};
+
+/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status. All systems that have it use this number.
+pub(crate) fn status_key_signal() -> Option<signal::Signal> {
+    const SIGINFO: i32 = 29;
+    if cfg!(target_os = "linux") {
+        None
+    } else {
+        signal::Signal::from_number(SIGINFO)
+    }
+}
 
 pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
     false
@@ -26,11 +56,28 @@ pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
 
 /// Polls with a timeout that is rounded up to milliseconds. May return early from a wait of weeks.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    let timeout = left.map_or(PollTimeout::NONE, |left| {
+    let count = nix::poll::poll(fds, timeout(left))?;
+    if fds.iter().any(is_refused) {
+        return select::wait(fds, left);
+    }
+    Ok(count)
+}
+
+/// Returns true for a descriptor that `poll` refuses. macOS does so for some devices, `/dev/tty` among them.
+fn is_refused(fd: &PollFd<'_>) -> bool {
+    fd.revents()
+        .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
+}
+
+fn timeout(left: Option<Duration>) -> PollTimeout {
+    left.map_or(PollTimeout::NONE, |left| {
         let milliseconds = left.as_nanos().div_ceil(1_000_000);
         PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
-    });
-    nix::poll::poll(fds, timeout)
+    })
+}
+
+pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
+    poll(fds, Some(Duration::ZERO))
 }
 
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
@@ -54,20 +101,45 @@ pub(crate) fn forbid_core() {}
 
 /// The terminal and timers have no sender.
 pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
+    // Linux's. FreeBSD has another number, and no sender.
     const SI_KERNEL: i32 = 0x80;
-    info.si_code == SI_KERNEL || sender == 0
+    // On macOS all pending signals share one record: it may be about a child, which sent nothing.
+    let is_about_child = (libc::CLD_EXITED..=libc::CLD_CONTINUED).contains(&info.si_code);
+    info.si_code == SI_KERNEL || sender == 0 || is_about_child
+}
+
+/// On macOS the calls of a terminal that was taken away from the session fail with one of several errors. They succeed
+/// as long as only the other end of a terminal was closed.
+pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
+    match tcgetattr(terminal) {
+        Ok(_) => ready(terminal, PollFlags::POLLOUT)
+            .is_ok_and(|events| events.contains(PollFlags::POLLHUP)),
+        // Other errors tell that it is no terminal: ENOTTY, of some devices ENODEV.
+        Err(errno) => [Errno::EIO, Errno::ENXIO, Errno::EBADF].contains(&errno),
+    }
 }
 
 pub(crate) fn unnamed_file(_directory: &Path, _mode: u32) -> io::Result<File> {
     Err(ErrorKind::Unsupported.into())
 }
 
+/// There are no files in memory: one without a name, in `/tmp` if the temporary directory cannot be used.
 pub(crate) fn memory_file() -> io::Result<File> {
-    Err(ErrorKind::Unsupported.into())
+    unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
 }
 
-pub(crate) fn reopen(_fd: RawFd) -> Option<File> {
-    None
+/// Only a terminal has a name to open: opening `/dev/fd/N` returns the same description.
+pub(crate) fn reopen(fd: RawFd) -> Option<File> {
+    let name = ttyname(inherited(fd)).ok()?;
+    // `/dev/tty` depends on the process, and macOS cannot poll it; `/dev/ptmx` creates a new terminal.
+    if ["tty", "ptmx"].iter().any(|alias| name.ends_with(alias)) {
+        return None;
+    }
+    let mut options = File::options();
+    options
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.open(name).ok()
 }
 
 pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
@@ -79,4 +151,51 @@ pub(crate) fn duplicate(
     _most: usize,
 ) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::{AsFd, AsRawFd};
+
+    use super::*;
+
+    /// Returns the record of a signal.
+    fn record(number: i32, code: i32) -> siginfo_t {
+        // SAFETY: siginfo_t is plain data, for which zeroes are valid.
+        let mut info: siginfo_t = unsafe { std::mem::zeroed() };
+        info.si_signo = number;
+        info.si_code = code;
+        info
+    }
+
+    #[test]
+    fn a_record_that_is_shared_names_no_sender() {
+        let by_process = record(libc::SIGPIPE, 0);
+        assert!(!is_from_kernel(&by_process, 4711) && is_from_kernel(&by_process, 0));
+        // The end of child 4711 came before PIPE was delivered.
+        let shared = record(libc::SIGPIPE, libc::CLD_EXITED);
+        assert!(is_from_kernel(&shared, 4711));
+    }
+
+    #[test]
+    fn a_terminal_has_hung_up_once_its_other_end_is_closed() {
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        let slave = terminal.slave;
+        assert!(!has_hung_up(slave.as_fd()));
+        drop(terminal.master);
+        assert!(has_hung_up(slave.as_fd()));
+        let (pipe, _writer) = io::pipe().unwrap();
+        assert!(!has_hung_up(pipe.as_fd()));
+        let null = File::open("/dev/null").unwrap();
+        assert!(!has_hung_up(null.as_fd()));
+    }
+
+    #[test]
+    fn only_a_terminal_is_opened_again() {
+        let (_reader, pipe) = io::pipe().unwrap();
+        assert!(reopen(pipe.as_raw_fd()).is_none());
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        assert!(reopen(terminal.slave.as_raw_fd()).is_some());
+        assert!(reopen(terminal.master.as_raw_fd()).is_none());
+    }
 }

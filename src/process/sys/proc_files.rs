@@ -6,7 +6,8 @@ use nix::libc;
 
 use crate::process::sys::processes::Process;
 
-pub(crate) fn numbers() -> Option<Vec<libc::pid_t>> {
+/// Returns all processes that can be read; None if `/proc` lists none or shows another namespace.
+pub(crate) fn list() -> Option<Vec<Process>> {
     // A PID namespace without its own /proc shows the numbers of another namespace.
     let shown = std::fs::read_link("/proc/self").ok()?;
     if shown.as_os_str() != &*std::process::id().to_string() {
@@ -14,7 +15,7 @@ pub(crate) fn numbers() -> Option<Vec<libc::pid_t>> {
     }
     let entries = std::fs::read_dir("/proc").ok()?;
     let numbers = entries.flatten().filter_map(|entry| number_of(&entry));
-    Some(numbers.collect())
+    Some(numbers.filter_map(read_process).collect())
 }
 
 /// Returns the process of a directory in `/proc`; None for an entry with another name.

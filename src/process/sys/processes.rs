@@ -1,8 +1,8 @@
-//! The processes of this machine, from `/proc`, or `libproc` on macOS. Other systems have no list.
+//! The processes of this machine, from `/proc`, or `sysctl(3)` on macOS. Other systems have no list.
 
 use nix::libc;
 
-use super::system::numbers;
+use super::system::list;
 pub(crate) use super::system::{Adoption, is_runnable, program_name, read_process};
 
 /// A process, as listed by the system.
@@ -26,7 +26,7 @@ impl Process {
 
 /// Returns all readable processes; None if the list does not show this process, and so is useless.
 pub(crate) fn processes() -> Option<Vec<Process>> {
-    let all: Vec<Process> = numbers()?.into_iter().filter_map(read_process).collect();
+    let all = list()?;
     let own = std::process::id().cast_signed();
     all.iter().any(|process| process.pid == own).then_some(all)
 }

@@ -35,9 +35,13 @@ pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile>
 
 /// Creates a file without a name in the temporary directory.
 pub(crate) fn unnamed() -> io::Result<File> {
-    let directory = std::env::temp_dir();
-    unnamed_file(&directory, MODE).or_else(|_| {
-        let (file, path) = named(".backoff-", &directory)?.into_parts();
+    unnamed_in(&std::env::temp_dir())
+}
+
+/// Creates a file without a name.
+pub(crate) fn unnamed_in(directory: &Path) -> io::Result<File> {
+    unnamed_file(directory, MODE).or_else(|_| {
+        let (file, path) = named(".backoff-", directory)?.into_parts();
         path.close()?;
         Ok(file)
     })

@@ -4,48 +4,20 @@ pub(crate) mod countdown;
 pub(crate) mod modes;
 pub(crate) mod pty;
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::sync::OnceLock;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
 use nix::libc::TIOCGWINSZ;
 use nix::pty::Winsize;
 use nix::sys::signal::killpg;
-use nix::sys::stat::Mode;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Signals, Target, send};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
-
-/// Opens the controlling terminal, non-blocking.
-fn controlling() -> nix::Result<OwnedFd> {
-    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    open("/dev/tty", flags, Mode::empty())
-}
-
-/// Returns true if this process had a controlling terminal at the first call. The answer stays, so that all attempts
-/// are isolated alike.
-pub(crate) fn has_terminal() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| match controlling() {
-        // ENXIO means none. Without the device node (a minimal container) standard descriptors tell.
-        Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
-        Ok(_closed_on_drop) => true,
-    })
-}
-
-/// Returns true if the terminal on this descriptor controls this process.
-fn is_controlling(terminal: RawFd) -> bool {
-    tcgetpgrp(inherited(terminal)).is_ok()
-}
-
-/// Returns true if this terminal controls this process and backoff is in its foreground.
-fn has_foreground(terminal: impl AsFd) -> bool {
-    tcgetpgrp(terminal) == Ok(getpgrp())
-}
+pub(crate) use crate::process::sys::tty::has_terminal;
+use crate::process::sys::tty::{controlling, has_foreground, is_controlling};
 
 /// Returns true unless another job has the terminal on this descriptor.
 fn may_use(terminal: RawFd) -> bool {

@@ -3,17 +3,18 @@
 
 use std::sync::Mutex;
 
-use nix::errno::Errno;
 use nix::libc;
 use nix::sys::termios::{
     LocalFlags, SetArg, SpecialCharacterIndices as Key, Termios, cfmakeraw, tcgetattr, tcsetattr,
 };
 
-use super::{has_foreground, may_use};
+use super::may_use;
 use crate::policy::signal::Signal;
 use crate::process::signals::is_ignored;
 use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
+use crate::process::sys::system::has_hung_up;
+use crate::process::sys::tty::has_foreground;
 
 /// Our terminal's modes before raw mode; None unless the terminal is in raw mode.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
@@ -29,7 +30,7 @@ fn set(modes: &Termios) -> bool {
 
 /// Returns true if the terminal on standard input was closed or lost its line.
 pub(super) fn terminal_is_gone() -> bool {
-    tcgetattr(inherited(stdio::IN)) == Err(Errno::EIO)
+    has_hung_up(inherited(stdio::IN))
 }
 
 /// Returns the keys that a terminal in these modes turns into signals, unless backoff ignores the signal. None if the

@@ -16,12 +16,13 @@ use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::termios::tcgetattr;
 use nix::unistd::{Pid, read, tcgetpgrp, write};
 
-use super::{controlling, is_controlling, key_target, may_use, modes, window_size};
+use super::{key_target, may_use, modes, window_size};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::ChildStdio;
 use crate::process::sys::fd::{inherited, ready, set_nonblocking};
 use crate::process::sys::stdio;
+use crate::process::sys::tty::{controlling, is_controlling};
 use crate::run::uninterrupted;
 
 /// Interval of checks for the foreground: a shell's `fg` does not notify a running job.
@@ -128,8 +129,7 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Stops forwarding typed input and restores our terminal's modes. Output ends once no process has the command's
-    /// terminal open.
+    /// Stops forwarding typed input and restores our terminal's modes.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -142,6 +142,17 @@ impl Pty {
         self.pause();
         self.leader = None;
         self.typed.clear();
+    }
+
+    /// Returns true until [`Pty::release`].
+    pub(crate) fn is_held(&self) -> bool {
+        self.slave.is_some()
+    }
+
+    /// Closes backoff's own end of the command's terminal. Output ends once no process has that terminal open. On macOS
+    /// the last close waits for the reader, which is backoff, and then discards what was not read: call it once all was
+    /// read.
+    pub(crate) fn release(&mut self) {
         self.slave = None;
     }
 
@@ -174,7 +185,9 @@ impl Pty {
     /// Hangs up, as the output has no reader: the command gets HUP, and errors when it writes.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
+        // First, as the last close of the other end would wait for a reader.
         self.master = None;
+        self.release();
     }
 
     /// Copies the size of our terminal to the command's; the kernel sends WINCH if it changes. Returns true if the size
@@ -298,5 +311,42 @@ fn our_terminal() -> Option<OwnedFd> {
 impl Drop for Pty {
     fn drop(&mut self) {
         self.pause();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_at_its_end(master: BorrowedFd<'_>) -> bool {
+        ready(master, PollFlags::POLLIN).is_ok_and(|events| events.contains(PollFlags::POLLHUP))
+    }
+
+    #[test]
+    fn the_terminal_stays_until_it_is_released() {
+        let OpenPty {
+            mut pty,
+            output,
+            child,
+        } = Pty::open(false, Vec::new()).unwrap();
+        write(child.output.as_ref().unwrap(), b"last words").unwrap();
+        drop(child);
+        pty.stop_forwarding();
+        assert!(pty.is_held() && !is_at_its_end(output.as_fd()));
+        let mut bytes = [0; 64];
+        assert_eq!(read(&output, &mut bytes), Ok(10));
+        pty.release();
+        assert!(!pty.is_held() && is_at_its_end(output.as_fd()));
+    }
+
+    #[test]
+    fn a_hang_up_closes_both_ends() {
+        let opened = Pty::open(false, Vec::new()).unwrap();
+        let slave = opened.child.output.unwrap();
+        let mut pty = opened.pty;
+        drop(opened.output);
+        pty.hang_up();
+        assert!(!pty.is_held());
+        assert!(crate::process::sys::system::has_hung_up(slave.as_fd()));
     }
 }

@@ -1,15 +1,23 @@
 use SignalAction::*;
 
 use super::*;
+use crate::process::sys::origin::{Evidence, Origin, Place, Senders, origin};
 
 /// Returns a signal sent by a process.
 fn sent(signal: Signal) -> Received {
-    Received::new(signal, false)
+    Received::new(signal, Origin::Process)
 }
 
 /// Returns a signal sent by the kernel: the terminal or a timer.
 fn by_kernel(signal: Signal) -> Received {
-    Received::new(signal, true)
+    let evidence = Evidence {
+        signal,
+        from_kernel: true,
+        by_leader: false,
+        is_of_status_key: false,
+    };
+    let origin = origin(Senders::Marked, evidence, || Place::Foreground);
+    Received::new(signal, origin)
 }
 
 fn running(isolation: Isolation) -> RunningCommand {

@@ -1,0 +1,18 @@
+//! What macOS has to do in another way, on all other systems but Linux: as there, or not at all.
+
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+use nix::libc;
+
+pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
+
+mod proc_files;
+
+pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
+    libc::PIPE_BUF
+}
+
+pub(crate) fn terminal_path() -> PathBuf {
+    "/dev/tty".into()
+}

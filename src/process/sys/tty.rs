@@ -1,0 +1,77 @@
+//! The controlling terminal of this process, and its place on it.
+
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::libc;
+use nix::sys::stat::Mode;
+use nix::unistd::{getpgrp, getsid, tcgetpgrp};
+
+use super::fd::inherited;
+use super::origin::{Evidence, Origin, Place, origin};
+use super::system;
+use crate::policy::signal::Signal;
+
+/// The name of each process's controlling terminal.
+const ALIAS: &str = "/dev/tty";
+
+/// Opens the controlling terminal, non-blocking.
+pub(crate) fn controlling() -> nix::Result<OwnedFd> {
+    let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let path = system::terminal_path();
+    let opened = open(&path, flags, Mode::empty());
+    if opened.is_err() && path != Path::new(ALIAS) {
+        // The device may belong to another user (su).
+        return open(ALIAS, flags, Mode::empty());
+    }
+    opened
+}
+
+/// Returns true if this process had a controlling terminal at the first call. The answer stays, so that all attempts
+/// are isolated alike.
+pub(crate) fn has_terminal() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| match controlling() {
+        // ENXIO means none. Without the device node (a minimal container) standard descriptors tell.
+        Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
+        Ok(_closed_on_drop) => true,
+    })
+}
+
+/// Returns true if the terminal on this descriptor controls this process.
+pub(crate) fn is_controlling(terminal: RawFd) -> bool {
+    tcgetpgrp(inherited(terminal)).is_ok()
+}
+
+/// Returns true if this terminal controls this process and backoff is in its foreground.
+pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
+    tcgetpgrp(terminal) == Ok(getpgrp())
+}
+
+/// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's.
+pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
+    let evidence = Evidence {
+        signal,
+        from_kernel,
+        by_leader: signal == Signal::HUP
+            && getsid(None).is_ok_and(|leader| leader.as_raw() == sender),
+        is_of_status_key: system::status_key_signal() == Some(signal),
+    };
+    origin(system::SENDERS, evidence, place)
+}
+
+/// Returns where this process stands in its session.
+fn place() -> Place {
+    if !has_terminal() {
+        return Place::NoTerminal;
+    }
+    match controlling() {
+        Ok(terminal) if system::has_hung_up(terminal.as_fd()) => Place::LostTerminal,
+        Ok(terminal) if has_foreground(&terminal) => Place::Foreground,
+        Ok(_) => Place::Background,
+        Err(_) => Place::LostTerminal,
+    }
+}
