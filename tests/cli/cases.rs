@@ -237,7 +237,8 @@ fn everyday_lines_are_recipes() {
             .lines
             .iter()
             .filter_map(|line| line.strip_prefix("$ "));
-        for line in lines.filter(|line| line.starts_with("backoff ")) {
+        for line in lines.filter(|line| line.starts_with("backoff ") && !line.ends_with("echo $?"))
+        {
             assert!(recipes.lines().any(|recipe| recipe == line), "{line}");
         }
     }

@@ -9,7 +9,7 @@ use crate::common::{Ends, backoff};
 
 /// Matches the options of a command line in a shell, up to the command, and the `options:` of the action.
 static LINE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?: |$)|$)").unwrap());
+    LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?:[ }]|$)|$)").unwrap());
 /// Matches a list of words in a container's file.
 static LIST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
@@ -94,6 +94,7 @@ fn options_are_found() {
             "-n 3 -r a b",
         ),
         ("X := backoff -n 4 --", "-n 4"),
+        ("${CI:+backoff -n 3 --} make", "-n 3"),
         ("set -- backoff -q --every 1s", "-q --every 1s"),
         (
             r#"ENTRYPOINT ["/backoff", "-n", "2", "--", "/worker"]"#,
