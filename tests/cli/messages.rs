@@ -158,7 +158,8 @@ fn generated() -> String {
     let mut shown = side_by_side(&scripts, |(shows, script)| shown(shows, script)).into_iter();
     let mut text = String::new();
     for section in &sections {
-        write!(text, "\n## {}\n\n{}", section.heading, section.note).unwrap();
+        text.truncate(text.trim_end().len());
+        write!(text, "\n\n## {}\n\n{}", section.heading, section.note).unwrap();
         for entry in &section.entries {
             let printed: Vec<_> = shown.by_ref().take(entry.scripts.len()).collect();
             text += &of_entry(entry, &printed.concat());
