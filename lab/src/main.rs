@@ -26,7 +26,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 #[derive(Parser)]
 #[command(name = "lab")]
 enum Study {
-    /// Simulates retry storms: the CSV files and plots of docs/storm.md
+    /// Simulates retry storms: the CSV files and plots of docs/internals/storm.md
     Storm(storm::Options),
     /// Measures the search in output alone, over log lines in memory
     Scanner(scanner::Options),

@@ -225,8 +225,9 @@ pub(crate) static POLICY: Opt<PolicyName> = Opt {
         short: Some('p'),
         kind: Kind::One("NAME"),
         about: "Named set of options; explicit options override it",
-        more: "sip, google, ethernet, aws, clojure, cron, or one of the configuration file. \
-            --list-policies shows their settings. cron holds output back and waits up to 30s \
+        more: "wait, cron, sip, google, ethernet, aws, clojure, or one of the configuration file. \
+            --list-policies shows their settings. wait runs COMMAND every second for a minute, and \
+            prints why it failed only at the end. cron holds output back and waits up to 30s \
             first (--splay).",
         example: "sip",
         is_harmless: true,

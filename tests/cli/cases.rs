@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex};
 
 use regex::{Captures, Regex};
 
-use crate::common::documents::{Block, Document, ROOT, blocks, document, documents};
+use crate::common::documents::{Block, Document, ROOT, blocks, code_spans, document, documents};
 use crate::common::ended::{TIME, lines_match};
 use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
 
@@ -230,6 +230,7 @@ cases! {
     judging
     log
     matching
+    migrate
     nested
     options
     presets
@@ -246,9 +247,18 @@ cases! {
     waits
 }
 
+/// Documents with console blocks that need no programs.
+const DOCUMENTS: [&str; 5] = [
+    "docs/ci.md",
+    "docs/configuration.md",
+    "docs/faq.md",
+    "docs/migrate.md",
+    "docs/recipes.md",
+];
+
 #[test]
 fn documents_show_what_is_printed() {
-    check_all(&["recipes", "ci", "configuration"].map(|name| document(&format!("docs/{name}.md"))));
+    check_all(&DOCUMENTS.map(document));
 }
 
 #[test]
@@ -259,7 +269,8 @@ fn everyday_lines_are_recipes() {
             .lines
             .iter()
             .filter_map(|line| line.strip_prefix("$ "));
-        for line in lines.filter(|line| line.starts_with("backoff ")) {
+        for line in lines.filter(|line| line.starts_with("backoff ") && !line.ends_with("echo $?"))
+        {
             assert!(recipes.lines().any(|recipe| recipe == line), "{line}");
         }
     }
@@ -275,16 +286,27 @@ fn most_blocks_need_no_linux() {
 }
 
 #[test]
+fn lines_of_the_page_for_newcomers_are_cases() {
+    static LINE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^(?:command: |sh '|exec )*(backoff .* -- .*?)'?$").unwrap());
+    let cases = document("tests/cases/migrate.md").text;
+    let mut count = 0;
+    for span in code_spans(&document("docs/migrate.md")) {
+        let Some(line) = LINE.captures(&span).filter(|_| !span.contains("...")) else {
+            continue;
+        };
+        count += 1;
+        assert!(cases.contains(&line[1]), "{}", &line[1]);
+    }
+    assert!(count > 40, "{count}");
+}
+
+#[test]
 fn no_console_block_is_left_out() {
     for document in documents() {
-        let is_run = [
-            "README.md",
-            "docs/recipes.md",
-            "docs/ci.md",
-            "docs/configuration.md",
-            "skills/backoff/SKILL.md",
-        ]
-        .contains(&&*document.name);
+        // `tests/cli/readme.rs` runs the first two.
+        let is_run = ["README.md", "skills/backoff/SKILL.md"].contains(&&*document.name)
+            || DOCUMENTS.contains(&&*document.name);
         let name = document.name.strip_prefix("tests/cases/");
         let is_case =
             name.is_some_and(|name| CASES.iter().any(|case| format!("{case}.md") == name));

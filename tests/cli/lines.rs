@@ -1,15 +1,15 @@
-//! Checks that backoff accepts the options of command lines in blocks that no test runs.
+//! Checks that backoff accepts the options of command lines in code that no test runs.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::common::documents::{Block, blocks, documents};
+use crate::common::documents::{Block, Document, blocks, code_spans, documents};
 use crate::common::{Ends, backoff};
 
 /// Matches the options of a command line in a shell, up to the command, and the `options:` of the action.
 static LINE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?: |$)|$)").unwrap());
+    LazyLock::new(|| Regex::new(r"(?:\bbackoff|\boptions:) (-.*?)(?: --(?:[ }]|$)|$)").unwrap());
 /// Matches a list of words in a container's file.
 static LIST: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"\[[^]]*\bbackoff"?, ("?-[^]]*)\]"#).unwrap());
@@ -37,33 +37,55 @@ fn lines(block: &Block) -> Vec<String> {
         .collect()
 }
 
+/// Asserts that backoff accepts the options of the lines; returns how many lines have options.
+fn check(place: &str, lines: &[String]) -> usize {
+    let mut count = 0;
+    for line in lines {
+        // The file of `?ca=` does not exist here, and backoff would read it.
+        let Some(options) = options_of_line(&line.replace("?ca=/etc/ssl/cache.pem", "")) else {
+            continue;
+        };
+        count += 1;
+        let shown = backoff("--plan").args(options).args(["--", "true"]).ends();
+        let said = String::from_utf8(shown.stderr).unwrap();
+        assert_eq!(
+            (&*said, shown.status.code()),
+            ("", Some(0)),
+            "{place}: {line}"
+        );
+    }
+    count
+}
+
+/// Returns true if a document shows command lines that backoff does not accept.
+fn shows_mistakes(document: &Document) -> bool {
+    document.name == "docs/messages.md" || document.name.starts_with("tests/")
+}
+
 #[test]
 fn the_options_in_blocks_that_are_not_run_are_taken() {
     // A configuration file names the command that reads it.
     let is_run = |block: &Block| ["console", "toml"].contains(&block.language);
-    let mut count = 0;
-    for block in documents()
+    let count: usize = documents()
         .iter()
+        .filter(|document| !shows_mistakes(document))
         .flat_map(blocks)
         .filter(|block| !is_run(block))
-    {
-        for line in lines(&block) {
-            // The file of `?ca=` does not exist here, and backoff would read it.
-            let Some(options) = options_of_line(&line.replace("?ca=/etc/ssl/cache.pem", "")) else {
-                continue;
-            };
-            count += 1;
-            let shown = backoff("--plan").args(options).args(["--", "true"]).ends();
-            let said = String::from_utf8(shown.stderr).unwrap();
-            assert_eq!(
-                (&*said, shown.status.code()),
-                ("", Some(0)),
-                "{}: {line}",
-                block.file_name()
-            );
-        }
-    }
+        .map(|block| check(&block.file_name(), &lines(&block)))
+        .sum();
     assert!(count > 60, "{count}");
+}
+
+#[test]
+fn the_options_in_sentences_and_tables_are_taken() {
+    let mut count = 0;
+    for document in documents().iter().filter(|one| !shows_mistakes(one)) {
+        let mut lines = code_spans(document);
+        // A span without a command may be a part of a line, or an action of backoff.
+        lines.retain(|line| line.contains(" -- ") && !line.contains("..."));
+        count += check(&document.name, &lines);
+    }
+    assert!(count > 40, "{count}");
 }
 
 #[test]
@@ -74,6 +96,7 @@ fn options_are_found() {
             "-n 3 -r a b",
         ),
         ("X := backoff -n 4 --", "-n 4"),
+        ("${CI:+backoff -n 3 --} make", "-n 3"),
         ("set -- backoff -q --every 1s", "-q --every 1s"),
         (
             r#"ENTRYPOINT ["/backoff", "-n", "2", "--", "/worker"]"#,

@@ -11,59 +11,72 @@ use crate::common::{Ends, shell, side_by_side};
 
 const SITUATIONS: &str = include_str!("messages.situations");
 
-/// The text around the tables, and the messages that no test can cause.
+/// The text around the sections, and the messages that no test can cause.
 const FRAME: &str = include_str!("messages.md.in");
 
-/// A row: the meaning of a message, and the scripts that cause it.
-#[derive(Debug)]
-struct Row {
-    /// Empty if the script explains the message.
+/// Messages with one meaning, and the scripts that cause them.
+#[derive(Debug, Default)]
+struct Entry {
+    heading: &'static str,
     meaning: &'static str,
+    to_do: &'static str,
     scripts: Vec<&'static str>,
 }
 
 #[derive(Debug)]
-struct Table {
+struct Section {
     heading: &'static str,
     note: String,
     /// The lines of backoff to show: `all`, `last`, or the first.
     shows: &'static str,
-    rows: Vec<Row>,
+    entries: Vec<Entry>,
+    /// Scripts whose messages explain themselves.
+    mistakes: Vec<&'static str>,
 }
 
-fn tables() -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
+fn sections() -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
     for line in SITUATIONS.lines().filter(|line| !line.is_empty()) {
         if let Some(heading) = line.strip_prefix("# ") {
-            tables.push(Table {
+            sections.push(Section {
                 heading,
                 note: String::new(),
                 shows: "",
-                rows: Vec::new(),
+                entries: Vec::new(),
+                mistakes: Vec::new(),
             });
-            continue;
-        }
-        let table = tables.last_mut().expect("a heading comes first");
-        if let Some(shows) = line.strip_prefix("shows: ") {
-            table.shows = shows;
-        } else if let Some(note) = line.strip_prefix("> ") {
-            writeln!(table.note, "{note}\n").unwrap();
-        } else if let Some(script) = line.strip_prefix("    ") {
-            match table.rows.last_mut() {
-                Some(row) if !row.meaning.is_empty() => row.scripts.push(script),
-                _ => table.rows.push(Row {
-                    meaning: "",
-                    scripts: vec![script],
-                }),
-            }
         } else {
-            table.rows.push(Row {
-                meaning: line,
-                scripts: Vec::new(),
-            });
+            let section = sections.last_mut().expect("a heading comes first");
+            add_line(section, line);
         }
     }
-    tables
+    sections
+}
+
+fn add_line(section: &mut Section, line: &'static str) {
+    if let Some(shows) = line.strip_prefix("shows: ") {
+        section.shows = shows;
+    } else if let Some(note) = line.strip_prefix("> ") {
+        writeln!(section.note, "{note}\n").unwrap();
+    } else if let Some(heading) = line.strip_prefix("## ") {
+        let entry = Entry {
+            heading,
+            ..Entry::default()
+        };
+        section.entries.push(entry);
+    } else if let Some(script) = line.strip_prefix("    ") {
+        match section.entries.last_mut() {
+            Some(entry) => entry.scripts.push(script),
+            None => section.mistakes.push(script),
+        }
+    } else {
+        let entry = section.entries.last_mut();
+        let entry = entry.unwrap_or_else(|| panic!("a message has a heading (`## `): {line}"));
+        match line.strip_prefix("do: ") {
+            Some(to_do) => entry.to_do = to_do,
+            None => entry.meaning = line,
+        }
+    }
 }
 
 /// Returns the lines of backoff's messages, with variable text replaced.
@@ -121,14 +134,8 @@ fn server(answer: String) -> String {
     format!("redis://127.0.0.1:{port}?timeout=20s")
 }
 
-/// Formats a text as a cell of a table.
-fn cell(text: &str) -> String {
-    let fence = if text.contains('`') { "``" } else { "`" };
-    format!("{fence}{}{fence}", text.replace('|', "\\|"))
-}
-
-/// Returns the part of the output that a cell shows.
-fn shown(shows: &str, script: &str) -> String {
+/// Returns the lines of the output that the document shows.
+fn shown(shows: &str, script: &str) -> Vec<String> {
     let all = lines(script);
     let part = match shows {
         "all" => &all[..],
@@ -136,40 +143,58 @@ fn shown(shows: &str, script: &str) -> String {
         _ => &all[..all.len().min(1)],
     };
     assert!(!part.is_empty(), "nothing is said: {script}");
-    let cells: Vec<String> = part.iter().map(|line| cell(line)).collect();
-    cells.join("<br>")
+    part.to_vec()
 }
 
 /// Returns the document, with the output of the binary.
 fn generated() -> String {
-    let tables = tables();
-    let scripts = tables.iter().flat_map(|table| {
-        let scripts = table.rows.iter().flat_map(|row| &row.scripts);
-        scripts.map(|script| (table.shows, *script))
+    let sections = sections();
+    let scripts = sections.iter().flat_map(|section| {
+        let of_entries = section.entries.iter().flat_map(|entry| &entry.scripts);
+        let scripts = of_entries.chain(&section.mistakes);
+        scripts.map(|script| (section.shows, *script))
     });
     let scripts: Vec<(&str, &str)> = scripts.collect();
     let mut shown = side_by_side(&scripts, |(shows, script)| shown(shows, script)).into_iter();
     let mut text = String::new();
-    for table in &tables {
-        let is_usage = table.rows.iter().all(|row| row.meaning.is_empty());
-        let second = if is_usage { "after" } else { "what to do" };
-        write!(
-            text,
-            "\n## {}\n\n{}| backoff says | {second} |\n|---|---|\n",
-            table.heading, table.note
-        )
-        .unwrap();
-        for row in &table.rows {
-            let cells: Vec<String> = shown.by_ref().take(row.scripts.len()).collect();
-            let second = if is_usage {
-                cell(row.scripts[0])
-            } else {
-                row.meaning.replace('|', "\\|")
-            };
-            writeln!(text, "| {} | {second} |", cells.join("<br>")).unwrap();
+    for section in &sections {
+        text.truncate(text.trim_end().len());
+        write!(text, "\n\n## {}\n\n{}", section.heading, section.note).unwrap();
+        for entry in &section.entries {
+            let printed: Vec<_> = shown.by_ref().take(entry.scripts.len()).collect();
+            text += &of_entry(entry, &printed.concat());
+        }
+        if !section.mistakes.is_empty() {
+            let printed: Vec<_> = shown.by_ref().take(section.mistakes.len()).collect();
+            text += &of_mistakes(&section.mistakes, &printed);
         }
     }
-    FRAME.replace("@TABLES@\n", &text)
+    FRAME.replace("@MESSAGES@", text.trim())
+}
+
+fn of_entry(entry: &Entry, printed: &[String]) -> String {
+    let Entry {
+        heading,
+        meaning,
+        to_do,
+        ..
+    } = entry;
+    assert!(
+        !meaning.is_empty() && !to_do.is_empty(),
+        "{heading}: its meaning and what to do"
+    );
+    let lines = printed.join("\n");
+    format!("### {heading}\n\n```text\n{lines}\n```\n\n{meaning}\n\n**What to do**: {to_do}.\n\n")
+}
+
+/// Returns a block with command lines and what they print.
+fn of_mistakes(scripts: &[&str], printed: &[Vec<String>]) -> String {
+    let parts: Vec<String> = scripts
+        .iter()
+        .zip(printed)
+        .map(|(script, lines)| format!("$ {script}\n{}\n", lines.join("\n")))
+        .collect();
+    format!("```text\n{}```\n", parts.join("\n"))
 }
 
 #[test]

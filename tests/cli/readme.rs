@@ -3,10 +3,10 @@
 
 use crate::cases::{check, console_blocks};
 use crate::common::documents::{blocks, document};
-use crate::common::readme::{first_block, text_of, without_times};
+use crate::common::readme::without_times;
 use crate::common::{Ends, clean, executable, path_with_backoff, shell, within};
 
-/// Acts like curl with a server that is overloaded at first. `tests/tools/picture.rs` uses curl and such a server.
+/// Acts like curl with a server that is overloaded at first. `tests/tools/readme.rs` uses curl and such a server.
 const OVERLOADED: &str = "#!/bin/sh
 test \"$BACKOFF_ATTEMPT\" = 4 && exit
 echo 'curl: (22) The requested URL returned error: 503' >&2
@@ -34,16 +34,6 @@ fn every_console_block_of_the_readme_does_what_it_shows() {
 #[test]
 fn every_console_block_for_agents_does_what_it_shows() {
     check_blocks("skills/backoff/SKILL.md", 2);
-}
-
-#[test]
-fn the_picture_shows_the_first_block() {
-    let picture = text_of(include_str!("../../docs/terminal.svg"));
-    let block: Vec<&str> = first_block().lines().collect();
-    assert!(
-        block.len() > 1 && picture.starts_with(&block.join(" ")),
-        "{block:#?}\n{picture}"
-    );
 }
 
 #[test]

@@ -107,6 +107,25 @@ pub fn blocks(document: &Document) -> Vec<Block> {
     blocks
 }
 
+/// Returns the texts in code that stand in sentences and cells of tables.
+pub fn code_spans(document: &Document) -> Vec<String> {
+    let mut spans = Vec::new();
+    let mut in_block = false;
+    for paragraph in document.text.split("\n\n") {
+        let mut text = String::new();
+        for line in paragraph.lines() {
+            in_block ^= line.starts_with("```");
+            if !in_block && !line.starts_with("```") {
+                text += line;
+                text.push('\n');
+            }
+        }
+        let parts = text.replace("\\|", "|").replace('\n', " ");
+        spans.extend(parts.split('`').skip(1).step_by(2).map(str::to_owned));
+    }
+    spans
+}
+
 /// Returns the blocks of a language in all documents; panics if there are none.
 pub fn blocks_of(language: &str) -> Vec<Block> {
     let mut found: Vec<Block> = documents().iter().flat_map(blocks).collect();

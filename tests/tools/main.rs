@@ -26,8 +26,8 @@ mod documents;
 mod faults;
 mod fuse_root;
 mod install;
-mod picture;
 mod presets;
+mod readme;
 #[cfg(feature = "redis")]
 mod redis;
 mod sequences;
@@ -43,7 +43,7 @@ fn main() {
         ("documents", documents::TESTS),
         ("action", action::TESTS),
         ("install", install::TESTS),
-        ("picture", picture::TESTS),
+        ("readme", readme::TESTS),
         ("faults", faults::TESTS),
         ("unending", unending::TESTS),
         ("unending_root", unending::root::TESTS),

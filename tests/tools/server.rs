@@ -56,9 +56,8 @@ pub fn start() -> String {
                 continue;
             }
             let path = match path {
-                // The paths of the README's picture.
+                // The path of the README's first run.
                 "data.tar.gz" => "503-503-503-200",
-                "missing.tar.gz" => "404",
                 path => path,
             };
             let count = counts.entry(path.to_owned()).or_default();

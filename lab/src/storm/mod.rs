@@ -1,7 +1,8 @@
 //! The retry-storm simulator: the cost of each strategy, in numbers, tables and plots.
 //!
 //! [`sim`] simulates, [`figures`] makes tables, CSV files and plots. The seed is fixed, so the figures are the same
-//! each time. `docs/storm.md` explains the figures; its files are made with `docs/storm` as the directory.
+//! each time. `docs/internals/storm.md` explains the figures; its files are made with `docs/internals/storm` as the
+//! directory.
 
 mod figures;
 mod sim;
@@ -17,7 +18,7 @@ use crate::Result;
 
 #[derive(Args)]
 pub struct Options {
-    /// Directory for CSV files and plots; docs/storm for those of the documentation
+    /// Directory for CSV files and plots; docs/internals/storm for those of the documentation
     #[arg(value_name = "OUT-DIR")]
     out_dir: PathBuf,
 
