@@ -1,4 +1,5 @@
-//! Sets the target's name for `--version` and `cfg(portable)` for systems other than Linux, and links the unwinder.
+//! Sets the target's name for `--version`, `cfg(portable)` for systems other than Linux and `cfg(recorded)` if the output of
+//! real tools is there, and links the unwinder.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -20,6 +21,11 @@ fn main() {
         || var("CARGO_CFG_BACKOFF_PORTABLE").is_ok()
     {
         println!("cargo:rustc-cfg=portable");
+    }
+    println!("cargo:rustc-check-cfg=cfg(recorded)");
+    // The crate comes without it.
+    if Path::new("tests/presets/samples.tsv").exists() {
+        println!("cargo:rustc-cfg=recorded");
     }
     let is_static = var("CARGO_CFG_TARGET_FEATURE")
         .is_ok_and(|features| features.split(',').any(|f| f == "crt-static"));

@@ -369,7 +369,7 @@ pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(Preset
     chosen
 }
 
-#[cfg(test)]
+#[cfg(all(test, recorded))]
 mod recorded_tests;
 #[cfg(test)]
 mod tests;

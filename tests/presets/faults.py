@@ -24,6 +24,7 @@ REASONS = {
     403: "Forbidden",
     404: "Not Found",
     407: "Proxy Authentication Required",
+    422: "Unprocessable Entity",
     429: "Too Many Requests",
     500: "Internal Server Error",
     502: "Bad Gateway",
@@ -38,6 +39,8 @@ FAULTS = (
 )
 # The first bytes of a handshake, and of the methods of HTTP.
 TLS_OR_HTTP = tuple(bytes([byte]) for byte in b"\x16GHPOD")
+# Hosts that some tools ask whatever their configuration says. They are reached through a proxy, which each server is, too.
+FIXED_HOSTS = ("api.launchpad.net", "sentry.io")
 # What a registry of containers says besides the status.
 REGISTRY_ERRORS = {401: "UNAUTHORIZED", 403: "DENIED", 404: "MANIFEST_UNKNOWN", 429: "TOOMANYREQUESTS"}
 
@@ -50,7 +53,7 @@ def openssl(folder, *words):
 def make_certificates(folder):
     """Makes an authority, a certificate of it for the loopback, and three that a client must refuse."""
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    loopback = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    loopback = ",".join(["subjectAltName=IP:127.0.0.1,DNS:localhost", *(f"DNS:{host}" for host in FIXED_HOSTS)])
     openssl(folder, "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "3650", "-subj", "/CN=Test authority")
     openssl(folder, "req", "-x509", *key, "-keyout", "untrusted.key", "-out", "untrusted.pem", "-days", "3650",
             "-subj", "/CN=localhost", "-addext", loopback)
@@ -173,6 +176,17 @@ def status_answer(status, path):
     return head(status, kind, len(body), more) + body
 
 
+def open_tunnel(connection):
+    """Answers as a proxy that has connected to the host it was asked for."""
+    asked = b""
+    while not asked.endswith(b"\r\n\r\n"):
+        byte = connection.recv(1)
+        if not byte:
+            raise ConnectionError("no request")
+        asked += byte
+    connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+
+
 def reset(connection):
     """Closes a connection so that the client gets a reset."""
     raw = connection
@@ -215,6 +229,10 @@ class Server:
         try:
             scheme = "http"
             first = self.first_byte(connection)
+            # CONNECT
+            if first == b"C":
+                open_tunnel(connection)
+                first = self.first_byte(connection)
             if first not in TLS_OR_HTTP and self.fault in ("reset", "closed"):
                 (reset if self.fault == "reset" else socket.socket.close)(connection)
                 return

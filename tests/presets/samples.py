@@ -117,7 +117,7 @@ def merge(path, found):
 
 def prune(path, cells):
     """Drops the samples of cells that no recipe has any more."""
-    write(path, {key(sample): sample for sample in read(path) if (sample.tool, sample.fault) in cells})
+    write(path, {key(sample): sample for sample in read(path) if (sample.preset, sample.tool, sample.fault) in cells})
 
 
 def write(path, kept):

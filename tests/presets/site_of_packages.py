@@ -169,6 +169,11 @@ CRATES_INDEX = pack(
     {"name": NAME, "vers": VERSION, "deps": [], "cksum": sha("sha256", CRATE), "features": {}, "yanked": False}
 )
 
+CHARTS = b"apiVersion: v1\nentries: {sample: [{apiVersion: v2, name: sample, version: 1.0.0, urls: [sample-1.0.0.tgz]}]}\n"
+CHART = tar({"sample/Chart.yaml": b"apiVersion: v2\nname: sample\nversion: 1.0.0\n", "sample/filler": FILLER})
+# A project of Netlify.
+SITE = "00000000-0000-4000-8000-000000000000"
+
 HTML = "text/html"
 JSON = "application/json"
 BINARY = "application/octet-stream"
@@ -209,6 +214,10 @@ def fixed():
         "/maven/org/example/sample/1.0.0/sample-1.0.0.jar": (BINARY, zipped({"filler": FILLER}), True),
         "/rpm/repodata/repomd.xml": ("text/xml", REPOMD, False),
         "/rpm/repodata/primary.xml": ("text/xml", PRIMARY, True),
+        "/charts/index.yaml": ("text/yaml", CHARTS, False),
+        "/charts/sample-1.0.0.tgz": (BINARY, CHART, True),
+        f"/api/v1/sites/{SITE}": (JSON, pack({"id": SITE, "name": NAME, "url": "http://example.org", "account_slug": "a"}), False),
+        f"/api/v1/sites/{SITE}/deploys": (JSON, b"{}", True),
         "/pacman/sample.db": (BINARY, tar({"sample-1.0.0-1/filler": FILLER}), True),
         "/pacman/sample.db.sig": (BINARY, b"", False),
     }

