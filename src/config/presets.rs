@@ -101,7 +101,7 @@ impl Row {
 
     /// Returns the expression as a pattern, which reads the lists on first use.
     pub(crate) fn pattern(&self) -> Option<Pattern> {
-        self.text.map(|text| Pattern::known(text, expanded))
+        self.text.map(|text| Pattern::known(text, list_of_texts))
     }
 }
 
@@ -166,6 +166,14 @@ fn expanded(text: &'static str) -> Cow<'static, str> {
         .filter_map(|line| Some(expanded(columns(line)?[3])))
         .collect();
     format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
+}
+
+/// Returns the expression of the list with this name, which may name others.
+fn list_of_texts(name: &str) -> String {
+    let texts: Vec<&str> = lines_of(name, 0)
+        .filter_map(|line| Some(columns(line)?[3]))
+        .collect();
+    texts.join("|")
 }
 
 /// Returns the lists that the rows of a preset name, and those that these name, with their lines.

@@ -11,7 +11,7 @@
 //!
 //! Sources: ECMA-48 (the forms of sequences), xterm's "Control Sequences".
 
-use memchr::memchr3;
+use memchr::{memchr, memchr3};
 
 const ESC: u8 = 0x1b;
 const BELL: u8 = 0x07;
@@ -88,7 +88,7 @@ impl Cleaner {
             if self.state == State::Text {
                 let (plain, special) = rest.split_at(plain_length(rest, may_have_blank));
                 self.put(plain);
-                rest = special;
+                rest = &special[self.take_whole(special)..];
             }
             if let Some((byte, after)) = rest.split_first() {
                 if self.is_taken(*byte) {
@@ -131,6 +131,30 @@ impl Cleaner {
     fn end_line(&mut self) {
         if self.has_text {
             self.put(b"\n");
+        }
+    }
+
+    /// Takes what is special and most often there, if it is complete: CR LF, a blank, a color. Returns its length, or 0. A
+    /// shortcut: byte by byte the result is the same.
+    fn take_whole(&mut self, special: &[u8]) -> usize {
+        if self.after_cr {
+            return 0;
+        }
+        match *special {
+            [b'\r', b'\n', ..] => {
+                self.put(b"\n");
+                2
+            }
+            [ESC, b'[', ref rest @ ..] => length_of_color(rest).map_or(0, |length| length + 2),
+            [first, second, ..] if is_blank_of_two(first, second) => {
+                self.put(b" ");
+                2
+            }
+            [first, second, third, ..] if is_blank_of_three(first, second, third) => {
+                self.put(b" ");
+                3
+            }
+            _ => 0,
         }
     }
 
@@ -376,14 +400,6 @@ fn has_blank_in(group: &[u8; GROUP_AND_REST]) -> bool {
     any != 0
 }
 
-fn has_special_in(group: &[u8; GROUP_AND_REST]) -> bool {
-    let mut any = 0;
-    for byte in &group[..GROUP] {
-        any |= u8::from(is_special(*byte));
-    }
-    any != 0
-}
-
 /// Returns true if the last one or two bytes may begin a blank.
 fn has_begun_blank(last: &[u8]) -> bool {
     may_become_blank(last) || may_become_blank(last.last_chunk::<1>().map_or(&[], |byte| byte))
@@ -395,16 +411,35 @@ fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
         return memchr3(ESC, b'\r', BACKSPACE, bytes).unwrap_or(bytes.len());
     }
     let mut at = 0;
-    while at < bytes.len() {
-        let end = bytes.len().min(at + GROUP);
-        let group = bytes[at..].first_chunk();
-        let is_plain = group.is_some_and(|group| !has_special_in(group) && !has_blank_in(group));
-        if !is_plain && let Some(end) = (at..end).find(|at| ends_plain_text(&bytes[*at..])) {
-            return end;
+    while let Some(group) = bytes[at..].first_chunk() {
+        if let Some(end) = end_of_plain_text_in(group) {
+            return at + end;
         }
-        at = end;
+        at += GROUP;
     }
-    bytes.len()
+    (at..bytes.len())
+        .find(|at| ends_plain_text(&bytes[*at..]))
+        .unwrap_or(bytes.len())
+}
+
+/// Returns the first place in a group where plain text ends. A plain loop that marks all of them comes first, so that
+/// the compiler examines many bytes at once.
+fn end_of_plain_text_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
+    let mut marks = [0; GROUP];
+    for at in 0..GROUP {
+        let is_end = is_special(group[at])
+            | is_blank_of_two(group[at], group[at + 1])
+            | is_blank_of_three(group[at], group[at + 1], group[at + 2]);
+        marks[at] = u8::from(is_end);
+    }
+    memchr(1, &marks)
+}
+
+/// Returns the length of a color after `ESC [`, if it is complete and short.
+fn length_of_color(rest: &[u8]) -> Option<usize> {
+    let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b';');
+    let length = rest.iter().take(GROUP).take_while(is_parameter).count();
+    (rest.get(length) == Some(&b'm')).then_some(length + 1)
 }
 
 /// Returns true if the first of these bytes is special, or begins a blank.

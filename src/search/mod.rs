@@ -4,3 +4,4 @@ pub mod clean;
 pub mod lines;
 pub mod pattern;
 pub mod scanner;
+mod sieve;

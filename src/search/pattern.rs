@@ -1,24 +1,30 @@
 //! Regular expressions, each in two forms: one for a block of many lines, searched by one engine for all patterns, and
 //! one for a single line.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
+use regex_syntax::hir::{
+    Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange,
+};
 use regex_syntax::hir::{Hir, HirKind, Look, LookSet, Repetition};
 
 use super::clean::{BLANKS, spaces_for_blanks};
+
+/// Returns the expression of the list with this name.
+pub(crate) type List = fn(&str) -> String;
 
 /// A regular expression over bytes, in the syntax of the crate `regex`. `.`, classes and `\b` are those of ASCII,
 /// unless the expression has characters or classes of Unicode, or says `(?u)`.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    text: Cow<'static, str>,
-    /// Completes the text, if it is one of the program's own.
-    complete: fn(&'static str) -> Cow<'static, str>,
-    /// Parsed on first use if the expression is one of the program's own.
+    text: String,
+    /// Returns the expression of a list, if the expression is one of the program's own, which name lists in braces.
+    list: Option<List>,
+    /// As it is written. Parsed on first use if the expression is one of the program's own.
+    written: OnceLock<Hir>,
+    /// With both cases of each letter, if case is ignored.
     hir: OnceLock<Hir>,
     for_line: OnceLock<Option<Regex>>,
 }
@@ -27,8 +33,8 @@ impl Pattern {
     /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = parse(&text.replace(|c: char| !c.is_ascii() && c.is_whitespace(), " "))?;
-        let hir = OnceLock::from(map_leaves(&hir, &with_spaces));
-        Ok(Self::new(text.to_owned().into(), hir))
+        let written = OnceLock::from(map_leaves(&hir, &with_spaces));
+        Ok(Self::new(text.to_owned(), None, written))
     }
 
     /// Returns true if an expression names ESC, which no cleaned line holds: `\x1b`, `\u{1b}`, the byte itself, or `\e`
@@ -50,47 +56,48 @@ impl Pattern {
         false
     }
 
-    /// Makes a case-insensitive pattern that is known to parse once `complete` has completed it. Both happen on first
-    /// use, as most runs print nothing.
-    pub(crate) fn known(
-        text: &'static str,
-        complete: fn(&'static str) -> Cow<'static, str>,
-    ) -> Self {
+    /// Makes a case-insensitive pattern that is known to parse. Where it names a list, as in `{HTTP}`, `list` has the
+    /// expression. Both are parsed on first use, as most runs print nothing.
+    pub(crate) fn known(text: &str, list: List) -> Self {
+        Self::new(text.to_owned(), Some(list), OnceLock::new())
+    }
+
+    fn new(text: String, list: Option<List>, written: OnceLock<Hir>) -> Self {
         Self {
-            complete,
-            ..Self::new(text.into(), OnceLock::new())
+            text,
+            list,
+            written,
+            hir: OnceLock::new(),
+            for_line: OnceLock::new(),
         }
     }
 
-    fn new(text: Cow<'static, str>, hir: OnceLock<Hir>) -> Self {
-        let for_line = OnceLock::new();
-        Self {
-            text,
-            complete: Cow::Borrowed,
-            hir,
-            for_line,
-        }
+    /// Returns how the program's own expressions complete theirs, which ignore case.
+    pub(super) fn list(&self) -> Option<List> {
+        self.list
+    }
+
+    /// Returns the expression as it is written.
+    pub(super) fn written(&self) -> &Hir {
+        self.written.get_or_init(|| parse_known(&self.text))
     }
 
     fn hir(&self) -> &Hir {
-        self.hir.get_or_init(|| self.parse_known())
-    }
-
-    /// Parses an expression of the program's own.
-    fn parse_known(&self) -> Hir {
-        let text = match self.text {
-            Cow::Borrowed(text) => (self.complete)(text),
-            Cow::Owned(ref text) => text.into(),
+        let Some(list) = self.list else {
+            return self.written();
         };
-        parse(&format!("(?i){text}")).unwrap_or_else(|_| Hir::fail())
+        self.hir
+            .get_or_init(|| ignoring_case(&with_lists(self.written(), list)))
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
     pub fn places(&self) -> usize {
-        // The program's own expressions, words and `.*`, are not parsed yet. Few of their places are active at once.
-        self.hir
-            .get()
-            .map_or(self.text.len() / 32 + 1, count_places)
+        // Few places of the program's own expressions, words and `.*`, are active at once.
+        if self.list.is_some() {
+            self.text.len() / 32 + 1
+        } else {
+            count_places(self.written())
+        }
     }
 
     /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
@@ -137,6 +144,51 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
         .build()
         .parse(text)
         .map_err(Box::new)
+}
+
+/// Parses an expression of the program's own. The name of a list becomes an empty group with this name.
+pub(super) fn parse_known(text: &str) -> Hir {
+    let mut with_groups = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut count = 0;
+    while let Some((before, after)) = rest.split_once('{') {
+        with_groups.push_str(before);
+        rest = after;
+        match after.split_once('}') {
+            Some((name, after)) if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+                // No two groups may have the same name.
+                count += 1;
+                with_groups += &format!("(?P<{name}.{count}>)");
+                rest = after;
+            }
+            _ => with_groups.push('{'),
+        }
+    }
+    with_groups.push_str(rest);
+    parse(&with_groups).unwrap_or_else(|_| Hir::fail())
+}
+
+/// Returns the name of the list that a group of [`parse_known`] stands for.
+pub(super) fn name_of_list(group: &Capture) -> Option<&str> {
+    Some(group.name.as_ref()?.split_once('.')?.0)
+}
+
+/// Puts each list in its place.
+fn with_lists(hir: &Hir, list: List) -> Hir {
+    let completed = |part: &Hir| with_lists(part, list);
+    match hir.kind() {
+        HirKind::Capture(group) => match name_of_list(group) {
+            Some(name) => completed(&parse_known(&list(name))),
+            None => completed(&group.sub),
+        },
+        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
+            sub: Box::new(completed(&repetition.sub)),
+            ..repetition.clone()
+        }),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(completed).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(completed).collect()),
+        _ => hir.clone(),
+    }
 }
 
 /// Returns true if what follows a backslash names ESC.
@@ -187,6 +239,30 @@ fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
             Hir::alternation(parts.iter().map(|part| map_leaves(part, map)).collect())
         }
     }
+}
+
+/// Returns the expression that matches both cases of each letter of ASCII. A negated class has to name both.
+pub(super) fn ignoring_case(hir: &Hir) -> Hir {
+    map_leaves(hir, &|leaf| match leaf.kind() {
+        HirKind::Literal(literal) => {
+            Hir::concat(literal.0.iter().map(|byte| both_cases(*byte)).collect())
+        }
+        HirKind::Class(class) => {
+            let mut class = class.clone();
+            class.case_fold_simple();
+            Hir::class(class)
+        }
+        _ => leaf.clone(),
+    })
+}
+
+fn both_cases(byte: u8) -> Hir {
+    let cases = [byte.to_ascii_uppercase(), byte.to_ascii_lowercase()];
+    if cases[0] == cases[1] {
+        return Hir::literal([byte]);
+    }
+    let ranges = cases.map(|case| ClassBytesRange::new(case, case));
+    Hir::class(Class::Bytes(ClassBytes::new(ranges)))
 }
 
 /// Makes each blank of Unicode in a literal a space, and adds a space to a class with such a blank.

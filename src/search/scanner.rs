@@ -5,6 +5,9 @@
 //! scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each pattern
 //! by itself searches only lines that this engine finds.
 //!
+//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a [`Sieve`], and the
+//! engine is built for what follows.
+//!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
 
@@ -18,6 +21,7 @@ use regex_syntax::hir::Hir;
 
 use super::clean::Cleaner;
 use super::pattern::Pattern;
+use super::sieve::{Built, Sieve};
 
 /// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
 pub(crate) const MOST_PLACES: usize = 5_000;
@@ -35,6 +39,11 @@ const LEAST_WINDOW: usize = 8 << 10;
 /// Bytes around a window that assertions may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
 
+/// Bytes of a stream that are searched without an engine, and most expressions that are built for them. About as long as the
+/// engine takes to build.
+const SHORT: usize = 256 << 10;
+const MOST_BUILT: usize = 256;
+
 /// No limit on where a match begins.
 const ANYWHERE: usize = usize::MAX;
 
@@ -46,6 +55,9 @@ const LAZY_STATES: usize = 2 << 20;
 pub struct Patterns {
     pub list: Vec<Pattern>,
     first: OnceLock<Option<Engine>>,
+    sieve: OnceLock<Option<Arc<Sieve>>>,
+    /// Bytes of each stream that are searched without an engine; 0 if there is no sieve.
+    short: usize,
     /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
     block: usize,
     window: usize,
@@ -71,6 +83,9 @@ pub struct Scanner {
     cleaner: Cleaner,
     /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
+    /// The bytes searched so far, and what was built for them.
+    searched: usize,
+    built: Built,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
     /// Leading bytes of `line` that are only context.
@@ -89,12 +104,27 @@ impl Patterns {
             // before the command starts.
             let _ = RandomState::new();
         }
+        let short = if list.iter().any(|pattern| pattern.list().is_some()) {
+            SHORT
+        } else {
+            0
+        };
         Self {
             list,
             first: OnceLock::new(),
+            sieve: OnceLock::new(),
+            short,
             block,
             window: block.max(LEAST_WINDOW),
         }
+    }
+
+    fn sieve(&self) -> Option<Arc<Sieve>> {
+        if self.short == 0 {
+            return None;
+        }
+        let sieve = || Sieve::new(&self.list).map(Arc::new);
+        self.sieve.get_or_init(sieve).clone()
     }
 
     /// Returns an engine for the open patterns.
@@ -238,6 +268,13 @@ impl Scanner {
 
     /// Searches whole lines, or this part of one line, for matches that begin before `limit`.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
+        if self.searched < self.patterns.short && self.built.count() < MOST_BUILT {
+            self.searched += text.len();
+            for line in text.split(|byte| *byte == b'\n') {
+                self.search_line(line, part_of(line, &part), limit, found);
+            }
+            return;
+        }
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
@@ -260,14 +297,29 @@ impl Scanner {
 
     /// Searches part of a line for each open pattern by itself. A found pattern is closed.
     fn search_line(&mut self, line: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
-        for (index, pattern) in self.patterns.list.iter().enumerate() {
-            if self.open[index]
-                && let Some(regex) = pattern.for_line()
-                && let Some(at) = regex.find(Input::new(line).range(part.clone()))
+        let sieve = self.patterns.sieve();
+        let literals = sieve
+            .as_ref()
+            .map_or_else(Vec::new, |sieve| sieve.literals(&line[part.clone()]));
+        let candidates = match &sieve {
+            Some(sieve) => sieve.patterns(&literals),
+            None => (0..self.open.len()).collect(),
+        };
+        for index in candidates {
+            if !self.open[index] {
+                continue;
+            }
+            let regex = match &sieve {
+                Some(sieve) => self.built.regex(sieve, index, &literals),
+                None => self.patterns.list[index].for_line(),
+            };
+            if let Some(at) =
+                regex.and_then(|regex| regex.find(Input::new(line).range(part.clone())))
                 && at.start() < limit
             {
                 found(index, &line[at.range()]);
                 self.open[index] = false;
+                self.engine = None;
             }
         }
     }

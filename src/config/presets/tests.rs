@@ -451,3 +451,28 @@ fn a_text_alone_does_not_do_where_codes_are_given() {
         false,
     );
 }
+
+/// The scanner folds cases after it has read a class.
+#[test]
+fn a_negated_class_names_both_cases_of_a_letter() {
+    let texts = TABLE.lines().filter_map(|line| Some(columns(line)?[3]));
+    for text in texts {
+        for class in text.split("[^").skip(1) {
+            let class = class.split(']').next().unwrap_or_default();
+            let mut letters = class.replace("\\", "").replace("xe2x94x82", "");
+            for perl in ["\\w", "\\s", "\\d"] {
+                if class.contains(perl) {
+                    letters = letters.replace(&perl[1..], "");
+                }
+            }
+            for letter in letters.chars().filter(char::is_ascii_alphabetic) {
+                let other = if letter.is_ascii_lowercase() {
+                    letter.to_ascii_uppercase()
+                } else {
+                    letter.to_ascii_lowercase()
+                };
+                assert!(letters.contains(other), "{text}: [^{class}]");
+            }
+        }
+    }
+}

@@ -66,7 +66,7 @@ fn scanned(patterns: Patterns, stream: &[u8], sizes: &[usize]) -> Vec<Hit> {
 
 #[rustfmt::skip]
 const LEAVES: &[&str] = &[
-    "", "a", "b", "ab", "é", " ", ".", "x", r"\r", r"\n", r"\x00", r"\s", r"\S", r"\w", r"\W", r"\d", r"\pL", "[^a]",
+    "", "a", "b", "ab", "aab", "aba", "é", " ", ".", "x", r"\r", r"\n", r"\x00", r"\s", r"\S", r"\w", r"\W", r"\d", r"\pL", "[^a]",
     "[^b\n]", "[ab]", "[a\n]", "^", "$", r"\A", r"\z", r"\b", r"\B", r"\b{start}", r"\b{end}", r"\b{start-half}",
     r"\b{end-half}", r"(?u:\b)", r"(?u:\B)", r"(?u:\w)", r"(?-u:\b)", r"(?-u:\B)", r"(?-u:\b{start})", r"(?-u:\xff)",
     r"(?s-u:.)", "(?s:.)", r"(?-u:[^a])", "(?m:^)", "(?m:$)", "(?mR:^)", "(?mR:$)", "(?R:.)", r"\r?$", "a\nb",
@@ -88,7 +88,7 @@ fn pattern() -> impl Strategy<Value = String> {
 
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[
-    b"a", b"b", b"A", b"ab", b" ", b"x", "é".as_bytes(), "É".as_bytes(), b"\n", b"\n", b"\n", b"\r", b"\r\n",
+    b"a", b"b", b"A", b"ab", b"aab", b"abA", b" ", b"x", "é".as_bytes(), "É".as_bytes(), b"\n", b"\n", b"\n", b"\r", b"\r\n",
     b"\r\r\n", b"\0", b"1", b"\x1b[1m", b"\x1b[2K", b"\x1b]0;a\x07", b"\x08", "\u{2009}".as_bytes(), "\u{a0}".as_bytes(),
 ];
 /// Invalid and incomplete characters in UTF-8.
@@ -114,8 +114,12 @@ proptest! {
         for sizes in [&sizes[..], &[1], &[usize::MAX]] {
             prop_assert_eq!(&scanned(set.clone(), &stream, sizes), &expected);
         }
-        let short_blocks = Patterns { block, ..set };
+        let short_blocks = Patterns { block, ..set.clone() };
         prop_assert_eq!(&scanned(short_blocks, &stream, &sizes), &expected);
+        for short in [usize::MAX, block] {
+            let sifted = Patterns { short, ..set.clone() };
+            prop_assert_eq!(&scanned(sifted, &stream, &sizes), &expected);
+        }
     }
 
     /// Asserts that the scanner finds matches up to the length of the overlap of two windows.
@@ -132,7 +136,9 @@ proptest! {
         let expected = naive(&patterns, &stream);
         if expected.iter().all(|(_, found)| found.len() <= eighth) {
             let windows = Patterns { window: 8 * eighth, ..set(&patterns) };
-            prop_assert_eq!(&scanned(windows, &stream, &[size]), &expected);
+            prop_assert_eq!(&scanned(windows.clone(), &stream, &[size]), &expected);
+            let sifted = Patterns { short: usize::MAX, ..windows };
+            prop_assert_eq!(&scanned(sifted, &stream, &[size]), &expected);
         }
     }
 }
