@@ -276,14 +276,16 @@ def systems():
                skip=["cut"], more=["403", "503-file", "reset-file"], color="--progress", version="git --version")
     yield tool("git-ssh", "git", "git clone ssh://a@{host}:{port}/repo.git out", "apt git", skip=TCP_ONLY, needs=["ssh"],
                environment={"GIT_SSH_COMMAND": f"ssh {SSH_FLAGS}"})
-    yield tool("git-lfs", "git", "git lfs pull", "apt git-lfs", version="git --version", needs=["git-lfs"],
-               files={".gitattributes": "a filter=lfs diff=lfs merge=lfs -text\n",
-                      "a": "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"},
-               before="git init -q; git config lfs.url {base}/lfs; git config lfs.transfer.maxretries 1; git config lfs.activitytimeout 2;"
-                      " git config lfs.tlstimeout 2; git config lfs.dialtimeout 2; git config filter.lfs.clean cat; git config filter.lfs.smudge cat;"
-                      " git add .; git -c user.name=a -c user.email=a@b commit -q -m a; git config filter.lfs.smudge 'git-lfs smudge -- %f';"
-                      " git config filter.lfs.clean 'git-lfs clean -- %f'; git config filter.lfs.required true",
-               skip=["cut"])
+    lfs = tool("git-lfs", "git", "git lfs pull", "apt git-lfs", version="git --version", needs=["git-lfs"],
+              files={".gitattributes": "a filter=lfs diff=lfs merge=lfs -text\n",
+                    "a": "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"},
+              before="git init -q; git config lfs.url {base}/lfs; git config lfs.transfer.maxretries 1; git config lfs.activitytimeout 2;"
+                    " git config lfs.tlstimeout 2; git config lfs.dialtimeout 2; git config filter.lfs.clean cat; git config filter.lfs.smudge cat;"
+                    " git add .; git -c user.name=a -c user.email=a@b commit -q -m a; git config filter.lfs.smudge 'git-lfs smudge -- %f';"
+                    " git config filter.lfs.clean 'git-lfs clean -- %f'; git config filter.lfs.required true",
+              skip=["cut"])
+    yield lfs
+    yield lfs._replace(name="git-lfs-alone", preset="git-lfs", command="git-lfs pull", version="git-lfs --version")
     yield tool("apt-update", "apt", f"{APT} -o APT::Update::Error-Mode=any update", "-", files=APT_FILES, before=APT_BEFORE, skip=["cut", "401"],
                more=["403", "502"], color="-o APT::Color=1")
     yield tool("apt-install", "apt", f"{APT} install -y --download-only sample", "-", files=APT_FILES,
