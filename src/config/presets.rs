@@ -377,7 +377,8 @@ pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(Preset
     chosen
 }
 
-#[cfg(all(test, recorded))]
+#[cfg(test)]
+#[cfg(recorded)]
 mod recorded_tests;
 #[cfg(test)]
 mod tests;
