@@ -137,8 +137,8 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, Usa
     }
 }
 
-/// Checks that log and report are not one file, nor a file that backoff reads. Other checks compare texts; here the
-/// files decide, as one file may have several names.
+/// Checks that log and report are neither one file, nor a file that the run uses otherwise, such as the configuration.
+/// Compares files, not their names, as one file may have several.
 fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     let Prepared {
         settings,

@@ -17,10 +17,11 @@ pub(crate) struct WrappedCommand<'c> {
 impl<'c> WrappedCommand<'c> {
     /// Finds the wrapped program, which only presets need.
     pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> WrappedCommand<'c> {
-        let wrapped = presets
-            .first()
-            .map(|_| wrapped_program(words))
-            .unwrap_or_default();
+        let wrapped = if presets.is_empty() {
+            Vec::new()
+        } else {
+            wrapped_program(words)
+        };
         WrappedCommand { presets, wrapped }
     }
 

@@ -82,13 +82,13 @@ impl Config {
         let Some(content) = content else {
             return Ok(Config::none(format!("no {shown}")));
         };
-        let (defaults, policies) = parse(&shown, &content.bytes)?;
+        let parsed = parse(&shown, &content.bytes)?;
         Ok(Config {
             file: shown,
             path: Some(path),
             reason: chosen_by,
-            defaults,
-            policies,
+            defaults: parsed.defaults,
+            policies: parsed.policies,
             distrust: content.distrust,
         })
     }
@@ -159,8 +159,7 @@ impl Config {
 }
 
 pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
-    let (_, policies) = parse("", include_bytes!("policies.toml"))?;
-    Ok(policies)
+    Ok(parse("", include_bytes!("policies.toml"))?.policies)
 }
 
 type Key<'a> = Spanned<Cow<'a, str>>;
@@ -173,8 +172,16 @@ struct TomlText<'a> {
     bytes: &'a [u8],
 }
 
-/// Returns the settings of `[defaults]`, and the policies in file order.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Policy>), UsageError> {
+/// The tables of a file.
+pub(super) struct ParsedFile {
+    /// Settings of `[defaults]`.
+    defaults: Vec<Setting>,
+    /// Policies, in file order.
+    policies: Vec<Policy>,
+}
+
+/// Parses a file, or the built-in policies, which have an empty name.
+pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<ParsedFile, UsageError> {
     let document = TomlText { file, bytes };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
@@ -206,7 +213,7 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<(Vec<Setting>, Vec<Polic
             }
         }
     }
-    Ok((defaults, policies))
+    Ok(ParsedFile { defaults, policies })
 }
 
 /// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.

@@ -212,7 +212,7 @@ impl RateLimits {
     }
 }
 
-/// Returns the time until an epoch; None if it has passed.
+/// Returns the time until a moment that is given as a time since the UNIX epoch; None if it has passed.
 fn until_epoch(epoch: Duration, now: SystemTime) -> Option<Duration> {
     SystemTime::UNIX_EPOCH
         .checked_add(epoch)?

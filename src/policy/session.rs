@@ -214,7 +214,7 @@ impl<'p> Session<'p> {
         if let Some(why) = self.retry_forbidden_by(outcome, verdict) {
             return Err(why);
         }
-        self.note_length(outcome, verdict);
+        self.note_restart(outcome, verdict);
         if self.restart_is_due || self.is_expected_success(verdict) {
             self.restart_growth();
         }
@@ -257,9 +257,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Notes whether the attempt was so long that the next one counts as the second (`--reset-after`). With `--until
-    /// failure`, long successes are expected, and the attempt limit applies to them.
-    fn note_length(&mut self, outcome: &Outcome, verdict: &Verdict) {
+    /// Notes that the count restarts if the attempt was long enough for `--reset-after`: the next one is the second. With
+    /// `--until failure`, long successes are expected, and the attempt limit applies to them.
+    fn note_restart(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let is_long = match self.limits.reset_after {
             Some(healthy) => outcome.ran >= healthy,
             None => false,

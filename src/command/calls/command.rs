@@ -169,7 +169,7 @@ fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
         return scripts;
     }
     scripts.push(&text[2..]);
-    if let Some(sign) = text.iter().position(|it| *it == Symbol::Known('=')) {
+    if let Some(sign) = text.iter().position(|symbol| *symbol == Symbol::Known('=')) {
         scripts.push(&text[sign + 1..]);
     }
     scripts

@@ -56,11 +56,12 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
 
 /// Returns any number of words for an expansion that a shell may split at other characters than blanks.
 fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
-    let is_split = |atom: &Atom| match atom {
+    // `IFS` hardly ever holds a digit.
+    let may_be_split = |atom: &Atom| match atom {
         Atom::Symbol(Symbol::Known(c), Quoting::Unquoted) => !c.is_ascii_digit(),
         _ => false,
     };
-    if atoms.iter().any(is_split) {
+    if atoms.iter().any(may_be_split) {
         in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
     } else {
         atoms

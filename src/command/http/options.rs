@@ -151,13 +151,11 @@ fn plain(takes: Takes) -> Meaning {
 impl ClientOption {
     /// Returns true if a long name may be short for this option, or begins like it.
     fn may_be(&self, long: &str) -> bool {
-        for name in self.names {
+        let mut long_names = self.names.iter().filter(|name| name.starts_with("--"));
+        long_names.any(|name| {
             let is_longer = self.spelling == Spelling::Beginning && long.starts_with(name);
-            if name.starts_with("--") && (is_longer || is_abbreviation(long, name)) {
-                return true;
-            }
-        }
-        false
+            is_longer || is_abbreviation(long, name)
+        })
     }
 }
 

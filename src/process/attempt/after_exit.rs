@@ -1,6 +1,6 @@
 //! The end of an attempt after the command has ended: waits for the rest of its tree and drains its output.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::deadlines::TREE_GRACE;
 use super::running::Running;
@@ -80,16 +80,11 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     while attempt.event_loop.streams.is_open() {
         let began = now();
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
-        let until = if !waits_for_reader {
-            // More output may come.
-            Deadline::after(moved_at, DRAIN_GRACE).or_earlier(longest)
-        } else if was_cut_short {
-            // The reader has to keep reading.
-            Deadline::after(moved_at, READERS_GRACE)
+        let until = if waits_for_reader {
+            time_for_reader(attempt, moved_at)
         } else {
-            Deadline::NEVER
+            time_for_output(attempt, moved_at).or_earlier(longest)
         };
-        let until = until.or_earlier(attempt.event_loop.readers_have_until);
         if until.is_due(began) {
             break;
         }
@@ -132,6 +127,21 @@ fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
         attempt.event_loop.streams.release_terminal();
     }
     has_moved
+}
+
+/// Returns the end of the wait for more output, counted from the last output.
+fn time_for_output(attempt: &Running<'_>, moved_at: Instant) -> Deadline {
+    Deadline::after(moved_at, DRAIN_GRACE).or_earlier(attempt.event_loop.readers_have_until)
+}
+
+/// Returns the end of the wait for a slow reader. After a limit or a signal the reader has to keep reading.
+fn time_for_reader(attempt: &Running<'_>, moved_at: Instant) -> Deadline {
+    let until = if attempt.is_cut_short() {
+        Deadline::after(moved_at, READERS_GRACE)
+    } else {
+        Deadline::NEVER
+    };
+    until.or_earlier(attempt.event_loop.readers_have_until)
 }
 
 fn is_protected(survivor: &Survivor) -> bool {

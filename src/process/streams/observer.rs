@@ -35,6 +35,7 @@ pub(crate) struct OutputObserver {
 }
 
 impl OutputObserver {
+    /// Prepares to observe an attempt, as far as options examine its output.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
         let mut watched = PerChannel::each(|channel| options.is_watched[channel]);
@@ -152,7 +153,7 @@ impl OutputObserver {
     }
 }
 
-/// What was found in the output of an attempt.
+/// The findings in the output of an attempt.
 pub(super) struct Findings {
     /// For each pattern the first text that matched.
     pub(super) matched: Vec<Option<String>>,
@@ -175,6 +176,7 @@ impl Default for Transcript {
 }
 
 impl Transcript {
+    /// Adds bytes, or drops all of them if they cannot be kept.
     fn append(&mut self, bytes: &[u8]) {
         if let Transcript::Kept(spool) = self {
             spool.append(bytes);
@@ -184,6 +186,7 @@ impl Transcript {
         }
     }
 
+    /// Returns a file with all bytes, to be read from its beginning.
     fn to_file(&self) -> io::Result<OwnedFd> {
         match self {
             Transcript::Kept(spool) => spool.to_file(),
@@ -217,6 +220,7 @@ struct Tail {
 }
 
 impl Tail {
+    /// Adds bytes, and forgets those that are too old.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.

@@ -16,7 +16,7 @@ use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
 
-/// What becomes of output in a mode that keeps it.
+/// The handling of output in a mode that keeps it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Keeping {
     /// It is kept.
@@ -24,7 +24,7 @@ enum Keeping {
     Keeps,
     /// No more can be kept. What was kept is being printed, and nothing is read meanwhile.
     Prints,
-    /// What was kept is printed. Further output is forwarded.
+    /// Kept output is printed. Further output is forwarded.
     Forwards,
 }
 
@@ -59,6 +59,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Returns an output that no attempt has used yet.
     pub(super) fn new(fd: RawFd, mode: OutputMode) -> Output {
         Output {
             fd,
@@ -124,10 +125,12 @@ impl Output {
         self.source.is_some()
     }
 
+    /// Returns the place to write to, opened at the first call.
     fn sink(&self) -> &Sink {
         self.sink.get_or_init(|| Sink::new(self.fd))
     }
 
+    /// Returns the descriptor and events to poll: the reader while bytes wait for it, or else the command.
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.has_unwritten() {
             return Some((self.sink().fd(), PollFlags::POLLOUT));
@@ -172,6 +175,7 @@ impl Output {
         self.write_at_most(end.map_or(waiting.len(), |end| end + 1))
     }
 
+    /// Reads the next chunk. Returns its length, which is 0 if there is none now, or at the end.
     fn read(&mut self, limit: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
         match read_chunk(source.as_fd(), &mut self.chunk, limit) {
@@ -185,6 +189,7 @@ impl Output {
         0
     }
 
+    /// Writes at most so many of the unwritten bytes, without blocking. Returns the number of bytes written.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {

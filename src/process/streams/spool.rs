@@ -112,6 +112,7 @@ impl Spool {
             .push(file.map_or_else(|_| Part::Memory(Vec::new()), Part::File));
     }
 
+    /// Adds bytes to memory, in place of a file that cannot hold them, within a limit.
     fn append_to_memory(&mut self, mut bytes: &[u8]) {
         let Some(in_place_of_file) = &mut self.in_place_of_file else {
             return;
@@ -163,7 +164,7 @@ impl Spool {
     /// Returns a file with all bytes, at offset 0. Each has an offset of its own.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         if let [Part::File(file)] = &self.parts[..] {
-            return open_anew(file).map(OwnedFd::from);
+            return reopened(file).map(OwnedFd::from);
         }
         let mut file = memory_file()?;
         for part in &self.parts {
@@ -175,6 +176,7 @@ impl Spool {
 }
 
 impl Part {
+    /// Returns the number of bytes.
     fn len(&self) -> io::Result<u64> {
         match self {
             Part::Memory(memory) => Ok(memory.len() as u64),
@@ -194,16 +196,17 @@ impl Part {
         }
     }
 
+    /// Appends all bytes to another file.
     fn write_to(&self, to: &mut File) -> io::Result<()> {
         match self {
             Part::Memory(memory) => to.write_all(memory),
-            Part::File(file) => io::copy(&mut open_anew(file)?, to).map(drop),
+            Part::File(file) => io::copy(&mut reopened(file)?, to).map(drop),
         }
     }
 }
 
 /// Opens a file for reading, with an offset of its own. Without `/proc`, the offset is that of `file`, rewound.
-fn open_anew(file: &File) -> io::Result<File> {
+fn reopened(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| {
         let mut same = file.try_clone()?;
         same.rewind()?;
@@ -229,6 +232,7 @@ struct Written {
 }
 
 impl Written {
+    /// Returns the result of a write that succeeded.
     fn all(bytes: &[u8]) -> Written {
         Written {
             count: bytes.len(),
@@ -236,6 +240,7 @@ impl Written {
         }
     }
 
+    /// Returns the result of a write of nothing.
     fn none(error: io::Error) -> Written {
         Written {
             count: 0,
@@ -244,6 +249,7 @@ impl Written {
     }
 }
 
+/// Writes all bytes, in several steps if necessary.
 fn write_to(file: &File, bytes: &[u8]) -> Written {
     let mut count = 0;
     while count < bytes.len() {

@@ -209,6 +209,7 @@ impl Stdin {
         }
     }
 
+    /// Fills the chunk with the next bytes that were kept.
     fn read_kept(&self, pipe: &mut StdinPipe) -> io::Result<Next> {
         let count = self
             .kept
@@ -222,6 +223,7 @@ impl Stdin {
         Ok(Next::Chunk(count))
     }
 
+    /// Fills the chunk with bytes of the source, which the command may not read.
     fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         // Leaves the rest of the source to later programs.
         if has_lost_its_reader(pipe.fd.as_fd()) {

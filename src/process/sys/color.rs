@@ -1,4 +1,4 @@
-//! Whether output is colored.
+//! Decides if output is colored.
 
 use std::os::fd::RawFd;
 
