@@ -75,7 +75,7 @@ fn shown_by_words(
     let mut idempotence = Idempotence::default();
     for client in CLIENTS {
         if command.is_judged(client) {
-            let why_not = sends_perhaps(&requests, command, client);
+            let why_not = reason_not_to_repeat(&requests, command, client);
             idempotence.why_not = idempotence.why_not.or(why_not);
         } else {
             let remark = remark_on_sending(&requests, client);
@@ -86,7 +86,7 @@ fn shown_by_words(
 }
 
 /// Returns the reason why requests of a client with a preset must not be sent twice.
-fn sends_perhaps(
+fn reason_not_to_repeat(
     requests: &Requests,
     command: &WrappedCommand<'_>,
     client: &str,

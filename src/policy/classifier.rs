@@ -96,6 +96,7 @@ pub struct Reason {
 }
 
 impl Reason {
+    /// Returns a reason of which nothing else is known.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,

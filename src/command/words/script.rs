@@ -116,6 +116,7 @@ impl ScriptReader<'_> {
         }
         self.at += 1;
         self.skip_blanks();
+        // `name ()` begins the definition of a function.
         if let Some(name) = draft.command.words.last().cloned()
             && self.take(")")
         {

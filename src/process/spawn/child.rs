@@ -251,7 +251,8 @@ pub(super) fn encode_failure(failure: &StartFailure) -> Vec<u8> {
     report
 }
 
-/// Returns None if the pipe was closed without a report: the program was started, or the child died before.
+/// Returns the failure that a child has reported. Returns None if the pipe was closed without a report: the program was
+/// started, or the child died before.
 fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     let (kind, message) = report.split_first()?;
     Some(StartFailure {

@@ -360,6 +360,7 @@ impl Streams {
         let mut has_moved = false;
         for channel in Channel::ALL {
             if is_ready[channel] {
+                // Ready means that the reader has room for bytes that wait.
                 has_moved |= self.outputs[channel].has_unwritten();
                 has_moved |= self.read_output(channel, is_ready[channel.other()]);
             }
