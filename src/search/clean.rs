@@ -65,6 +65,14 @@ enum Parameters {
     Private,
 }
 
+/// The handling of a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    /// Not taken: the byte ends what came before, and has to be handled as text.
+    AsText,
+}
+
 /// Effect of a sequence on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
@@ -91,10 +99,9 @@ impl Cleaner {
                 rest = &special[self.take_whole(special)..];
             }
             if let Some((byte, after)) = rest.split_first() {
-                if self.is_taken(*byte) {
-                    rest = after;
-                } else {
-                    self.state = State::Text;
+                match self.take(*byte) {
+                    Taken::Yes => rest = after,
+                    Taken::AsText => self.state = State::Text,
                 }
             }
         }
@@ -134,8 +141,8 @@ impl Cleaner {
         }
     }
 
-    /// Takes what is special and most often there, if it is complete: CR LF, a blank, a color. Returns its length, or 0. A
-    /// shortcut: byte by byte the result is the same.
+    /// Takes CR LF, a blank or a color at once, if it is complete. Returns its length, or 0. A shortcut for the most common
+    /// cases: byte by byte the result is the same.
     fn take_whole(&mut self, special: &[u8]) -> usize {
         if self.after_cr {
             return 0;
@@ -158,27 +165,27 @@ impl Cleaner {
         }
     }
 
-    /// Takes the next byte, which is special or inside of something special. Returns false if the byte is text and ends
-    /// what came before.
-    fn is_taken(&mut self, byte: u8) -> bool {
+    /// Takes the next byte, which is special or inside of something special.
+    fn take(&mut self, byte: u8) -> Taken {
         match self.state {
-            State::Text => self.is_taken_in_text(byte),
-            State::Blank(begun, length) => self.is_taken_in_blank(byte, begun, length),
-            State::Escape => self.is_taken_after_escape(byte),
+            State::Text => self.take_in_text(byte),
+            State::Blank(begun, length) => self.take_in_blank(byte, begun, length),
+            State::Escape => self.take_after_escape(byte),
             State::Announced => match byte {
-                b' '..=b'/' => true,
+                b' '..=b'/' => Taken::Yes,
                 b'0'..=b'~' => self.take_end(Effect::Nothing),
-                _ => false,
+                _ => Taken::AsText,
             },
-            State::Control(parameters) => self.is_taken_in_control(byte, parameters),
+            State::Control(parameters) => self.take_in_control(byte, parameters),
             State::String {
                 ends_at_bell,
                 length,
-            } => self.is_taken_in_string(byte, ends_at_bell, length),
+            } => self.take_in_string(byte, ends_at_bell, length),
         }
     }
 
-    fn is_taken_in_text(&mut self, byte: u8) -> bool {
+    /// Takes a byte of text that begins something special.
+    fn take_in_text(&mut self, byte: u8) -> Taken {
         match byte {
             ESC => self.state = State::Escape,
             BACKSPACE => self.end_line(),
@@ -190,10 +197,11 @@ impl Cleaner {
             }
             _ => self.state = State::Blank([byte, 0], 1),
         }
-        true
+        Taken::Yes
     }
 
-    fn is_taken_in_blank(&mut self, byte: u8, [first, second]: [u8; 2], length: usize) -> bool {
+    /// Takes a byte of a character that may be a blank. `first` and `second` are its first bytes, `length` of which are there.
+    fn take_in_blank(&mut self, byte: u8, [first, second]: [u8; 2], length: usize) -> Taken {
         let (character, is_begun) = match length {
             1 => (&[first, byte][..], may_become_blank(&[first, byte])),
             _ => (&[first, second, byte][..], false),
@@ -205,18 +213,20 @@ impl Cleaner {
             self.state = State::Blank([first, byte], 2);
         } else {
             self.put_unfinished_blank();
-            return false;
+            return Taken::AsText;
         }
-        true
+        Taken::Yes
     }
 
+    /// Adds the bytes that were held back, as they are no blank.
     fn put_unfinished_blank(&mut self) {
         if let State::Blank(begun, length) = self.state {
             self.put(&begun[..length]);
         }
     }
 
-    fn is_taken_after_escape(&mut self, byte: u8) -> bool {
+    /// Takes the byte after ESC, which tells the kind of sequence.
+    fn take_after_escape(&mut self, byte: u8) -> Taken {
         match byte {
             ESC => {}
             b'[' => self.state = State::Control(Parameters::Zero),
@@ -230,37 +240,39 @@ impl Cleaner {
             // Index, next line, reverse index, restore the cursor, reset.
             b'D' | b'E' | b'M' | b'8' | b'c' => return self.take_end(Effect::EndsLine),
             b'0'..=b'~' | CANCEL | SUBSTITUTE => return self.take_end(Effect::Nothing),
-            _ => return false,
+            _ => return Taken::AsText,
         }
-        true
+        Taken::Yes
     }
 
-    fn is_taken_in_control(&mut self, byte: u8, parameters: Parameters) -> bool {
+    /// Takes a byte after `ESC [`: a parameter, or the end of the sequence.
+    fn take_in_control(&mut self, byte: u8, parameters: Parameters) -> Taken {
         self.state = State::Control(match (byte, parameters) {
             (ESC, _) => {
                 self.state = State::Escape;
-                return true;
+                return Taken::Yes;
             }
             (b'0' | b';' | b':', Parameters::Zero) => Parameters::Zero,
             (b'0'..=b';', Parameters::Zero | Parameters::Other) => Parameters::Other,
             (b' '..=b'?', _) => Parameters::Private,
             (b'@'..=b'~', _) => return self.take_end(effect(byte, parameters)),
             (CANCEL | SUBSTITUTE, _) => return self.take_end(Effect::Nothing),
-            _ => return false,
+            _ => return Taken::AsText,
         });
-        true
+        Taken::Yes
     }
 
-    fn is_taken_in_string(&mut self, byte: u8, ends_at_bell: bool, length: usize) -> bool {
+    /// Takes a byte of a string, such as a title, up to its end or to the limit.
+    fn take_in_string(&mut self, byte: u8, ends_at_bell: bool, length: usize) -> Taken {
         self.state = match byte {
             // The terminator is `ESC \`, and any other sequence ends the string as well.
             ESC => State::Escape,
             BELL if ends_at_bell => State::Text,
             CANCEL | SUBSTITUTE => State::Text,
-            b'\n' => return false,
+            b'\n' => return Taken::AsText,
             _ => {
                 if length == LONGEST_STRING {
-                    return false;
+                    return Taken::AsText;
                 }
                 State::String {
                     ends_at_bell,
@@ -268,18 +280,18 @@ impl Cleaner {
                 }
             }
         };
-        true
+        Taken::Yes
     }
 
     /// Takes the last byte of a sequence.
-    fn take_end(&mut self, effect: Effect) -> bool {
+    fn take_end(&mut self, effect: Effect) -> Taken {
         self.state = State::Text;
         match effect {
             Effect::Nothing => {}
             Effect::Blank => self.put(b" "),
             Effect::EndsLine => self.end_line(),
         }
-        true
+        Taken::Yes
     }
 }
 
@@ -341,11 +353,13 @@ fn is_blank(character: &[u8]) -> bool {
     }
 }
 
-/// The functions below have no branches, so that many bytes are examined at once.
+/// Returns true for one of [`BLANKS`] of two bytes. Like the functions below, without a branch, so that many bytes are
+/// examined at once.
 fn is_blank_of_two(first: u8, second: u8) -> bool {
     (first == 0xc2) & ((second == 0x85) | (second == 0xa0))
 }
 
+/// Returns true for one of [`BLANKS`] of three bytes.
 fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
     let general = third.wrapping_sub(0x80) <= 0x0a;
     let general = general | (third & 0xfe == 0xa8) | (third == 0xaf);
@@ -389,7 +403,8 @@ fn has_blank(bytes: &[u8]) -> bool {
     (0..rest.len()).any(is_at) || has_begun_blank(last)
 }
 
-/// Plain loops over an array, so that the compiler examines many bytes at once.
+/// Returns true if a blank begins in the group. A plain loop over an array, so that the compiler examines many bytes at
+/// once.
 fn has_blank_in(group: &[u8; GROUP_AND_REST]) -> bool {
     let mut any = 0;
     for at in 0..GROUP {

@@ -29,6 +29,7 @@ impl Lines {
         self.push_clean(b"\n", show);
     }
 
+    /// Shows the lines that a cleaned piece completes, and the parts of a long one.
     fn push_clean(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(part);

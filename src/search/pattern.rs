@@ -15,6 +15,14 @@ use super::clean::{BLANKS, spaces_for_blanks};
 /// Returns the expression of the list with this name.
 pub(crate) type List = fn(&str) -> String;
 
+/// The case of the text that is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextCase {
+    AsPrinted,
+    /// ASCII letters are made lowercase before the search.
+    Lowercase,
+}
+
 /// A regular expression over bytes, in the syntax of the crate `regex`. `.`, classes and `\b` are those of ASCII,
 /// unless the expression has characters or classes of Unicode, or says `(?u)`.
 #[derive(Debug, Clone)]
@@ -25,7 +33,7 @@ pub struct Pattern {
     /// As it is written. Parsed on first use if the expression is one of the program's own.
     written: OnceLock<Hir>,
     /// With both cases of each letter, if case is ignored.
-    hir: OnceLock<Hir>,
+    folded: OnceLock<Hir>,
     for_line: OnceLock<Option<Regex>>,
 }
 
@@ -67,7 +75,7 @@ impl Pattern {
             text,
             list,
             written,
-            hir: OnceLock::new(),
+            folded: OnceLock::new(),
             for_line: OnceLock::new(),
         }
     }
@@ -82,11 +90,12 @@ impl Pattern {
         self.written.get_or_init(|| parse_known(&self.text))
     }
 
-    fn hir(&self) -> &Hir {
+    /// Returns the expression with its lists and, if case is ignored, with both cases of each letter.
+    fn folded(&self) -> &Hir {
         let Some(list) = self.list else {
             return self.written();
         };
-        self.hir
+        self.folded
             .get_or_init(|| ignoring_case(&with_lists(self.written(), list)))
     }
 
@@ -100,10 +109,10 @@ impl Pattern {
         }
     }
 
-    /// Returns the form for a block of lines, with ASCII letters in lowercase if `is_lowercase`. The form matches in
-    /// every line in which the expression matches, and perhaps in others.
-    pub(super) fn for_block(&self, is_lowercase: bool) -> Hir {
-        block_form(self.hir(), is_lowercase)
+    /// Returns the form for a block of lines, whose text is searched in this case. The form matches in every line in which
+    /// the expression matches, and perhaps in others.
+    pub(super) fn for_block(&self, case: TextCase) -> Hir {
+        block_form(self.folded(), case)
     }
 
     /// Returns true if the user ignores case, so that a search in lowercase pays off. Texts of presets are too common.
@@ -116,6 +125,7 @@ impl Pattern {
         self.for_line.get_or_init(|| self.build_for_line()).as_ref()
     }
 
+    /// Builds the engine for one line; None if it would be too large.
     fn build_for_line(&self) -> Option<Regex> {
         let config = Regex::config()
             .utf8_empty(false)
@@ -123,7 +133,7 @@ impl Pattern {
             .hybrid(false);
         Regex::builder()
             .configure(config)
-            .build_from_hir(self.hir())
+            .build_from_hir(self.folded())
             .ok()
     }
 }
@@ -207,15 +217,18 @@ fn is_name_of_escape(name: &str) -> bool {
 
 /// Rewrites an expression for blocks: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
 /// boundaries, which no fast engine has, hold everywhere.
-fn block_form(hir: &Hir, is_lowercase: bool) -> Hir {
-    map_leaves(hir, &|leaf| leaf_for_block(leaf, is_lowercase))
+fn block_form(hir: &Hir, case: TextCase) -> Hir {
+    map_leaves(hir, &|leaf| leaf_for_block(leaf, case))
 }
 
-fn leaf_for_block(leaf: &Hir, is_lowercase: bool) -> Hir {
+/// Rewrites a literal, class or assertion for blocks.
+fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
-        HirKind::Literal(literal) if is_lowercase => Hir::literal(literal.0.to_ascii_lowercase()),
-        HirKind::Class(class) => Hir::class(class_for_block(class.clone(), is_lowercase)),
+        HirKind::Literal(literal) if case == TextCase::Lowercase => {
+            Hir::literal(literal.0.to_ascii_lowercase())
+        }
+        HirKind::Class(class) => Hir::class(class_for_block(class.clone(), case)),
         HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartLF),
         HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
@@ -256,6 +269,7 @@ pub(super) fn ignoring_case(hir: &Hir) -> Hir {
     })
 }
 
+/// Returns an expression that matches both cases of a byte.
 fn both_cases(byte: u8) -> Hir {
     let cases = [byte.to_ascii_uppercase(), byte.to_ascii_lowercase()];
     if cases[0] == cases[1] {
@@ -283,14 +297,15 @@ fn with_spaces(leaf: &Hir) -> Hir {
     }
 }
 
-/// Removes `\n` from a class. If the text is searched in lowercase, adds the other case of each letter, then removes
-/// uppercase letters of ASCII.
-fn class_for_block(mut class: Class, is_lowercase: bool) -> Class {
-    if is_lowercase {
+/// Removes from a class what the text of a block never holds: `\n`, and uppercase letters of ASCII if the text is in
+/// lowercase. Lowercase letters then stand for both cases.
+fn class_for_block(mut class: Class, case: TextCase) -> Class {
+    let mut absent = vec![(b'\n', b'\n')];
+    if case == TextCase::Lowercase {
         class.case_fold_simple();
+        absent.push((b'A', b'Z'));
     }
-    let uppercase = is_lowercase.then_some((b'A', b'Z'));
-    let absent = [(b'\n', b'\n')].into_iter().chain(uppercase);
+    let absent = absent.into_iter();
     match &mut class {
         Class::Unicode(class) => {
             let ranges =

@@ -20,7 +20,7 @@ use regex_automata::{Input, meta::Regex, nfa::thompson::WhichCaptures};
 use regex_syntax::hir::Hir;
 
 use super::clean::Cleaner;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, TextCase};
 use super::sieve::{Built, Sieve};
 
 /// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
@@ -56,8 +56,8 @@ pub struct Patterns {
     pub list: Vec<Pattern>,
     first: OnceLock<Option<Engine>>,
     sieve: OnceLock<Option<Arc<Sieve>>>,
-    /// Bytes of each stream that are searched without an engine; 0 if there is no sieve.
-    short: usize,
+    /// Leading bytes of each stream that the sieve searches in place of an engine; 0 if there is no sieve.
+    sieved_bytes: usize,
     /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
     block: usize,
     window: usize,
@@ -67,8 +67,8 @@ pub struct Patterns {
 #[derive(Debug, Clone)]
 struct Engine {
     regex: Regex,
-    /// Text is searched in lowercase, as patterns ignore case and the prefilter would otherwise have too many texts.
-    is_lowercase: bool,
+    /// Lowercase if patterns ignore case, as the prefilter would otherwise have too many texts.
+    case: TextCase,
 }
 
 /// Called with the index of a pattern and the text of its first match.
@@ -93,6 +93,7 @@ pub struct Scanner {
 }
 
 impl Patterns {
+    /// Limits the work of a call by the size of all patterns.
     pub fn new(list: Vec<Pattern>) -> Self {
         let places = list
             .iter()
@@ -104,7 +105,7 @@ impl Patterns {
             // before the command starts.
             let _ = RandomState::new();
         }
-        let short = if list.iter().any(|pattern| pattern.list().is_some()) {
+        let sieved_bytes = if list.iter().any(|pattern| pattern.list().is_some()) {
             SHORT
         } else {
             0
@@ -113,14 +114,15 @@ impl Patterns {
             list,
             first: OnceLock::new(),
             sieve: OnceLock::new(),
-            short,
+            sieved_bytes,
             block,
             window: block.max(LEAST_WINDOW),
         }
     }
 
+    /// Returns the sieve, if the patterns are many enough for one.
     fn sieve(&self) -> Option<Arc<Sieve>> {
-        if self.short == 0 {
+        if self.sieved_bytes == 0 {
             return None;
         }
         let sieve = || Sieve::new(&self.list).map(Arc::new);
@@ -140,11 +142,14 @@ impl Patterns {
 }
 
 impl Engine {
+    /// Builds the engine; None if it would be too large.
     fn new(patterns: &[&Pattern]) -> Option<Engine> {
-        let is_lowercase = patterns.iter().any(|pattern| pattern.user_ignores_case());
-        let forms = patterns
-            .iter()
-            .map(|pattern| pattern.for_block(is_lowercase));
+        let case = if patterns.iter().any(|pattern| pattern.user_ignores_case()) {
+            TextCase::Lowercase
+        } else {
+            TextCase::AsPrinted
+        };
+        let forms = patterns.iter().map(|pattern| pattern.for_block(case));
         let form = Hir::alternation(forms.collect());
         // [`MOST_PLACES`] limits the size.
         let config = Regex::config()
@@ -156,24 +161,23 @@ impl Engine {
             .configure(config)
             .build_from_hir(&form)
             .ok()?;
-        Some(Engine {
-            regex,
-            is_lowercase,
-        })
+        Some(Engine { regex, case })
     }
 
     /// Returns true if a pattern may match in this part of a text.
     fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
-        if self.is_lowercase {
-            let text = text.to_ascii_lowercase();
-            self.regex.is_match(Input::new(&text).range(part))
-        } else {
-            self.regex.is_match(Input::new(text).range(part))
+        match self.case {
+            TextCase::AsPrinted => self.regex.is_match(Input::new(text).range(part)),
+            TextCase::Lowercase => {
+                let text = text.to_ascii_lowercase();
+                self.regex.is_match(Input::new(&text).range(part))
+            }
         }
     }
 }
 
 impl Scanner {
+    /// Begins the search for all patterns in a new stream.
     pub fn new(patterns: Arc<Patterns>) -> Self {
         Self {
             open: vec![true; patterns.list.len()],
@@ -212,6 +216,7 @@ impl Scanner {
         }
     }
 
+    /// Searches the next cleaned bytes: blocks of whole lines, or line by line if a line is unfinished.
     fn push_clean(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
             let block = &bytes[..bytes.len().min(self.patterns.block)];
@@ -268,7 +273,7 @@ impl Scanner {
 
     /// Searches whole lines, or this part of one line, for matches that begin before `limit`.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
-        if self.searched < self.patterns.short && self.built.count() < MOST_BUILT {
+        if self.searched < self.patterns.sieved_bytes && self.built.count() < MOST_BUILT {
             self.searched += text.len();
             for line in text.split(|byte| *byte == b'\n') {
                 self.search_line(line, part_of(line, &part), limit, found);

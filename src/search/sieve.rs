@@ -21,20 +21,23 @@ const LONGEST: usize = 12;
 /// Most expressions that [`Built`] keeps.
 const MOST_KEPT: usize = 64;
 
+/// All expressions, and an automaton for their literals.
 #[derive(Debug)]
 pub(super) struct Sieve {
     literals: AhoCorasick,
     /// One for each pattern.
     trees: Vec<Tree>,
-    /// The patterns that each literal is in, sorted, and those that may match without any.
+    /// For each literal the patterns that it is in, sorted.
     patterns_of: Vec<Vec<usize>>,
-    without: Vec<usize>,
+    /// The patterns that may match in a line without any literal.
+    without_literals: Vec<usize>,
 }
 
+/// An expression with its literals as leaves.
 #[derive(Debug)]
 struct Tree {
     top: Node,
-    /// The literals in it, sorted.
+    /// The numbers of its literals, sorted.
     literals: Vec<usize>,
     ignores_case: bool,
 }
@@ -42,19 +45,21 @@ struct Tree {
 #[derive(Debug)]
 enum Node {
     /// Needs no literal.
-    Kept(Hir),
+    NeedsNothing(Hir),
     /// Needs the literal of this number.
     Literal(Hir, usize),
+    /// A sequence: needs what each of its parts needs.
     All(Vec<Node>),
+    /// An alternation: needs what one of its branches needs.
     Any(Vec<Node>),
     Repeated(Repetition, Box<Node>),
     /// A list that many expressions share.
     List(Arc<Node>),
 }
 
-/// Makes trees.
+/// Builds the trees, and numbers the literals in them.
 #[derive(Default)]
-struct Planter {
+struct TreeBuilder {
     /// The numbers of literals, in lowercase.
     numbers: HashMap<Vec<u8>, usize>,
     lists: HashMap<String, Arc<Node>>,
@@ -63,21 +68,21 @@ struct Planter {
 impl Sieve {
     /// Returns `None` if there are too many literals.
     pub(super) fn new(patterns: &[Pattern]) -> Option<Self> {
-        let mut planter = Planter::default();
+        let mut builder = TreeBuilder::default();
         let trees: Vec<Tree> = patterns
             .iter()
-            .map(|pattern| planter.tree(pattern))
+            .map(|pattern| builder.build_tree(pattern))
             .collect();
-        let mut patterns_of = vec![Vec::new(); planter.numbers.len()];
+        let mut patterns_of = vec![Vec::new(); builder.numbers.len()];
         for (index, tree) in trees.iter().enumerate() {
             for literal in &tree.literals {
                 patterns_of[*literal].push(index);
             }
         }
-        let without = (0..trees.len())
-            .filter(|index| trees[*index].top.is_left(&[]))
+        let without_literals = (0..trees.len())
+            .filter(|index| trees[*index].top.may_match(&[]))
             .collect();
-        let mut texts: Vec<(Vec<u8>, usize)> = planter.numbers.into_iter().collect();
+        let mut texts: Vec<(Vec<u8>, usize)> = builder.numbers.into_iter().collect();
         texts.sort_unstable_by_key(|(_, number)| *number);
         let literals = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -89,7 +94,7 @@ impl Sieve {
             literals,
             trees,
             patterns_of,
-            without,
+            without_literals,
         })
     }
 
@@ -107,16 +112,22 @@ impl Sieve {
         let of_literals = literals
             .iter()
             .flat_map(|number| &self.patterns_of[*number]);
-        let mut patterns: Vec<usize> = self.without.iter().chain(of_literals).copied().collect();
+        let mut patterns: Vec<usize> = self
+            .without_literals
+            .iter()
+            .chain(of_literals)
+            .copied()
+            .collect();
         patterns.sort_unstable();
         patterns.dedup();
         patterns
     }
 }
 
-impl Planter {
-    fn tree(&mut self, pattern: &Pattern) -> Tree {
-        let top = self.node(pattern.written(), pattern.list());
+impl TreeBuilder {
+    /// Builds the tree of a pattern.
+    fn build_tree(&mut self, pattern: &Pattern) -> Tree {
+        let top = self.build_node(pattern.written(), pattern.list());
         let mut literals = Vec::new();
         top.add_literals(&mut literals);
         literals.sort_unstable();
@@ -128,37 +139,43 @@ impl Planter {
         }
     }
 
-    fn node(&mut self, hir: &Hir, list: Option<List>) -> Node {
+    /// Builds the node of a part of an expression. `list` has the lists that it may name.
+    fn build_node(&mut self, hir: &Hir, list: Option<List>) -> Node {
         match hir.kind() {
-            HirKind::Literal(literal) => self.literal(hir.clone(), &literal.0),
+            HirKind::Literal(literal) => self.build_literal(hir.clone(), &literal.0),
             HirKind::Capture(group) => match (name_of_list(group), list) {
-                (Some(name), Some(list)) => Node::List(self.list(name, list)),
-                _ => self.node(&group.sub, list),
+                (Some(name), Some(list)) => Node::List(self.shared_list(name, list)),
+                _ => self.build_node(&group.sub, list),
             },
-            HirKind::Concat(parts) => self.sequence(parts, list),
-            HirKind::Alternation(parts) => {
-                Node::Any(parts.iter().map(|part| self.node(part, list)).collect())
-            }
+            HirKind::Concat(parts) => self.build_sequence(parts, list),
+            HirKind::Alternation(parts) => Node::Any(
+                parts
+                    .iter()
+                    .map(|part| self.build_node(part, list))
+                    .collect(),
+            ),
             HirKind::Repetition(repetition) if repetition.min > 0 => {
-                let sub = self.node(&repetition.sub, list);
+                let sub = self.build_node(&repetition.sub, list);
                 Node::Repeated(repetition.clone(), Box::new(sub))
             }
-            _ => Node::Kept(hir.clone()),
+            _ => Node::NeedsNothing(hir.clone()),
         }
     }
 
-    fn list(&mut self, name: &str, list: List) -> Arc<Node> {
+    /// Returns the node of a list, which is built once for all expressions that name it.
+    fn shared_list(&mut self, name: &str, list: List) -> Arc<Node> {
         if let Some(node) = self.lists.get(name) {
             return Arc::clone(node);
         }
-        let node = Arc::new(self.node(&parse_known(&list(name)), Some(list)));
+        let node = Arc::new(self.build_node(&parse_known(&list(name)), Some(list)));
         self.lists.insert(name.to_owned(), Arc::clone(&node));
         node
     }
 
-    fn literal(&mut self, hir: Hir, text: &[u8]) -> Node {
+    /// Returns the node of a literal. A short one is in too many lines to sift by it.
+    fn build_literal(&mut self, hir: Hir, text: &[u8]) -> Node {
         if text.len() < SHORTEST {
-            return Node::Kept(hir);
+            return Node::NeedsNothing(hir);
         }
         let text = text[..text.len().min(LONGEST)].to_ascii_lowercase();
         let next = self.numbers.len();
@@ -166,7 +183,7 @@ impl Planter {
     }
 
     /// Joins neighbours that are literals, as the letters of an expression that ignores case are.
-    fn sequence(&mut self, parts: &[Hir], list: Option<List>) -> Node {
+    fn build_sequence(&mut self, parts: &[Hir], list: Option<List>) -> Node {
         let mut nodes = Vec::new();
         let mut rest = parts;
         while !rest.is_empty() {
@@ -174,9 +191,9 @@ impl Planter {
             let count = letters.len().max(1);
             let (joined, after) = rest.split_at(count);
             nodes.push(if letters.is_empty() {
-                self.node(&joined[0], list)
+                self.build_node(&joined[0], list)
             } else {
-                self.literal(Hir::concat(joined.to_vec()), &letters.concat())
+                self.build_literal(Hir::concat(joined.to_vec()), &letters.concat())
             });
             rest = after;
         }
@@ -185,9 +202,9 @@ impl Planter {
 }
 
 impl Tree {
-    /// Builds what is left of the expression in a line with these literals.
+    /// Builds the part of the expression that may match in a line with these literals.
     fn build(&self, literals: &[usize]) -> Option<Regex> {
-        let left = self.top.left(literals)?;
+        let left = self.top.remainder(literals)?;
         let left = if self.ignores_case {
             ignoring_case(&left)
         } else {
@@ -205,9 +222,10 @@ impl Tree {
 }
 
 impl Node {
+    /// Adds the numbers of the literals in this node.
     fn add_literals(&self, numbers: &mut Vec<usize>) {
         match self {
-            Self::Kept(_) => {}
+            Self::NeedsNothing(_) => {}
             Self::Literal(_, number) => numbers.push(*number),
             Self::All(nodes) | Self::Any(nodes) => {
                 nodes.iter().for_each(|node| node.add_literals(numbers));
@@ -217,24 +235,24 @@ impl Node {
         }
     }
 
-    /// Returns true if something of it is left in a line with these literals.
-    fn is_left(&self, literals: &[usize]) -> bool {
+    /// Returns true if the expression of this node may match in a line with these literals.
+    fn may_match(&self, literals: &[usize]) -> bool {
         match self {
-            Self::Kept(_) => true,
+            Self::NeedsNothing(_) => true,
             Self::Literal(_, number) => literals.binary_search(number).is_ok(),
-            Self::All(nodes) => nodes.iter().all(|node| node.is_left(literals)),
-            Self::Any(nodes) => nodes.iter().any(|node| node.is_left(literals)),
-            Self::Repeated(_, node) => node.is_left(literals),
-            Self::List(node) => node.is_left(literals),
+            Self::All(nodes) => nodes.iter().all(|node| node.may_match(literals)),
+            Self::Any(nodes) => nodes.iter().any(|node| node.may_match(literals)),
+            Self::Repeated(_, node) => node.may_match(literals),
+            Self::List(node) => node.may_match(literals),
         }
     }
 
-    /// Returns what is left of it in a line with these literals.
-    fn left(&self, literals: &[usize]) -> Option<Hir> {
-        let left = |node: &Node| node.left(literals);
+    /// Returns the part of this node's expression that may match in a line with these literals.
+    fn remainder(&self, literals: &[usize]) -> Option<Hir> {
+        let left = |node: &Node| node.remainder(literals);
         match self {
-            Self::Kept(hir) => Some(hir.clone()),
-            Self::Literal(hir, _) => self.is_left(literals).then(|| hir.clone()),
+            Self::NeedsNothing(hir) => Some(hir.clone()),
+            Self::Literal(hir, _) => self.may_match(literals).then(|| hir.clone()),
             Self::All(nodes) => {
                 let parts: Option<Vec<Hir>> = nodes.iter().map(left).collect();
                 parts.map(Hir::concat)
@@ -244,10 +262,10 @@ impl Node {
                 (!parts.is_empty()).then(|| Hir::alternation(parts))
             }
             Self::Repeated(repetition, node) => Some(Hir::repetition(Repetition {
-                sub: Box::new(node.left(literals)?),
+                sub: Box::new(node.remainder(literals)?),
                 ..repetition.clone()
             })),
-            Self::List(node) => node.left(literals),
+            Self::List(node) => node.remainder(literals),
         }
     }
 }
@@ -271,10 +289,10 @@ fn literal(hir: &Hir) -> Option<Vec<u8>> {
     }
 }
 
-/// What was built for the lines of one stream.
+/// The expressions that were built for the lines of one stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Built {
-    /// By pattern, and by those of its literals that the line had.
+    /// The key is a pattern, and those of its literals that the line had.
     kept: HashMap<(usize, Vec<usize>), Option<Regex>>,
     count: usize,
 }
@@ -285,7 +303,7 @@ impl Built {
         self.count
     }
 
-    /// Returns what is left of a pattern in a line with these literals, or `None` if nothing of it can match.
+    /// Returns the part of a pattern that may match in a line with these literals, or `None` if no part can.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,
@@ -293,7 +311,7 @@ impl Built {
         literals: &[usize],
     ) -> Option<&Regex> {
         let tree = &sieve.trees[pattern];
-        if !tree.top.is_left(literals) {
+        if !tree.top.may_match(literals) {
             return None;
         }
         let is_its_own = |number: &&usize| tree.literals.binary_search(number).is_ok();

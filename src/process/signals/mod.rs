@@ -86,6 +86,7 @@ pub(crate) enum SignalClass {
 }
 
 impl Received {
+    /// Classifies a signal.
     pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,

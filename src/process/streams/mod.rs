@@ -111,6 +111,7 @@ impl Streams {
         })
     }
 
+    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart.
     fn are_streamed_to_one_file(&self) -> bool {
         self.is_same_file
             && !self.options.pty

@@ -20,6 +20,7 @@ const SPARE: usize = 64;
 /// Most readings of a list that outgrows its buffer.
 const MOST_READINGS: usize = 8;
 
+/// Returns all processes of the system.
 pub(crate) fn list() -> Option<Vec<Process>> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_ALL];
     for _ in 0..MOST_READINGS {
@@ -89,6 +90,7 @@ pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
     room_by_event(fd).unwrap_or(0).max(libc::PIPE_BUF)
 }
 
+/// Returns the room that the kernel reports for a pipe or socket.
 fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
     let event = |flags| {
         let number = usize::try_from(fd.as_raw_fd()).unwrap_or_default();
@@ -122,6 +124,7 @@ pub(crate) fn terminal_path() -> PathBuf {
         .unwrap_or_else(|| "/dev/tty".into())
 }
 
+/// Returns the path of a terminal with this device number.
 fn device_path(device: i32) -> Option<PathBuf> {
     // SAFETY: the call returns a string that lives until the next one of this thread, the only one, or null.
     let name = unsafe {

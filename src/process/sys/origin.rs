@@ -61,6 +61,8 @@ pub(crate) fn origin(
     }
 }
 
+/// Returns true if the terminal sent the signal to a whole group. Systems that do not mark such signals show it by the
+/// place of this process.
 fn is_by_terminal(senders: Senders, evidence: Evidence, place: impl FnOnce() -> Place) -> bool {
     let signal = evidence.signal;
     match senders {

@@ -62,6 +62,7 @@ impl<'a> Wanted<'a> {
         true
     }
 
+    /// Waits until a descriptor is ready or the time is up.
     fn select(&mut self, left: Option<Duration>) -> nix::Result<()> {
         // Rounded up, as the caller would come again.
         let mut timeout = left.map(|left| {
@@ -73,6 +74,7 @@ impl<'a> Wanted<'a> {
         Ok(())
     }
 
+    /// Returns the events of a descriptor that have come.
     fn events(&self, fd: &PollFd<'_>) -> PollFlags {
         let mut events = PollFlags::empty();
         if self.to_read.contains(fd.as_fd()) {

@@ -15,6 +15,7 @@ pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
+/// Writes all of a text to a descriptor.
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
         let written = uninterrupted(|| write(inherited(fd), bytes))?;

@@ -242,6 +242,7 @@ impl Pty {
         }
     }
 
+    /// Reads what is typed on our terminal, while backoff is in its foreground.
     fn read_keys(&mut self) {
         // A shell takes the terminal as soon as one process of the job has stopped, and may give it back.
         if !may_use(stdio::IN) {

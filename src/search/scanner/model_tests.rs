@@ -116,8 +116,8 @@ proptest! {
         }
         let short_blocks = Patterns { block, ..set.clone() };
         prop_assert_eq!(&scanned(short_blocks, &stream, &sizes), &expected);
-        for short in [usize::MAX, block] {
-            let sifted = Patterns { short, ..set.clone() };
+        for sieved_bytes in [usize::MAX, block] {
+            let sifted = Patterns { sieved_bytes, ..set.clone() };
             prop_assert_eq!(&scanned(sifted, &stream, &sizes), &expected);
         }
     }
@@ -137,7 +137,7 @@ proptest! {
         if expected.iter().all(|(_, found)| found.len() <= eighth) {
             let windows = Patterns { window: 8 * eighth, ..set(&patterns) };
             prop_assert_eq!(&scanned(windows.clone(), &stream, &[size]), &expected);
-            let sifted = Patterns { short: usize::MAX, ..windows };
+            let sifted = Patterns { sieved_bytes: usize::MAX, ..windows };
             prop_assert_eq!(&scanned(sifted, &stream, &[size]), &expected);
         }
     }
