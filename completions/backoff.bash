@@ -211,7 +211,7 @@ _backoff() {
                     return 0
                     ;;
                 --for)
-                    COMPREPLY=($(compgen -W "auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv wget wrangler yarn zypper" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper" -- "${cur}"))
                     return 0
                     ;;
                 --match-on)
@@ -547,7 +547,7 @@ fi
 # Completes COMMAND, which begins with word $1, as if backoff were not there; after --list-presets, the names of presets.
 _backoff_command() {
     if [[ $presets ]]; then
-        COMPREPLY=($(compgen -W 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv wget wrangler yarn zypper' -- "${COMP_WORDS[COMP_CWORD]}"))
+        COMPREPLY=($(compgen -W 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper' -- "${COMP_WORDS[COMP_CWORD]}"))
     elif declare -F _comp_command_offset >/dev/null; then
         _comp_command_offset "$1"
     elif declare -F _command_offset >/dev/null; then

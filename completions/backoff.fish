@@ -18,7 +18,7 @@ function __backoff_command
     set -l place $status
     set -l cur (commandline -ct)
     if test $place -eq 3
-        string split ' ' -- 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv wget wrangler yarn zypper'
+        string split ' ' -- 'ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper'
     else if test $place -lt 2
         # A word with a dash would be completed with programs that have one in their names.
         test -z "$words"
@@ -96,7 +96,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d '
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Permanent if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides if a failure is transient' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-if -d 'Shell command that decides if an attempt succeeded' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool: curl, ssh, ...; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv wget wrangler yarn zypper)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool: curl, ssh, ...; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Streams that rules and predicates examine' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
