@@ -151,7 +151,7 @@ ANSIBLE_HOSTS = "target ansible_host={host} ansible_port={port} ansible_user=a a
 ANSIBLE_PLAY = "- hosts: all\n  gather_facts: false\n  tasks: [{ansible.builtin.raw: 'true'}]\n"
 SSH_FLAGS = "-F /dev/null -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=2 -o BatchMode=yes"
 TCP_ONLY = ("cut", "503", "429", "tls-cut", "404", "401", "self-signed", "wrong-host")
-DNF = "dnf -q -y --setopt=reposdir=/dev/null --setopt=cachedir={home}/cache --setopt=logdir={home} --setopt=timeout=2 --setopt=retries=1 --setopt=sslcacert={ca} --setopt=persistdir={home}/p --installroot={home}/root --releasever=1 --disablerepo=* --repofrompath=here,{base}/rpm"
+DNF = "dnf -y --setopt=reposdir=/dev/null --setopt=cachedir={home}/cache --setopt=logdir={home} --setopt=timeout=2 --setopt=retries=1 --setopt=skip_if_unavailable=false --setopt=sslcacert={ca} --setopt=persistdir={home}/p --installroot={home}/root --releasever=1 --disablerepo=* --repofrompath=here,{base}/rpm"
 PACMAN = """[options]
 Architecture = auto
 SigLevel = Never
