@@ -115,11 +115,18 @@ fn heads() -> &'static str {
     &TABLE[..memmem::find(TABLE.as_bytes(), b"\tlist\t").unwrap_or(TABLE.len())]
 }
 
-/// Returns the lines of presets that hold this word.
+/// Returns the lines of presets that hold this word between blanks.
 fn heads_with(word: &str) -> impl Iterator<Item = &'static str> + use<> {
     // No word would be everywhere.
     let heads = if word.is_empty() { "" } else { heads() };
-    let places: Vec<usize> = memmem::find_iter(heads.as_bytes(), word).collect();
+    let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let is_whole = |at: &usize| {
+        let bytes = heads.as_bytes();
+        is_blank(bytes[..*at].last()) && is_blank(bytes.get(at + word.len()))
+    };
+    let places: Vec<usize> = memmem::find_iter(heads.as_bytes(), word)
+        .filter(is_whole)
+        .collect();
     places.into_iter().map(move |at| {
         let begin = heads[..at].rfind('\n').map_or(0, |end| end + 1);
         heads[begin..].lines().next().unwrap_or_default()
