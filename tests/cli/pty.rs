@@ -11,7 +11,7 @@ use crate::common::process::{descendants_named, is_alive, parent_of, state, stop
 use crate::common::pty::{
     CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
 };
-use crate::common::{Ends, backoff, clean, eventually, probe, send};
+use crate::common::{Ends, HIGHEST, backoff, clean, eventually, probe, send};
 
 #[test]
 fn on_a_terminal_all_three_are_one_of_its_size() {
@@ -82,7 +82,7 @@ fn a_window_that_changes_is_one_winch() {
     // backoff forwards SIGPWR after the SIGWINCH that came before it, and the probe reads signals in the order of their
     // numbers.
     let winches = |terminal: &mut Terminal| {
-        send(backoff, Signal::SIGPWR);
+        send(backoff, HIGHEST);
         terminal.expect("30\r\n").matches("28\r\n").count()
     };
     // stty sets rows and columns one after the other, so the command may get two SIGWINCH.

@@ -8,8 +8,8 @@ use crate::common::process::{
     children_of, hears_signals, is_alive, is_named, sleeping_child, state,
 };
 use crate::common::{
-    Ends, IS_PORTABLE, Live, backoff, clean, eventually, in_time, probe, send, shell, sleep_until,
-    within,
+    Ends, HIGHEST, IS_PORTABLE, Live, backoff, clean, eventually, in_time, probe, send, shell,
+    sleep_until, within,
 };
 
 const ENDING: [Signal; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
@@ -423,14 +423,17 @@ fn the_ci_way_of_cancelling_ends_everything() {
 #[test]
 fn a_command_is_signalled_once_in_its_group_and_out_of_it() {
     let script = "$| = 1; $SIG{$_} = sub { $got++ } for qw(TERM INT HUP QUIT USR1); \
-                  $SIG{PWR} = sub { print \"$got\\n\"; exit 5 }; eval shift; print \"ready\\n\"; sleep 1 while 1";
+                  $SIG{HIGHEST} = sub { print \"$got\\n\"; exit 5 }; eval shift; print \"ready\\n\"; sleep 1 while 1";
+    let script = script.replace("HIGHEST", &HIGHEST.as_str()["SIG".len()..]);
     for leaves in ["", "setpgrp(0, getppid())"] {
         for signal in ENDING.into_iter().chain([SIGUSR1]) {
-            let mut live = backoff("-n 1 -qq -- perl -e").args([script, leaves]).live();
+            let mut live = backoff("-n 1 -qq -- perl -e")
+                .args([script.as_str(), leaves])
+                .live();
             live.expect_line("ready");
             live.signal(signal);
             // backoff forwards signals in order, and perl handles those of lower numbers first.
-            live.signal(SIGPWR);
+            live.signal(HIGHEST);
             live.code(5).stdout("1\n");
         }
     }

@@ -51,6 +51,12 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
 pub static IS_PORTABLE: LazyLock<bool> =
     LazyLock::new(|| cfg!(not(target_os = "linux")) || BIN.contains("/portable/"));
 
+/// The signal with the highest number that has a name and is no fault.
+#[cfg(target_os = "linux")]
+pub const HIGHEST: Signal = Signal::SIGPWR;
+#[cfg(not(target_os = "linux"))]
+pub const HIGHEST: Signal = Signal::SIGUSR2;
+
 /// Returns the seconds that a command sleeps unless backoff ends it. Few in a portable build, where the command
 /// survives a KILL of backoff.
 pub fn long_sleep() -> u32 {
