@@ -30,6 +30,12 @@ enum Risk {
     MayCall,
 }
 
+/// A call, and the facts about its request.
+struct JudgedCall<'c> {
+    call: &'c Call,
+    request: RequestFacts,
+}
+
 /// How much proof of a client there has to be before unknown code counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
@@ -61,16 +67,16 @@ impl Requests {
 
     /// Returns the first request of a client that sends something, as far as the words show.
     pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
-        let requests = self.requests(client).into_iter();
-        let mut named = requests.filter(|(call, _)| call.certainty == Certainty::Named);
-        named.find_map(|(call, request)| {
-            let option = request.sends?;
-            Some(Finding {
-                what: format!("{client} {option}"),
-                place: call.place.clone(),
-                risk: Risk::Sends,
-            })
-        })
+        for JudgedCall { call, request } in self.judged_calls(client) {
+            if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {
+                return Some(Finding {
+                    what: format!("{client} {option}"),
+                    place: call.place.clone(),
+                    risk: Risk::Sends,
+                });
+            }
+        }
+        None
     }
 
     /// Returns the first request of a client that sends something or may do so.
@@ -79,7 +85,7 @@ impl Requests {
         if !is_named {
             return self.sending(client);
         }
-        for (call, request) in self.requests(client) {
+        for JudgedCall { call, request } in self.judged_calls(client) {
             let (word, risk) = match (request.sends, request.may_send) {
                 (Some(option), _) => (option, Risk::Sends),
                 (None, Some(Suspicion::Hides(option))) => (option, Risk::Sends),
@@ -101,7 +107,7 @@ impl Requests {
     }
 
     /// Returns the calls of a client without a fixed Idempotency-Key.
-    fn requests(&self, client: &str) -> Vec<(&Call, RequestFacts)> {
+    fn judged_calls(&self, client: &str) -> Vec<JudgedCall<'_>> {
         let mut requests = Vec::new();
         // The values of variables may differ between attempts, and the key with them.
         let mut keys: BTreeMap<usize, Option<String>> = BTreeMap::new();
@@ -111,9 +117,9 @@ impl Requests {
             if *key != request.key {
                 *key = None;
             }
-            requests.push((call, request));
+            requests.push(JudgedCall { call, request });
         }
-        requests.retain(|(call, _)| keys.get(&call.id).is_none_or(Option::is_none));
+        requests.retain(|judged| keys.get(&judged.call.id).is_none_or(Option::is_none));
         requests
     }
 }

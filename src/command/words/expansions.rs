@@ -153,6 +153,7 @@ impl ScriptReader<'_> {
     fn read_parameter(&mut self, quoting: Quoting) -> Parameter {
         let prefix = self.read_prefix();
         let mut name = self.read_name();
+        // `${12}` is one parameter, while `$12` is `$1` and `2`.
         while let Some(c) = self.peek().filter(|c| is_name_char(*c)) {
             self.at += 1;
             name.push(c);

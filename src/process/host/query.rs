@@ -41,7 +41,7 @@ impl Query {
         question: Question,
         time: Duration,
     ) -> io::Result<Query> {
-        // All queries need it, and what a child reads is gone with the child.
+        // All queries need the certificates, and those that a child reads are gone with the child.
         store.load_certificates();
         let began = now();
         let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, || {
