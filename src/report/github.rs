@@ -42,6 +42,7 @@ pub(super) fn group(
         // A signal or a fault may end the run first.
         Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
+            // A command has to begin a line. backoff itself ends the last line of output that it sees.
             let line_feed = match last_output {
                 LastOutput::Seen => "",
                 LastOutput::Unseen => "\n",

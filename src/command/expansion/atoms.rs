@@ -13,16 +13,19 @@ pub(crate) enum Atom {
     Break,
 }
 
+/// Returns the atoms of a literal text.
 pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     text.iter()
         .map(|symbol| Atom::Symbol(*symbol, quoting))
         .collect()
 }
 
-/// Returns the atoms of the value of a variable.
+/// Returns the atoms of the value of a variable, whose unknown parts allow more or less in quotes and outside of them.
 pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     let converted = text.iter().map(|symbol| match (symbol, quoting) {
+        // `"$URL"` is one word, and trusted to begin no option.
         (Symbol::Unknown(Doubt::AnyWords), Quoting::Quoted) => Symbol::Unknown(Doubt::TrustedPart),
+        // A shell splits it at blanks that the part may hold.
         (Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart), Quoting::Unquoted) => {
             Symbol::Unknown(Doubt::AnyWords)
         }

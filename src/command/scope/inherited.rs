@@ -49,6 +49,7 @@ fn set_by_backoff(name: &str) -> Vec<Symbols> {
     match name {
         "BACKOFF_ROOT_ID" | "BACKOFF_RUN_ID" => vec![unknown(Doubt::RunId)],
         "BACKOFF_REASON" | "BACKOFF_ENV" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
+        // Numbers; some are empty until an attempt has failed.
         _ => vec![Symbols::new(), unknown(Doubt::PlainPart)],
     }
 }
