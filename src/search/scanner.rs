@@ -5,7 +5,7 @@
 //! scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each pattern
 //! by itself searches only lines that this engine finds.
 //!
-//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a [`Sieve`], and the
+//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a `Sieve`, and the
 //! engine is built for what follows.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
