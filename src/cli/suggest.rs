@@ -16,8 +16,8 @@ pub(crate) fn tip_for_option<'n>(
     known: impl Iterator<Item = &'n str>,
     examples: &str,
 ) -> String {
-    if let Some((opt, _)) = replacement(name, None) {
-        return format!("; tip: try {}", opt.long);
+    if let Some(replacement) = replacement(name, None) {
+        return format!("; tip: try {}", replacement.opt.long);
     }
     match foreign(name) {
         Some(foreign) => format!("; tip: try {foreign}"),
@@ -27,7 +27,7 @@ pub(crate) fn tip_for_option<'n>(
 
 /// Returns a tip for an unknown option on the command line. `value` is the word after it.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
-    if let Some((opt, value)) = replacement(name, value) {
+    if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;
         return Some(match (opt.kind, opt.short) {
             (Kind::Optional { .. }, _) => format!("try --{long}={value}"),
@@ -45,10 +45,16 @@ pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     foreign(name).map(|known| format!("try --{known}"))
 }
 
-/// Returns the option that took the place of one that is gone, and its value for the old value.
-pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<(&'static Spec, String)> {
+/// The option that took the place of one that is gone.
+pub(crate) struct Replacement {
+    pub(crate) opt: &'static Spec,
+    pub(crate) value: String,
+}
+
+/// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
+pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let is_share = value.is_some_and(|value| value.ends_with('%'));
-    Some(match normal(name).as_str() {
+    let (opt, value): (&Spec, String) = match normal(name).as_str() {
         "spread" if is_share => (&JITTER, format!("proportional:{}", value.unwrap_or("25%"))),
         "spread" => (&JITTER, format!("additive:{}", value.unwrap_or("1s"))),
         "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
@@ -60,7 +66,8 @@ pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<(&'static S
         "stop-signal" => (&STOP_EXIT, value.unwrap_or("SIGKILL").to_owned()),
         "stop-on-timeout" => (&STOP_EXIT, "timeout".to_owned()),
         _ => return None,
-    })
+    };
+    Some(Replacement { opt, value })
 }
 
 /// Another tool's names of an option.

@@ -10,7 +10,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use super::file::{self, Choice};
 use super::setting::{Setting, Source, UsageError};
 use super::settings::Settings;
-use crate::cli::suggest::{replacement, tip_for_option};
+use crate::cli::suggest::{Replacement, replacement, tip_for_option};
 use crate::options::opt::{Kind, Sources, Spec};
 use crate::options::problem::Checked;
 use crate::options::similar::{one_slip_away, tip};
@@ -226,8 +226,8 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'
 /// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
 /// `max-delay`.
 fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
-    if let Some((opt, text)) = replacement(key, value) {
-        let text = printable(&text);
+    if let Some(Replacement { opt, value }) = replacement(key, value) {
+        let text = printable(&value);
         let tip = match opt.sources {
             Sources::All => format!("try {} = \"{text}\"", opt.long),
             _ => format!("give --{}={text} on the command line", opt.long),

@@ -166,8 +166,8 @@ fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
 /// Returns a tip for the name of a variable that is certainly meant for backoff: of an option that is gone, or one typo
 /// away from a known one.
 fn meant(key: &str, value: &OsStr) -> Option<String> {
-    if let Some((opt, text)) = suggest::replacement(key, value.to_str()) {
-        let text = printable(&text);
+    if let Some(suggest::Replacement { opt, value }) = suggest::replacement(key, value.to_str()) {
+        let text = printable(&value);
         if opt.is_action() {
             return Some(format!("give --{}={text} on the command line", opt.long));
         }

@@ -79,9 +79,8 @@ enum Left {
 }
 
 impl Left {
-    /// Returns how much is left if a field says `remaining`, whose number was read like one of seconds.
-    fn of_remaining(number: Duration) -> Left {
-        if number.is_zero() {
+    fn nothing_if(is_zero: bool) -> Left {
+        if is_zero {
             Left::Nothing
         } else {
             Left::Something
@@ -154,9 +153,10 @@ impl RateLimits {
             return;
         };
         if text("remaining").is_some() {
-            // The value of this field is a plain number, not one of seconds.
-            let left = seconds.map_or(Left::Unknown, Left::of_remaining);
-            limit.left = limit.left.max(left);
+            // The value of this field is a plain number, though it was read like one of seconds.
+            if let Some(number) = seconds {
+                limit.left = limit.left.max(Left::nothing_if(number.is_zero()));
+            }
             return;
         }
         let of_number = match seconds {
@@ -203,7 +203,7 @@ impl RateLimits {
         };
         let seconds = Duration::from_secs(number);
         match key.trim().to_ascii_lowercase().as_str() {
-            "r" | "remaining" => limit.left = limit.left.max(Left::of_remaining(seconds)),
+            "r" | "remaining" => limit.left = limit.left.max(Left::nothing_if(number == 0)),
             "t" | "reset" if seconds <= LAST_RESET => {
                 limit.reset_after = limit.reset_after.max(Some(seconds));
             }

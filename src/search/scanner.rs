@@ -41,7 +41,7 @@ const CONTEXT: usize = 8;
 
 /// Bytes of a stream that are searched without an engine, and most expressions that are built for them. About as long as the
 /// engine takes to build.
-const SHORT: usize = 256 << 10;
+const SIEVED_BYTES: usize = 256 << 10;
 const MOST_BUILT: usize = 256;
 
 /// No limit on where a match begins.
@@ -105,8 +105,9 @@ impl Patterns {
             // before the command starts.
             let _ = RandomState::new();
         }
+        // Only patterns of presets have lists.
         let sieved_bytes = if list.iter().any(|pattern| pattern.list().is_some()) {
-            SHORT
+            SIEVED_BYTES
         } else {
             0
         };

@@ -124,6 +124,7 @@ fn expanded_value(
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
+    // `?` only ends the script if the variable is unset.
     let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
     match expansion {
         Expansion::Own if is_plain || is_alternative(parameter) => {
