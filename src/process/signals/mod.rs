@@ -107,13 +107,7 @@ impl Received {
 /// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
 /// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
 /// [`plain_handler`], which records them likewise.
-const REGISTERED: [Signal; 5] = [
-    Signal::HUP,
-    Signal::INT,
-    Signal::QUIT,
-    Signal::TERM,
-    Signal::CHLD,
-];
+const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
 
 /// The writing end of the pipe.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
@@ -124,6 +118,9 @@ static IS_LOST: AtomicBool = AtomicBool::new(false);
 fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
+
+/// Records that are read by one call.
+const RECORDS_AT_ONCE: usize = 16;
 
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
@@ -180,15 +177,29 @@ impl Signals {
     /// Moves all pending signals to the queue, without blocking.
     pub(crate) fn receive(&mut self) {
         self.handle_pending();
-        let mut record = Record::default();
-        let read_error = loop {
-            match read(&self.records, record.as_flattened_mut()) {
-                Ok(_) => self.queue.extend(decode(record)),
-                Err(errno) => break errno,
+        self.read_records();
+    }
+
+    /// Moves the signals to the queue whose handlers have run, without blocking.
+    pub(crate) fn read_records(&mut self) {
+        let mut records = [Record::default(); RECORDS_AT_ONCE];
+        let is_read = loop {
+            match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
+                Ok(size) => {
+                    let count = size / size_of::<Record>();
+                    self.queue
+                        .extend(records[..count].iter().copied().filter_map(decode));
+                    // Less than asked for: the pipe is empty.
+                    if count < RECORDS_AT_ONCE {
+                        break true;
+                    }
+                }
+                // EAGAIN reports an empty pipe.
+                Err(errno) => break errno == Errno::EAGAIN,
             }
         };
-        // EAGAIN reports an empty pipe.
-        if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
+        if is_lost() || !is_read {
+            IS_LOST.store(false, Ordering::Relaxed);
             // The lost or unreadable record may have been about the end of the command.
             self.queue
                 .push_back(Received::new(Signal::CHLD, Origin::Kernel));
@@ -243,11 +254,11 @@ fn set_handlers() -> io::Result<Vec<Signal>> {
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         let is_set = if !REGISTERED.contains(&signal) {
             set_plain_handler(signal)?
-        } else if signal == Signal::CHLD || !is_ignored(signal) {
+        } else if is_ignored(signal) {
+            false
+        } else {
             register_handler(signal)?;
             true
-        } else {
-            false
         };
         if is_set {
             handled.push(signal);
@@ -256,12 +267,12 @@ fn set_handlers() -> io::Result<Vec<Signal>> {
     Ok(handled)
 }
 
-/// Sets [`plain_handler`] and returns true, unless the signal is ignored or cannot have a handler.
+/// Sets [`plain_handler`] and returns true, unless the signal is ignored and not CHLD, or cannot have a handler.
 fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
     let handler = new_action(plain_handler as *const () as usize);
     match change_action(signal, Some(&handler)) {
         // Checking first would cost a call for each signal.
-        Ok(before) if before.sa_sigaction == libc::SIG_IGN => {
+        Ok(before) if before.sa_sigaction == libc::SIG_IGN && signal != Signal::CHLD => {
             change_action(signal, Some(&before))?;
             Ok(false)
         }
@@ -335,8 +346,9 @@ fn record(info: &siginfo_t) {
     let sender = unsafe { info.si_pid() };
     let from_kernel = is_from_kernel(info, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
-    let written = uninterrupted(|| write(records, record.as_flattened()));
-    IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
+    if uninterrupted(|| write(records, record.as_flattened())).is_err() {
+        IS_LOST.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Converts a record. Returns None for a signal by which a write of backoff failed: the writer handles that.
@@ -355,9 +367,11 @@ fn decode(record: Record) -> Option<Received> {
 
 /// Returns true if a write of backoff caused the signal.
 fn is_of_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
+    if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
+        return false;
+    }
     // Some systems name no sender.
-    let is_own = from_kernel || sender == 0 || sender == std::process::id().cast_signed();
-    is_own && matches!(signal, Signal::PIPE | Signal::XFSZ)
+    from_kernel || sender == 0 || sender == std::process::id().cast_signed()
 }
 
 #[cfg(test)]
