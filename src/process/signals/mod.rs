@@ -119,6 +119,9 @@ fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
+/// Lowest number of a real-time signal, on all systems.
+const FIRST_REAL_TIME: c_int = 32;
+
 /// Records that are read by one call.
 const RECORDS_AT_ONCE: usize = 16;
 
@@ -132,8 +135,8 @@ pub(crate) struct Signals {
     pub(crate) records: OwnedFd,
     /// The caller's signal mask, which the command gets.
     caller_mask: SigSet,
-    /// Signals that backoff handles and that had their default action when it started.
-    handled: Vec<Signal>,
+    /// Signals that backoff handles and that had their default action when it started, without real-time signals.
+    reset_in_child: Vec<Signal>,
     /// The caller ignores CHLD, so the command has to ignore it, too.
     ignores_chld: bool,
     /// Received signals in order of arrival.
@@ -149,11 +152,12 @@ impl Signals {
         set_nonblocking(&write)?;
         RECORDS.get_or_init(|| write);
         let ignores_chld = is_ignored(Signal::CHLD);
-        let handled = set_handlers()?;
+        let mut reset_in_child = set_handlers()?;
+        reset_in_child.retain(|signal| signal.number() < FIRST_REAL_TIME);
         Ok(Signals {
             records,
             caller_mask,
-            handled,
+            reset_in_child,
             ignores_chld,
             queue: VecDeque::new(),
         })
@@ -233,9 +237,11 @@ impl Signals {
     }
 
     /// Gives a child the caller's dispositions and mask, so that until exec returns it acts on signals as the bare
-    /// command would. `also_default` gets its default action even if the caller ignores it. Async-signal-safe.
+    /// command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to save the
+    /// calls, and record such a signal for backoff, which passes it on. `also_default` gets its default action even if
+    /// the caller ignores it. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
-        for signal in self.handled.iter().copied().chain(also_default) {
+        for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);
         }
         if self.ignores_chld {
