@@ -109,6 +109,7 @@ struct Section {
     /// Places in [`TABLE`].
     begin: usize,
     name_end: usize,
+    first_line_end: usize,
     end: usize,
 }
 
@@ -119,6 +120,7 @@ impl Section {
     const EMPTY: Section = Section {
         begin: 0,
         name_end: 0,
+        first_line_end: 0,
         end: 0,
     };
 
@@ -136,6 +138,7 @@ impl Section {
         let mut section = Section {
             begin,
             name_end,
+            first_line_end: end_of_line(begin),
             end: begin,
         };
         while section.continues() {
@@ -161,6 +164,10 @@ impl Section {
 
     fn name(&self) -> &'static str {
         &TABLE[self.begin..self.name_end]
+    }
+
+    fn first_line(&self) -> &'static str {
+        TABLE[self.begin..self.first_line_end].trim_end()
     }
 
     fn lines(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
@@ -201,13 +208,10 @@ const fn sections() -> [Section; count_sections()] {
 
 /// Returns the lines of presets, which come first.
 fn heads() -> impl Iterator<Item = &'static str> + Clone {
-    let first_lines = SECTIONS.iter().map(|section| {
-        let line = section.lines().next();
-        (section, line.unwrap_or_default())
-    });
-    first_lines
-        .take_while(|(section, line)| line[section.name().len()..].starts_with("\tpreset\t"))
-        .map(|(_, line)| line)
+    let heads = SECTIONS
+        .iter()
+        .take_while(|section| TABLE[section.name_end..].starts_with("\tpreset\t"));
+    heads.map(Section::first_line)
 }
 
 /// Returns all presets, sorted by name.
@@ -356,8 +360,8 @@ fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    let (verdict, unless) = match verdict.split_once(" unless ") {
-        Some((verdict, word)) => (verdict, Some(word)),
+    let (verdict, unless) = match verdict.split_once(' ') {
+        Some((verdict, condition)) => (verdict, Some(condition.strip_prefix("unless ")?)),
         None => (verdict, None),
     };
     let is_named = |known: &RowVerdict| known.word() == verdict;
@@ -383,7 +387,7 @@ pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
 /// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
     let head = SECTIONS.iter().find(|section| section.name() == name);
-    let named = head.and_then(|section| preset(section.lines().next()?));
+    let named = head.and_then(|section| preset(section.first_line()));
     named.or_else(|| for_program(name))
 }
 
