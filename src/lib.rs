@@ -227,7 +227,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
-        Ok(host) => host,
+        Ok(host) => &mut **host,
         Err(RunError::Fault(line)) => return complain(line),
         Err(RunError::Interrupted(signal)) => {
             return exit::status(Ending::Interrupted(*signal), plan.overrides);

@@ -62,7 +62,7 @@ pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
 fn name(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or_default();
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
-    let is_versioned = for_program(name).is_none() && for_program(plain).is_some();
+    let is_versioned = plain != name && for_program(name).is_none() && for_program(plain).is_some();
     if is_versioned { plain } else { name }
 }
 

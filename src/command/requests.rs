@@ -45,6 +45,15 @@ pub(crate) enum Selection {
     Auto,
 }
 
+/// Characters by which a shell may spell a name in another way.
+const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
+
+/// Returns false if no word of a command, apart from the content of files, can name this client.
+pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
+    let mut words = command.iter();
+    words.any(|word| word.contains(client) || word.contains(SPELLING))
+}
+
 impl Requests {
     /// Finds the calls of curl and wget in a command and in all its scripts.
     pub(crate) fn find(

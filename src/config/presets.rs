@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 
-use memchr::memmem;
-
 use crate::options::PresetList;
 use crate::options::problem::{Parsed, Problem};
 use crate::options::similar::tip;
@@ -20,7 +18,7 @@ const TABLE: &str = include_str!("presets.tsv");
 const EVIDENCE: &str = include_str!("presets/evidence.tsv");
 
 /// The preset of one tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Preset {
     /// The name that `--for` takes.
     pub(crate) name: &'static str,
@@ -105,32 +103,120 @@ impl Row {
     }
 }
 
+/// Lines of the table with the same name in the first column, which stand together, perhaps with comments.
+#[derive(Debug, Clone, Copy)]
+struct Section {
+    /// Places in [`TABLE`].
+    begin: usize,
+    name_end: usize,
+    first_line_end: usize,
+    end: usize,
+}
+
+/// All sections. The compiler finds them, as reading the whole table would slow down each start.
+static SECTIONS: [Section; count_sections()] = sections();
+
+impl Section {
+    const EMPTY: Section = Section {
+        begin: 0,
+        name_end: 0,
+        first_line_end: 0,
+        end: 0,
+    };
+
+    /// Returns the section that begins at or after this place; an empty one at the end of the table.
+    const fn at(place: usize) -> Section {
+        let table = TABLE.as_bytes();
+        let mut begin = place;
+        while begin < table.len() && table[begin] == b'#' {
+            begin = end_of_line(begin);
+        }
+        let mut name_end = begin;
+        while name_end < table.len() && table[name_end] != b'\t' {
+            name_end += 1;
+        }
+        let mut section = Section {
+            begin,
+            name_end,
+            first_line_end: end_of_line(begin),
+            end: begin,
+        };
+        while section.continues() {
+            section.end = end_of_line(section.end);
+        }
+        section
+    }
+
+    /// Returns true if the line at the end of the section belongs to it.
+    const fn continues(&self) -> bool {
+        let table = TABLE.as_bytes();
+        let mut at = self.end;
+        if at < table.len() && table[at] == b'#' {
+            return true;
+        }
+        let mut in_name = self.begin;
+        while in_name <= self.name_end && at < table.len() && table[at] == table[in_name] {
+            in_name += 1;
+            at += 1;
+        }
+        in_name > self.name_end
+    }
+
+    fn name(&self) -> &'static str {
+        &TABLE[self.begin..self.name_end]
+    }
+
+    fn first_line(&self) -> &'static str {
+        TABLE[self.begin..self.first_line_end].trim_end()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        TABLE[self.begin..self.end].lines()
+    }
+}
+
+/// Returns the place after the line that holds this one.
+const fn end_of_line(mut place: usize) -> usize {
+    let table = TABLE.as_bytes();
+    while place < table.len() && table[place] != b'\n' {
+        place += 1;
+    }
+    place + 1
+}
+
+const fn count_sections() -> usize {
+    let mut count = 0;
+    let mut section = Section::at(0);
+    while section.begin < section.end {
+        count += 1;
+        section = Section::at(section.end);
+    }
+    count
+}
+
+const fn sections() -> [Section; count_sections()] {
+    let mut all = [Section::EMPTY; count_sections()];
+    let mut place = 0;
+    let mut count = 0;
+    while count < all.len() {
+        all[count] = Section::at(place);
+        place = all[count].end;
+        count += 1;
+    }
+    all
+}
+
+/// Returns the lines of presets, which come first.
+fn heads() -> impl Iterator<Item = &'static str> + Clone {
+    let heads = SECTIONS
+        .iter()
+        .take_while(|section| TABLE[section.name_end..].starts_with("\tpreset\t"));
+    heads.map(Section::first_line)
+}
+
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
-    heads().lines().filter_map(preset)
-}
-
-/// Returns the lines of presets, which come first; the first list ends them.
-fn heads() -> &'static str {
-    &TABLE[..memmem::find(TABLE.as_bytes(), b"\tlist\t").unwrap_or(TABLE.len())]
-}
-
-/// Returns the lines of presets that hold this word between blanks.
-fn heads_with(word: &str) -> impl Iterator<Item = &'static str> + use<> {
-    // No word would be everywhere.
-    let heads = if word.is_empty() { "" } else { heads() };
-    let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-    let is_whole = |at: &usize| {
-        let bytes = heads.as_bytes();
-        is_blank(bytes[..*at].last()) && is_blank(bytes.get(at + word.len()))
-    };
-    let places: Vec<usize> = memmem::find_iter(heads.as_bytes(), word)
-        .filter(is_whole)
-        .collect();
-    places.into_iter().map(move |at| {
-        let begin = heads[..at].rfind('\n').map_or(0, |end| end + 1);
-        heads[begin..].lines().next().unwrap_or_default()
-    })
+    heads().filter_map(preset)
 }
 
 fn preset(line: &'static str) -> Option<Preset> {
@@ -156,12 +242,11 @@ fn list(column: &'static str) -> impl Iterator<Item = &'static str> + Clone {
     column.split(' ').filter(|name| *name != "-")
 }
 
-/// Returns the lines that begin with this name, after so many others; they stand together, perhaps with comments.
-fn lines_of(name: &str, skipped: usize) -> impl Iterator<Item = &'static str> + use<> {
-    let begin = format!("\n{name}\t");
-    let first = memmem::find_iter(TABLE.as_bytes(), &begin).nth(skipped);
-    let lines = TABLE[first.map_or(TABLE.len(), |at| at + 1)..].lines();
-    lines.take_while(move |line| line.starts_with(&begin[1..]) || line.starts_with('#'))
+/// Returns the lines of a list, or the rows of a preset, perhaps with comments.
+fn lines_of(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    // The line of a preset has the same name as the rows, and comes first.
+    let section = SECTIONS.iter().rev().find(|section| section.name() == name);
+    section.unwrap_or(&Section::EMPTY).lines()
 }
 
 /// Replaces each `{NAME}` by the list of this name. `{2}` is a repetition.
@@ -169,7 +254,7 @@ fn expanded(text: &'static str) -> Cow<'static, str> {
     let Some((before, name, after)) = name_of_list(text) else {
         return text.into();
     };
-    let parts: Vec<_> = lines_of(name, 0)
+    let parts: Vec<_> = lines_of(name)
         .filter_map(|line| Some(expanded(columns(line)?[3])))
         .collect();
     format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
@@ -177,7 +262,7 @@ fn expanded(text: &'static str) -> Cow<'static, str> {
 
 /// Returns the expression of the list with this name, which may name others.
 fn list_of_texts(name: &str) -> String {
-    let texts: Vec<&str> = lines_of(name, 0)
+    let texts: Vec<&str> = lines_of(name)
         .filter_map(|line| Some(columns(line)?[3]))
         .collect();
     texts.join("|")
@@ -193,9 +278,7 @@ pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)
         };
         texts.push_front(after);
         if lists.iter().all(|(known, _)| *known != name) {
-            let lines = lines_of(name, 0)
-                .filter_map(columns)
-                .map(|columns| columns[3]);
+            let lines = lines_of(name).filter_map(columns).map(|columns| columns[3]);
             lists.push((name, lines.collect()));
             texts.extend(&lists[lists.len() - 1].1);
         }
@@ -251,6 +334,11 @@ impl Preset {
         list(self.programs)
     }
 
+    /// Returns true if `--for auto` picks the preset for a program with this file name.
+    fn is_for(&self, file_name: &str) -> bool {
+        self.programs().any(|program| program == file_name)
+    }
+
     /// Returns the rows without those of the included presets.
     #[cfg(test)]
     pub(crate) fn own_rows(&self) -> Vec<Row> {
@@ -264,16 +352,16 @@ impl Preset {
     }
 }
 
-/// Returns the rows of a preset. The first line with its name is its own.
+/// Returns the rows of a preset.
 fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
-    lines_of(preset, 1).filter_map(row)
+    lines_of(preset).filter_map(row)
 }
 
 /// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    let (verdict, unless) = match verdict.split_once(" unless ") {
-        Some((verdict, word)) => (verdict, Some(word)),
+    let (verdict, unless) = match verdict.split_once(' ') {
+        Some((verdict, condition)) => (verdict, Some(condition.strip_prefix("unless ")?)),
         None => (verdict, None),
     };
     let is_named = |known: &RowVerdict| known.word() == verdict;
@@ -291,16 +379,16 @@ fn row(line: &'static str) -> Option<Row> {
 
 /// Returns the preset for a program's file name.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
-    let mut presets = heads_with(file_name).filter_map(preset);
-    presets.find(|preset| preset.programs().any(|program| program == file_name))
+    // Few lines hold the name at all, and have to be read.
+    let mut candidates = heads().filter(|line| line.contains(file_name));
+    candidates.find_map(|line| preset(line).filter(|preset| preset.is_for(file_name)))
 }
 
 /// Returns the preset with this name, or else the preset for the program with this name.
 fn find(name: &str) -> Option<Preset> {
-    let mut presets = heads_with(name).filter_map(preset);
-    presets
-        .find(|preset| preset.name == name)
-        .or_else(|| for_program(name))
+    let head = SECTIONS.iter().find(|section| section.name() == name);
+    let named = head.and_then(|section| preset(section.first_line()));
+    named.or_else(|| for_program(name))
 }
 
 /// Returns the preset that `--list-presets NAME` shows, or an error message.
@@ -320,7 +408,7 @@ fn names_and_programs() -> impl Iterator<Item = &'static str> + Clone {
 pub(crate) enum PresetName {
     /// The preset of the command's program, if any.
     Auto,
-    Named(&'static str),
+    Named(Preset),
 }
 
 impl PresetName {
@@ -337,23 +425,24 @@ impl PresetName {
             return Ok(PresetName::Auto);
         }
         match find(name) {
-            Some(preset) => Ok(PresetName::Named(preset.name)),
+            Some(preset) => Ok(PresetName::Named(preset)),
             None => Err(Problem::new(unknown(name, list))),
         }
     }
 
     /// Returns true if the name selects the preset of the program with this file name.
     pub(crate) fn is_for(self, program: &str) -> bool {
-        for_program(program).is_some_and(|preset| {
-            self == PresetName::Auto || self == PresetName::Named(preset.name)
-        })
+        match self {
+            PresetName::Auto => for_program(program).is_some(),
+            PresetName::Named(preset) => preset.is_for(program),
+        }
     }
 
     /// Returns the selected preset for a command with this file name.
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
-            PresetName::Named(name) => find(name),
+            PresetName::Named(preset) => Some(preset),
         }
     }
 }

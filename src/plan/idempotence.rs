@@ -1,7 +1,7 @@
 //! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean.
 
 use crate::command::program::WrappedCommand;
-use crate::command::requests::{Requests, Selection};
+use crate::command::requests::{Requests, Selection, may_name};
 use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
 use crate::config::settings::Settings;
 use crate::options::problem::Checked;
@@ -70,6 +70,10 @@ fn shown_by_words(
 ) -> Idempotence {
     let no_files = WithoutFiles(surroundings);
     let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));
+    if !is_judged && !CLIENTS.iter().any(|client| may_name(client, words)) {
+        // Spares most runs the search.
+        return Idempotence::default();
+    }
     let surroundings = if is_judged { surroundings } else { &no_files };
     let requests = Requests::find(words, surroundings, environments);
     let mut idempotence = Idempotence::default();

@@ -82,7 +82,7 @@ impl Run<'_> {
         let mut spec = AttemptSpec {
             attempt_limits,
             deadline: plan.limits.deadline,
-            variables: Vec::new(),
+            variables: Vec::with_capacity(16),
         };
         self.set_place(&mut spec);
         // An empty value replaces that of an outer run.

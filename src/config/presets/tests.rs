@@ -154,7 +154,7 @@ fn lists_are_there_and_used() {
         .collect();
     assert_eq!(used, lists);
     for list in lists {
-        let together = lines_of(list, 0).filter_map(of_list).count();
+        let together = lines_of(list).filter_map(of_list).count();
         let all = TABLE
             .lines()
             .filter_map(of_list)

@@ -91,7 +91,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
     if program.role == Role::Command {
-        event_loop.streams.wait_for_start(child.started());
+        event_loop.streams.wait_for_start(&child);
     }
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.started(child.pid());

@@ -72,7 +72,7 @@ impl EventLoop {
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
         if polled.has_signals {
-            self.signals.receive();
+            self.signals.read_records();
         }
         self.streams.work(&polled.ready)
     }

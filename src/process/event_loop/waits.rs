@@ -28,6 +28,11 @@ impl EventLoop {
     /// Acts on the signals that have come since the last call. Returns an error if one ends the run.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
+        self.handle_queued_signals()
+    }
+
+    /// Acts on signals that were received between two attempts.
+    fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
@@ -73,7 +78,7 @@ impl EventLoop {
         while !end.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
             self.wait(end.or_earlier(next_line));
-            self.receive_signals()?;
+            self.handle_queued_signals()?;
         }
         Ok(())
     }

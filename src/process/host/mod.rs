@@ -55,15 +55,17 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Takes over this process's signals to run a command.
-    pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
+    /// Takes over this process's signals to run a command. Each page of the stack that is written during an attempt is
+    /// copied after `fork`, so the state is not on the stack.
+    #[inline(never)]
+    pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<Box<System>> {
         let signals = Signals::take_over()
             .map_err(|error| RunError::of_system("cannot receive signals", &error))?;
         let began = clock::now();
         let streams = Streams::new(&plan.streams)
             .map_err(|error| RunError::of_system("cannot use the standard streams", &error))?;
         let deadline = Deadline::maybe_after(began, plan.limits.deadline);
-        Ok(System {
+        Ok(Box::new(System {
             began,
             deadline,
             event_loop: EventLoop::new(signals, streams, deadline, plan.output.progress),
@@ -75,7 +77,7 @@ impl System {
             store: store.clone(),
             counting: None,
             given_up: GivenUp::default(),
-        })
+        }))
     }
 
     /// Returns the group, session and terminal of the command.

@@ -107,13 +107,7 @@ impl Received {
 /// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
 /// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
 /// [`plain_handler`], which records them likewise.
-const REGISTERED: [Signal; 5] = [
-    Signal::HUP,
-    Signal::INT,
-    Signal::QUIT,
-    Signal::TERM,
-    Signal::CHLD,
-];
+const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
 
 /// The writing end of the pipe.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
@@ -125,6 +119,12 @@ fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
+/// Lowest number of a real-time signal, on all systems.
+const FIRST_REAL_TIME: c_int = 32;
+
+/// Records that are read by one call.
+const RECORDS_AT_ONCE: usize = 16;
+
 /// Signal number, 1 if the kernel sent the signal by itself, and sender.
 type Record = [[u8; size_of::<i32>()]; 3];
 
@@ -135,8 +135,8 @@ pub(crate) struct Signals {
     pub(crate) records: OwnedFd,
     /// The caller's signal mask, which the command gets.
     caller_mask: SigSet,
-    /// Signals that backoff handles and that had their default action when it started.
-    handled: Vec<Signal>,
+    /// Signals that backoff handles and that had their default action when it started, without real-time signals.
+    reset_in_child: Vec<Signal>,
     /// The caller ignores CHLD, so the command has to ignore it, too.
     ignores_chld: bool,
     /// Received signals in order of arrival.
@@ -152,11 +152,12 @@ impl Signals {
         set_nonblocking(&write)?;
         RECORDS.get_or_init(|| write);
         let ignores_chld = is_ignored(Signal::CHLD);
-        let handled = set_handlers()?;
+        let mut reset_in_child = set_handlers()?;
+        reset_in_child.retain(|signal| signal.number() < FIRST_REAL_TIME);
         Ok(Signals {
             records,
             caller_mask,
-            handled,
+            reset_in_child,
             ignores_chld,
             queue: VecDeque::new(),
         })
@@ -180,15 +181,29 @@ impl Signals {
     /// Moves all pending signals to the queue, without blocking.
     pub(crate) fn receive(&mut self) {
         self.handle_pending();
-        let mut record = Record::default();
-        let read_error = loop {
-            match read(&self.records, record.as_flattened_mut()) {
-                Ok(_) => self.queue.extend(decode(record)),
-                Err(errno) => break errno,
+        self.read_records();
+    }
+
+    /// Moves the signals to the queue whose handlers have run, without blocking.
+    pub(crate) fn read_records(&mut self) {
+        let mut records = [Record::default(); RECORDS_AT_ONCE];
+        let is_read = loop {
+            match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
+                Ok(size) => {
+                    let count = size / size_of::<Record>();
+                    self.queue
+                        .extend(records[..count].iter().copied().filter_map(decode));
+                    // Less than asked for: the pipe is empty.
+                    if count < RECORDS_AT_ONCE {
+                        break true;
+                    }
+                }
+                // EAGAIN reports an empty pipe.
+                Err(errno) => break errno == Errno::EAGAIN,
             }
         };
-        // EAGAIN reports an empty pipe.
-        if IS_LOST.swap(false, Ordering::Relaxed) || read_error != Errno::EAGAIN {
+        if is_lost() || !is_read {
+            IS_LOST.store(false, Ordering::Relaxed);
             // The lost or unreadable record may have been about the end of the command.
             self.queue
                 .push_back(Received::new(Signal::CHLD, Origin::Kernel));
@@ -222,9 +237,11 @@ impl Signals {
     }
 
     /// Gives a child the caller's dispositions and mask, so that until exec returns it acts on signals as the bare
-    /// command would. `also_default` gets its default action even if the caller ignores it. Async-signal-safe.
+    /// command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to save the
+    /// calls, and record such a signal for backoff, which passes it on. `also_default` gets its default action even if
+    /// the caller ignores it. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
-        for signal in self.handled.iter().copied().chain(also_default) {
+        for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);
         }
         if self.ignores_chld {
@@ -243,11 +260,11 @@ fn set_handlers() -> io::Result<Vec<Signal>> {
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
         let is_set = if !REGISTERED.contains(&signal) {
             set_plain_handler(signal)?
-        } else if signal == Signal::CHLD || !is_ignored(signal) {
+        } else if is_ignored(signal) {
+            false
+        } else {
             register_handler(signal)?;
             true
-        } else {
-            false
         };
         if is_set {
             handled.push(signal);
@@ -256,12 +273,12 @@ fn set_handlers() -> io::Result<Vec<Signal>> {
     Ok(handled)
 }
 
-/// Sets [`plain_handler`] and returns true, unless the signal is ignored or cannot have a handler.
+/// Sets [`plain_handler`] and returns true, unless the signal is ignored and not CHLD, or cannot have a handler.
 fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
     let handler = new_action(plain_handler as *const () as usize);
     match change_action(signal, Some(&handler)) {
         // Checking first would cost a call for each signal.
-        Ok(before) if before.sa_sigaction == libc::SIG_IGN => {
+        Ok(before) if before.sa_sigaction == libc::SIG_IGN && signal != Signal::CHLD => {
             change_action(signal, Some(&before))?;
             Ok(false)
         }
@@ -335,8 +352,9 @@ fn record(info: &siginfo_t) {
     let sender = unsafe { info.si_pid() };
     let from_kernel = is_from_kernel(info, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
-    let written = uninterrupted(|| write(records, record.as_flattened()));
-    IS_LOST.fetch_or(written.is_err(), Ordering::Relaxed);
+    if uninterrupted(|| write(records, record.as_flattened())).is_err() {
+        IS_LOST.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Converts a record. Returns None for a signal by which a write of backoff failed: the writer handles that.
@@ -355,9 +373,11 @@ fn decode(record: Record) -> Option<Received> {
 
 /// Returns true if a write of backoff caused the signal.
 fn is_of_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
+    if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
+        return false;
+    }
     // Some systems name no sender.
-    let is_own = from_kernel || sender == 0 || sender == std::process::id().cast_signed();
-    is_own && matches!(signal, Signal::PIPE | Signal::XFSZ)
+    from_kernel || sender == 0 || sender == std::process::id().cast_signed()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The process of an attempt: its state, and signals to it. A reaped child is never signalled, so that no signal can
 //! reach a reused number.
 
-use std::io;
+use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::PollFlags;
-use nix::unistd::{Pid, getpgid, read};
+use nix::unistd::{Pid, getpgid};
 
 use crate::policy::outcome::{End, StartFailure};
 use crate::policy::signal::Signal;
@@ -34,7 +34,7 @@ pub(crate) struct Child {
     /// The number was freed: see [`Child::has_group_members`].
     is_reaped: bool,
     /// A pipe that exec closes; it holds a report if the program could not be started.
-    start_report: OwnedFd,
+    start_report: PipeReader,
 }
 
 /// A change of a child's state, as `waitid(2)` reports it.
@@ -101,7 +101,7 @@ impl Child {
             stopped_by: None,
             was_continued: false,
             is_reaped: false,
-            start_report,
+            start_report: start_report.into(),
         }
     }
 
@@ -136,14 +136,15 @@ impl Child {
 
     /// Returns a pipe that is readable once the program has started or could not be started.
     pub(crate) fn started(&self) -> io::Result<OwnedFd> {
-        self.start_report.try_clone()
+        self.start_report.as_fd().try_clone_to_owned()
     }
 
     /// Returns the reason if the process has ended because the program could not be started.
     pub(crate) fn start_failure(&self) -> Option<StartFailure> {
-        let mut report = [0; LONGEST_REPORT];
-        let count = uninterrupted(|| read(&self.start_report, &mut report)).ok()?;
-        decode_failure(&report[..count])
+        let mut report = Vec::new();
+        // An error means that the child has not ended, and so has not reported either.
+        let _ = (&self.start_report).read_to_end(&mut report);
+        decode_failure(&report)
     }
 
     /// Returns the stopping signal once for each stop, if the child is still stopped.

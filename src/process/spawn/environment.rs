@@ -1,6 +1,6 @@
 //! The environment of one attempt: backoff's own entries, unchanged, plus variables that are set.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::ptr;
 
@@ -21,36 +21,76 @@ struct PidVariable {
     entry: [u8; 32],
 }
 
+/// An entry of backoff's own environment that a command may inherit.
+#[derive(Debug)]
+pub(super) struct Inherited {
+    entry: &'static CStr,
+    /// Empty if the entry has no `=`.
+    name: &'static [u8],
+    /// The name, with `=`, if the value is backoff's process number and must be the command's.
+    pid_variable: Option<&'static str>,
+}
+
+impl Inherited {
+    /// Returns all entries. They are looked at once, as the environment of backoff never changes.
+    pub(super) fn all() -> Vec<Inherited> {
+        let own_pid = std::process::id().to_string();
+        let mut all = Vec::with_capacity(64);
+        for entry in entries() {
+            let bytes = entry.to_bytes();
+            let name_end = bytes.iter().position(|byte| *byte == b'=');
+            let name = &bytes[..name_end.unwrap_or_default()];
+            if name != LEFT.as_bytes() {
+                all.push(Inherited {
+                    entry,
+                    name,
+                    pid_variable: pid_variable(bytes, &own_pid),
+                });
+            }
+        }
+        all
+    }
+
+    /// Returns true if one of `variables` has the name of this entry.
+    fn is_replaced(&self, variables: &[Variable]) -> bool {
+        variables
+            .iter()
+            .any(|(added, _)| self.name == added.as_bytes())
+    }
+}
+
 pub(super) struct Environment {
     /// Pointers for `execve(2)`, ending with a null pointer.
     pub(super) entries: Vec<*const c_char>,
-    /// Owners of entries that are not inherited.
-    _added: Vec<CString>,
+    /// The entries that are not inherited, each with its NUL.
+    _added: Vec<u8>,
     pid_variables: Vec<PidVariable>,
 }
 
 impl Environment {
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
-    pub(super) fn new(variables: &[Variable]) -> Environment {
-        let own_pid = std::process::id().to_string();
-        let mut pointers = Vec::with_capacity(64);
+    pub(super) fn new(inherited: &[Inherited], variables: &[Variable]) -> Environment {
+        let mut pointers = Vec::with_capacity(inherited.len() + variables.len() + 1);
         let mut pid_variables = Vec::new();
-        for inherited in entries() {
-            let bytes = inherited.to_bytes();
-            if is_replaced(bytes, variables) {
+        for inherited in inherited {
+            if inherited.is_replaced(variables) {
                 continue;
             }
-            if let Some(name) = pid_variable(bytes, &own_pid) {
+            if let Some(name) = inherited.pid_variable {
                 pid_variables.push(PidVariable {
                     index: pointers.len(),
                     name,
                     entry: [0; 32],
                 });
             }
-            pointers.push(inherited.as_ptr());
+            pointers.push(inherited.entry.as_ptr());
         }
-        let added: Vec<CString> = variables.iter().filter_map(to_entry).collect();
-        pointers.extend(added.iter().map(|entry| entry.as_ptr()));
+        let added = added_entries(variables);
+        pointers.extend(
+            added
+                .split_inclusive(|byte| *byte == 0)
+                .map(|entry| entry.as_ptr().cast()),
+        );
         pointers.push(ptr::null());
         Environment {
             entries: pointers,
@@ -68,16 +108,6 @@ impl Environment {
     }
 }
 
-/// Returns true if an inherited entry gets another value, or is never inherited.
-fn is_replaced(entry: &[u8], variables: &[Variable]) -> bool {
-    let Some(end) = entry.iter().position(|byte| *byte == b'=') else {
-        return false;
-    };
-    let name = &entry[..end];
-    let is_set = variables.iter().any(|(added, _)| name == added.as_bytes());
-    is_set || name == LEFT.as_bytes()
-}
-
 /// Returns the variable, with `=`, if an entry is one of [`PID_VARIABLES`] with backoff's process number.
 fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
     PID_VARIABLES
@@ -85,7 +115,17 @@ fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
         .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
 }
 
-/// Returns the entry of a variable. Values cannot contain NUL.
-fn to_entry((name, value): &Variable) -> Option<CString> {
-    CString::new([name.as_bytes(), b"=", value.as_encoded_bytes()].concat()).ok()
+/// Returns the entries of variables, each with its NUL. Leaves out a variable with a NUL in it, which cannot be.
+fn added_entries(variables: &[Variable]) -> Vec<u8> {
+    let mut entries = Vec::with_capacity(1024);
+    for (name, value) in variables {
+        let value = value.as_encoded_bytes();
+        if !value.contains(&0) && !name.as_bytes().contains(&0) {
+            entries.extend_from_slice(name.as_bytes());
+            entries.push(b'=');
+            entries.extend_from_slice(value);
+            entries.push(0);
+        }
+    }
+    entries
 }

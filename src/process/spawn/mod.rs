@@ -22,7 +22,7 @@ use crate::process::sys::environment::variable;
 use crate::run::host::Variable;
 use crate::text::{describe, quoted};
 use child::Child;
-use environment::Environment;
+use environment::{Environment, Inherited};
 use start::{ChildSetup, SHELL, start_child};
 pub(crate) use start::{ChildStdio, Isolation};
 
@@ -36,12 +36,23 @@ const FIRST_LINE_SIZE: u64 = 256;
 pub(crate) struct Command {
     /// Program and arguments.
     words: Vec<CString>,
+    /// The files to try, in the order of backoff's PATH.
+    files: Vec<CString>,
+    inherited: Vec<Inherited>,
 }
 
 impl Command {
+    /// Prepares what is the same for all attempts.
     pub(crate) fn new(words: &[OsString]) -> Command {
-        let words = words.iter().map(|word| c_string(word.as_bytes())).collect();
-        Command { words }
+        let words: Vec<CString> = words.iter().map(|word| c_string(word.as_bytes())).collect();
+        let mut command = Command {
+            words,
+            files: Vec::new(),
+            inherited: Inherited::all(),
+        };
+        let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+        command.files = candidates(command.name(), &path);
+        command
     }
 
     fn name(&self) -> &[u8] {
@@ -66,38 +77,24 @@ impl Command {
         stdio: &ChildStdio,
     ) -> io::Result<Child> {
         let words = self.words.iter().map(|word| word.as_ptr());
-        let files = self.candidates(variables);
+        // The attempt's own PATH decides, if it has one.
+        let own_path = variables.iter().find(|(name, _)| name == "PATH");
+        let own_files = own_path.map(|(_, path)| candidates(self.name(), path));
+        let files = own_files.as_deref().unwrap_or(&self.files);
         start_child(ChildSetup {
-            files: &files,
+            files,
             shell_argv: [SHELL.as_ptr()]
                 .into_iter()
                 .chain(words)
                 .chain([null()])
                 .collect(),
-            environment: Environment::new(variables),
+            environment: Environment::new(&self.inherited, variables),
             signals,
             never_ignored,
             isolation,
             stdio,
-            explain: &|errno| self.explain(errno, &files),
+            explain: &|errno| self.explain(errno, files),
         })
-    }
-
-    /// Returns candidate files in the order of PATH, the attempt's or else backoff's.
-    fn candidates(&self, variables: &[Variable]) -> Vec<CString> {
-        let name = self.name();
-        if name.is_empty() || name.contains(&b'/') {
-            return vec![c_string(name)];
-        }
-        let path = match variables.iter().find(|(name, _)| name == "PATH") {
-            Some((_, path)) => Some(path.clone()),
-            None => variable("PATH"),
-        };
-        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
-        path.as_bytes()
-            .split(|byte| *byte == b':')
-            .map(|directory| file_in(directory, name))
-            .collect()
     }
 
     /// Explains why none of the files could be executed.
@@ -130,6 +127,17 @@ impl Command {
         let name = std::str::from_utf8(self.name());
         name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
     }
+}
+
+/// Returns candidate files in the order of `path`, a value of PATH.
+fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
+    if name.is_empty() || name.contains(&b'/') {
+        return vec![c_string(name)];
+    }
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| file_in(directory, name))
+        .collect()
 }
 
 /// Returns the candidate of an entry of PATH; an empty one is the working directory.

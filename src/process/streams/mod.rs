@@ -18,6 +18,7 @@ use nix::poll::PollFlags;
 
 use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
+use crate::process::spawn::child::Child;
 use crate::process::sys::clock::now;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
@@ -312,11 +313,11 @@ impl Streams {
         output.interest()
     }
 
-    /// Moves no input until the program has started, of which the pipe `started` tells.
-    pub(crate) fn wait_for_start(&mut self, started: io::Result<OwnedFd>) {
+    /// Moves no input until the program has started.
+    pub(crate) fn wait_for_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
-            self.starting = started.ok();
+            self.starting = child.started().ok();
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn is_controlling(terminal: RawFd) -> bool {
 
 /// Returns true if this terminal controls this process and backoff is in its foreground.
 pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
-    tcgetpgrp(terminal) == Ok(getpgrp())
+    tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp())
 }
 
 /// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's.

@@ -107,7 +107,7 @@ impl Before {
     /// Restores the modes after an attempt that ended by itself. If standard output is a pipe, the modes stay, as the
     /// pipe's reader may be a pager that has set them.
     pub(crate) fn put_back_unless_piped(&self) {
-        if !is_piped(stdio::OUT) {
+        if self.0.is_some() && !is_piped(stdio::OUT) {
             self.put_back();
         }
     }
