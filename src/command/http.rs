@@ -78,7 +78,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
     sending.map(|option| option.name.clone())
 }
 
-/// Returns true if there are URLs, and all of them are of HTTP.
+/// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is a PUT.
 fn has_only_http_urls(items: &[Item]) -> bool {
     let mut has_url = false;
     for item in items {

@@ -136,7 +136,7 @@ impl<'s> Scope<'s> {
         true
     }
 
-    /// Returns the paths of a file with this name in all directories to which a script may go.
+    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script may go.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !name.starts_with('/') {

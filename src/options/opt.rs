@@ -150,7 +150,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the text in help: `DURATION`, `auto|always|never`.
+    /// Returns what stands for the value in help and messages: `DURATION`, `auto|always|never`; nothing for a switch.
     pub fn placeholder(self) -> String {
         match self {
             Kind::One(name) | Kind::List(name) | Kind::Repeatable(name) => name.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::command::program::WrappedCommand;
 use crate::command::requests::{Requests, Selection, may_name};
-use crate::command::{AttemptEnvironments, ScriptFile, Surroundings, http};
+use crate::command::{AttemptEnvironments, ScriptFile, Surroundings};
 use crate::config::settings::Settings;
 use crate::options::problem::Checked;
 use crate::options::{BEFORE_RETRY, IDEMPOTENT};
@@ -116,16 +116,4 @@ fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
          --idempotent no prevents that, --idempotent yes hides this remark",
         finding.seen()
     ))
-}
-
-/// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
-pub(super) fn hides_status(command: &WrappedCommand<'_>) -> Option<String> {
-    let words = command.wrapped.strip_prefix(&["curl"])?;
-    let hides = command.is_judged("curl") && http::hides_errors(words);
-    if !hides {
-        return None;
-    }
-    Some(
-        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned(),
-    )
 }

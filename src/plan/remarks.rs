@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use super::idempotence::hides_status;
 use super::in_effect;
 use crate::cli::suggest;
+use crate::command::http;
 use crate::command::program::{WrappedCommand, wrapped_program};
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
@@ -29,7 +29,7 @@ pub(super) fn on_failure(
     let remarks = [
         number_as_pattern(settings),
         without_preset(command),
-        hides_status(command),
+        hidden_status(command),
         without_headers(settings, words),
     ];
     remarks.into_iter().flatten().collect()
@@ -217,4 +217,16 @@ pub(super) fn settings_and_rules(
         }
     }
     lines
+}
+
+/// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
+fn hidden_status(command: &WrappedCommand<'_>) -> Option<String> {
+    let words = command.wrapped.strip_prefix(&["curl"])?;
+    let hides = command.is_judged("curl") && http::hides_errors(words);
+    if !hides {
+        return None;
+    }
+    Some(
+        "curl -s hides the HTTP status; use -sS so that 404 and similar are not retried".to_owned(),
+    )
 }

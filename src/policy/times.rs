@@ -58,14 +58,15 @@ pub(super) fn regex(text: &str) -> Option<Regex> {
 pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
     let ZonedDate { local, zone } = without_zone(date);
     let http_date = httpdate::parse_http_date(&format!("{local} GMT"));
-    let local = http_date
+    let as_if_utc = http_date
+        // The form of asctime has no zone: `Wed Oct 21 07:28:00 2026`.
         .or_else(|_| httpdate::parse_http_date(local))
         .ok()
         .or_else(|| humantime::parse_rfc3339_weak(local).ok())?;
     // A clock east of Greenwich is ahead of UTC.
     let date = match zone {
-        Zone::East(ahead) => local.checked_sub(ahead)?,
-        Zone::West(behind) => local.checked_add(behind)?,
+        Zone::East(ahead) => as_if_utc.checked_sub(ahead)?,
+        Zone::West(behind) => as_if_utc.checked_add(behind)?,
     };
     Some(date.duration_since(now).unwrap_or_default())
 }
@@ -99,7 +100,7 @@ fn without_zone(date: &str) -> ZonedDate<'_> {
             return ZonedDate::utc(local.trim_end());
         }
     }
-    // Dates have dashes, too, but before the time.
+    // From before the sign of `+02:00`, whose colon is the last one. The dashes of the date are further left.
     let time = date.rfind(':').map_or(0, |colon| colon.saturating_sub(4));
     let Some(sign) = date[time..].rfind(['+', '-']).map(|at| time + at) else {
         return ZonedDate::utc(date);

@@ -35,7 +35,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks for a retry that will follow `delay`.
+    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is a part of the delay.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<RetryAnswer> {
         let Some(budget) = &self.plan.budget else {
             return Ok(RetryAnswer::Granted {

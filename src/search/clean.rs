@@ -111,7 +111,7 @@ impl Cleaner {
     /// Ends the stream: returns the bytes that were held back.
     pub fn finish(&mut self) -> &[u8] {
         self.clean.clear();
-        self.put_unfinished_blank();
+        self.put_held_bytes();
         *self = Cleaner {
             clean: std::mem::take(&mut self.clean),
             ..Cleaner::default()
@@ -202,24 +202,24 @@ impl Cleaner {
 
     /// Takes a byte of a character that may be a blank. `first` and `second` are its first bytes, `length` of which are there.
     fn take_in_blank(&mut self, byte: u8, [first, second]: [u8; 2], length: usize) -> Taken {
-        let (character, is_begun) = match length {
+        let (character, is_incomplete) = match length {
             1 => (&[first, byte][..], may_become_blank(&[first, byte])),
             _ => (&[first, second, byte][..], false),
         };
         if is_blank(character) {
             self.put(b" ");
             self.state = State::Text;
-        } else if is_begun {
+        } else if is_incomplete {
             self.state = State::Blank([first, byte], 2);
         } else {
-            self.put_unfinished_blank();
+            self.put_held_bytes();
             return Taken::AsText;
         }
         Taken::Yes
     }
 
     /// Adds the bytes that were held back, as they are no blank.
-    fn put_unfinished_blank(&mut self) {
+    fn put_held_bytes(&mut self) {
         if let State::Blank(begun, length) = self.state {
             self.put(&begun[..length]);
         }

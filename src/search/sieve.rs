@@ -222,7 +222,7 @@ impl Tree {
 }
 
 impl Node {
-    /// Adds the numbers of the literals in this node.
+    /// Adds the numbers of the literals in this node, some of them twice.
     fn add_literals(&self, numbers: &mut Vec<usize>) {
         match self {
             Self::NeedsNothing(_) => {}

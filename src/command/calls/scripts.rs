@@ -338,7 +338,7 @@ fn prints_assignments(origin: &str) -> bool {
     is_substitution && PRINT_ASSIGNMENTS.contains(&name) && !script.contains(['|', ';', '&'])
 }
 
-/// Returns true if the first word of a script is unknown, and not only a later one.
+/// Returns true if a script begins with an unknown part that may hold code: `$CMD --all`, but not `curl $URL`.
 fn begins_unknown(text: &[Symbol]) -> bool {
     let first = text
         .iter()

@@ -141,13 +141,13 @@ fn pairs(units: &[Unit]) -> Vec<Braces> {
     pairs
 }
 
-/// Returns the parts between braces.
+/// Returns the parts between the braces at `start` and `end`: of `{a,,b}` these are `a`, nothing and `b`.
 fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<Unit>> {
     let mut parts = Vec::new();
     let mut begin = start + 1;
-    for comma in commas.iter().copied().chain([end]) {
-        parts.push(units[begin..comma].to_vec());
-        begin = comma + 1;
+    for part_end in commas.iter().copied().chain([end]) {
+        parts.push(units[begin..part_end].to_vec());
+        begin = part_end + 1;
     }
     parts
 }

@@ -1,7 +1,7 @@
 //! `${name:-word}` and the like.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
-use crate::command::scope::value::{Value, element, elements, is_all_unknown, is_plain_word};
+use crate::command::scope::value::{Value, element, elements, is_all_unknown};
 use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
@@ -102,11 +102,11 @@ fn is_alternative(parameter: &Parameter) -> bool {
 
 /// Decides the result of an expansion for this value of its parameter.
 fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
-    let is_empty = emptiness(parameter, value);
-    match (parameter.operator.as_str(), is_empty) {
+    let emptiness = emptiness(parameter, value);
+    match (parameter.operator.as_str(), emptiness) {
         (":-" | ":=", Emptiness::Empty) => Expansion::Operand,
         (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Expansion::Own,
-        // An empty value may be set or not.
+        // `-` and `+` ask if the parameter is set, as one with an empty value may be or not.
         (":-" | ":=" | "-" | "=", _) => Expansion::OwnOrOperand,
         (":+" | "+", Emptiness::NotEmpty) => Expansion::Operand,
         (":+", Emptiness::Empty) => Expansion::Nothing,
@@ -223,15 +223,17 @@ fn changed(
     lists
 }
 
-/// Returns true if no part of either text begins an option or is split.
+/// Returns true if an operator that cuts the first text, or joins both, makes no option and no further words.
 fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
-    let without_dash = |text: &Symbols| {
-        text.iter().all(|symbol| match symbol {
-            Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
-            Symbol::Unknown(_) => false,
-        })
-    };
-    is_plain_word(text) && without_dash(text) && without_dash(operand)
+    !text.is_empty() && is_safe_in_parts(text) && is_safe_in_parts(operand)
+}
+
+/// Returns true if no part of a text, wherever it is cut, begins an option or holds a sign of a shell.
+fn is_safe_in_parts(text: &[Symbol]) -> bool {
+    text.iter().all(|symbol| match symbol {
+        Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
+        Symbol::Unknown(_) => false,
+    })
 }
 
 /// Computes the result of an operator in the common cases; None for any other.

@@ -3,7 +3,7 @@
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
 
-/// A word of a call.
+/// An option of a call, with its value, or an operand.
 pub(super) enum Item {
     Option(GivenOption),
     Operand {
@@ -43,7 +43,7 @@ enum WordKind {
     MayBeOption,
 }
 
-/// Reads the words of a call.
+/// Reads the words after the client's name: `-sd1 --json x URL` is `-s`, `-d` with `1`, `--json` with `x`, and an operand.
 pub(super) fn read_items(client: &Client, words: &[Word]) -> Vec<Item> {
     let mut reader = ItemReader {
         client,

@@ -59,7 +59,7 @@ pub(super) struct ClientOption {
     meaning: Meaning,
 }
 
-/// Returns an option with exactly these names.
+/// Returns an option with these names. A longer name is another option; abbreviations count.
 pub(super) const fn exactly(
     names: &'static [&'static str],
     takes: Takes,

@@ -49,10 +49,11 @@ impl Draft {
         }
     }
 
-    /// Ends the command, and begins another one.
+    /// Adds the command to the script, unless it is empty, and begins another one.
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
+        // The text of a here-document comes later, and refers to the command by its index.
         let awaits_input = self
             .awaited
             .iter()

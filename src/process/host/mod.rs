@@ -164,7 +164,7 @@ impl System {
 
     /// Drops later lines of the log, after one warning.
     fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
-        // Later lines go to `/dev/null`.
+        // With None the next line would open the file again.
         self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
         let warning =
             format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");

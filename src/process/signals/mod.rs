@@ -144,15 +144,17 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Blocks all signals, then sets handlers.
+    /// Blocks all signals, then sets handlers that write to a new pipe. Called once.
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let (records, write) = pipe()?;
         set_nonblocking(&records)?;
         set_nonblocking(&write)?;
         RECORDS.get_or_init(|| write);
+        // Before CHLD gets a handler.
         let ignores_chld = is_ignored(Signal::CHLD);
         let mut reset_in_child = set_handlers()?;
+        // exec resets the others anyway.
         reset_in_child.retain(|signal| signal.number() < FIRST_REAL_TIME);
         Ok(Signals {
             records,

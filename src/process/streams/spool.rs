@@ -161,7 +161,8 @@ impl Spool {
         Ok(0)
     }
 
-    /// Returns a file with all bytes, at offset 0. Each has an offset of its own.
+    /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with an
+    /// offset of its own.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         if let [Part::File(file)] = &self.parts[..] {
             return reopened(file).map(OwnedFd::from);

@@ -56,7 +56,7 @@ pub(crate) fn is_read_by_runner() -> bool {
         .any(|name| nonempty(name).is_some())
 }
 
-/// Formats an error of backoff as a line.
+/// Formats an error or warning as one line: control characters are escaped, line feeds too.
 pub(crate) fn complaint(text: &str) -> String {
     let mut text = printable(text);
     if is_read_by_runner() {
