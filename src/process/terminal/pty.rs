@@ -319,6 +319,17 @@ impl Drop for Pty {
 mod tests {
     use super::*;
 
+    /// Waits until the condition is true: a child that another test forks has all descriptors until its exec.
+    fn eventually(condition: impl Fn() -> bool) -> bool {
+        (0..1000).any(|_| {
+            let is_true = condition();
+            if !is_true {
+                nix::poll::poll(&mut [], 10_u16).unwrap();
+            }
+            is_true
+        })
+    }
+
     fn is_at_its_end(master: BorrowedFd<'_>) -> bool {
         ready(master, PollFlags::POLLIN).is_ok_and(|events| events.contains(PollFlags::POLLHUP))
     }
@@ -337,7 +348,7 @@ mod tests {
         let mut bytes = [0; 64];
         assert_eq!(read(&output, &mut bytes), Ok(10));
         pty.release();
-        assert!(!pty.is_held() && is_at_its_end(output.as_fd()));
+        assert!(!pty.is_held() && eventually(|| is_at_its_end(output.as_fd())));
     }
 
     #[test]
@@ -348,6 +359,8 @@ mod tests {
         drop(opened.output);
         pty.hang_up();
         assert!(!pty.is_held());
-        assert!(crate::process::sys::system::has_hung_up(slave.as_fd()));
+        assert!(eventually(|| crate::process::sys::system::has_hung_up(
+            slave.as_fd()
+        )));
     }
 }
