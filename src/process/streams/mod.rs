@@ -328,8 +328,7 @@ impl Streams {
     /// Notes whether the program has started: exec closes the pipe, and a failure leaves a report in it.
     fn note_start(&mut self) {
         if let Some(started) = self.starting.take() {
-            // For a closed pipe, some systems report POLLIN, too.
-            self.holds_input = fd::unread(&started).is_ok_and(|count| count > 0);
+            self.holds_input = has_report(&started);
         }
     }
 
@@ -471,5 +470,15 @@ impl Streams {
     /// Returns true if output was read and waits for its reader.
     pub(crate) fn has_pending_output(&self) -> bool {
         self.outputs.values().into_iter().any(Output::has_unwritten)
+    }
+}
+
+/// Returns true if a failed start has left its report in the pipe. For a pipe that exec closed, some systems report POLLIN,
+/// too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
+fn has_report(started: &OwnedFd) -> bool {
+    match fd::unread(started) {
+        Ok(count) => count > 0,
+        Err(_) => fd::ready(started.as_fd(), PollFlags::POLLIN)
+            .is_ok_and(|events| events.contains(PollFlags::POLLIN)),
     }
 }
