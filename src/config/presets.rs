@@ -254,18 +254,18 @@ fn expanded(text: &'static str) -> Cow<'static, str> {
     let Some((before, name, after)) = name_of_list(text) else {
         return text.into();
     };
-    let parts: Vec<_> = lines_of(name)
-        .filter_map(|line| Some(expanded(columns(line)?[3])))
-        .collect();
+    let parts: Vec<_> = texts_of_list(name).map(expanded).collect();
     format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
 }
 
 /// Returns the expression of the list with this name, which may name others.
 fn list_of_texts(name: &str) -> String {
-    let texts: Vec<&str> = lines_of(name)
-        .filter_map(|line| Some(columns(line)?[3]))
-        .collect();
-    texts.join("|")
+    texts_of_list(name).collect::<Vec<_>>().join("|")
+}
+
+/// Returns the expressions of the list with this name, one for each line.
+fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    lines_of(name).filter_map(columns).map(|columns| columns[3])
 }
 
 /// Returns the lists that the rows of a preset name, and those that these name, with their lines.
@@ -278,8 +278,7 @@ pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)
         };
         texts.push_front(after);
         if lists.iter().all(|(known, _)| *known != name) {
-            let lines = lines_of(name).filter_map(columns).map(|columns| columns[3]);
-            lists.push((name, lines.collect()));
+            lists.push((name, texts_of_list(name).collect()));
             texts.extend(&lists[lists.len() - 1].1);
         }
     }

@@ -55,7 +55,7 @@ enum State {
     String { ends_at_bell: bool, length: usize },
 }
 
-/// What is known of the parameters of a control sequence.
+/// The knowledge about the parameters of a control sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameters {
     /// None, or zeros.

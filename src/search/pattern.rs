@@ -120,22 +120,21 @@ impl Pattern {
         self.text.contains("(?i")
     }
 
-    /// Returns the engine for one line without a line ending. The engine has no lazy automaton, as few lines need one.
+    /// Returns the engine for one line without a line ending; None if it would be too large.
     pub(super) fn for_line(&self) -> Option<&Regex> {
-        self.for_line.get_or_init(|| self.build_for_line()).as_ref()
+        self.for_line
+            .get_or_init(|| engine_for_line(self.folded()))
+            .as_ref()
     }
+}
 
-    /// Builds the engine for one line; None if it would be too large.
-    fn build_for_line(&self) -> Option<Regex> {
-        let config = Regex::config()
-            .utf8_empty(false)
-            .nfa_size_limit(None)
-            .hybrid(false);
-        Regex::builder()
-            .configure(config)
-            .build_from_hir(self.folded())
-            .ok()
-    }
+/// Builds an engine for one line; None if it would be too large. It has no lazy automaton, as few lines need one.
+pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
+    let config = Regex::config()
+        .utf8_empty(false)
+        .nfa_size_limit(None)
+        .hybrid(false);
+    Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 
 /// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters

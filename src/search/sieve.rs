@@ -12,7 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::pattern::{List, Pattern, ignoring_case, name_of_list, parse_known};
+use super::pattern::{List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known};
 
 /// Fewest bytes of a literal that is looked for, and most that are.
 const SHORTEST: usize = 3;
@@ -205,19 +205,11 @@ impl Tree {
     /// Builds the part of the expression that may match in a line with these literals.
     fn build(&self, literals: &[usize]) -> Option<Regex> {
         let left = self.top.remainder(literals)?;
-        let left = if self.ignores_case {
-            ignoring_case(&left)
+        if self.ignores_case {
+            engine_for_line(&ignoring_case(&left))
         } else {
-            left
-        };
-        let config = Regex::config()
-            .utf8_empty(false)
-            .nfa_size_limit(None)
-            .hybrid(false);
-        Regex::builder()
-            .configure(config)
-            .build_from_hir(&left)
-            .ok()
+            engine_for_line(&left)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tempfile::TempDir;
 
-use crate::common::{BIN, clean, executable, side_by_side, within, words};
+use crate::common::{BIN, clean, executable, path_with, side_by_side, within, words};
 
 const TABLE: &str = include_str!("../idioms/idioms.tsv");
 const PARTS: &str = include_str!("../idioms/parts.txt");
@@ -177,7 +177,7 @@ fn run(
     variables: &[(String, String)],
 ) -> Run {
     let calls = within(dir, calls);
-    let path = format!("{}:{}", within(dir, "bin"), std::env::var("PATH").unwrap());
+    let path = path_with(&within(dir, "bin"));
     let mut backoff = clean(*BIN);
     backoff
         .args(words(options))

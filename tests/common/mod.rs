@@ -30,7 +30,7 @@ pub mod slowfs;
 pub mod storm;
 pub mod tools;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
@@ -144,12 +144,12 @@ pub fn shell(script: &str) -> Command {
 }
 
 pub fn path_with_backoff() -> String {
-    let dir = PathBuf::from(*BIN)
-        .parent()
-        .unwrap()
-        .to_str()
-        .unwrap()
-        .to_owned();
+    let dir = Path::new(*BIN).parent().unwrap();
+    path_with(dir.to_str().unwrap())
+}
+
+/// Returns a PATH that begins with this directory.
+pub fn path_with(dir: &str) -> String {
     format!("{dir}:{}", std::env::var("PATH").unwrap())
 }
 

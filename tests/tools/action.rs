@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::documents::ROOT;
-use crate::common::{BIN, Ends, clean, executable, within};
+use crate::common::{BIN, Ends, clean, executable, path_with, within};
 
 tests! {
     a_retried_step_has_annotations_outputs_and_a_summary ["bash", "xargs"]
@@ -206,11 +206,7 @@ fn the_command_status_is_the_command_s_own() {
 fn a_request_that_changes_something_is_sent_once() {
     let tools = tempfile::tempdir().unwrap();
     executable(&within(&tools, "curl"), "#!/bin/sh\necho sent\nexit 56\n");
-    let path = format!(
-        "{}:{}",
-        tools.path().display(),
-        std::env::var("PATH").unwrap()
-    );
+    let path = path_with(tools.path().to_str().unwrap());
     let options = ("OPTIONS", "--for curl -n 3 -b 10ms");
     for (run, attempts) in [
         ("cd /\ncurl -d x=1 http://localhost/", "1"),
@@ -319,10 +315,7 @@ fn the_command_gets_the_runner_s_signals() {
     let path = read_to_string(within(&dir, "path")).unwrap();
     let script = format!("exec {ROOT}/packaging/action/run");
     let mut step = runner(&script, dir.path(), &inputs);
-    step.env(
-        "PATH",
-        format!("{}:{}", path.trim(), std::env::var("PATH").unwrap()),
-    );
+    step.env("PATH", path_with(path.trim()));
     let mut live = step.live();
     live.expect_line("ready");
     live.signal(Signal::SIGTERM);

@@ -3,6 +3,8 @@
 use std::fs::{DirEntry, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
@@ -118,6 +120,14 @@ fn is_same(one: &FileStat, other: &FileStat) -> bool {
     let is_nameless = one.st_ino == 0
         && SFlag::from_bits_truncate(one.st_mode) & SFlag::S_IFMT == SFlag::S_IFSOCK;
     !is_nameless && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+}
+
+/// Opens a pipe or terminal for writing, as a non-blocking description that does not become the controlling terminal.
+pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
+    File::options()
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
 }
 
 /// Returns the ready events without waiting.

@@ -1,4 +1,4 @@
-//! What only Linux has. `other.rs` has the same functions for other systems, and the doc comments stand here.
+//! Linux's own calls. `other.rs` has the same functions for other systems, and the doc comments stand here.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,7 +19,7 @@ use nix::sys::stat::{fstat, major};
 use nix::sys::termios::tcgetattr;
 use nix::sys::time::TimeSpec;
 
-use super::fd::inherited;
+use super::fd::{inherited, open_for_output};
 use super::origin::Senders;
 use crate::policy::signal;
 pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
@@ -149,11 +149,7 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     if major(fstat(inherited(fd)).ok()?.st_rdev) == MAJOR_OF_ALIASES {
         return None;
     }
-    let mut options = File::options();
-    options
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    options.open(format!("/proc/self/fd/{fd}")).ok()
+    open_for_output(format!("/proc/self/fd/{fd}")).ok()
 }
 
 /// Widens a pipe to `size` bytes, unless it is as wide.

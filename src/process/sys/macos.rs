@@ -1,4 +1,4 @@
-//! What macOS has to do in its own way. Processes are listed by `sysctl(3)`, as `libproc` describes those of other users
+//! macOS's own calls. Processes are listed by `sysctl(3)`, as `libproc` describes those of other users
 //! (a command of `sudo`) to root only.
 
 use std::ffi::{CStr, c_int};

@@ -1,4 +1,4 @@
-//! What macOS has to do in another way, on all other systems but Linux: as there, or not at all.
+//! The functions of `macos.rs` for all other systems except Linux.
 
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;

@@ -14,7 +14,7 @@ pub(crate) enum Senders {
     Unmarked,
 }
 
-/// Where this process stands in its session.
+/// The place of this process in its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     NoTerminal,
@@ -24,7 +24,7 @@ pub(crate) enum Place {
     LostTerminal,
 }
 
-/// What a system tells about a signal.
+/// The facts that a system reports about a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Evidence {
     pub(crate) signal: Signal,
@@ -36,7 +36,7 @@ pub(crate) struct Evidence {
     pub(crate) is_of_status_key: bool,
 }
 
-/// Who sent a signal.
+/// The sender of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The terminal, to every process of a group.

@@ -1,10 +1,9 @@
-//! What other systems have in place of Linux's own calls, which `linux.rs` explains. Linux runs it in tests, where it
+//! Replacements for Linux's own calls, which `linux.rs` explains, on other systems. Linux runs it in tests, where it
 //! imitates macOS.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use nix::sys::signal::Signal;
 use nix::sys::termios::tcgetattr;
 use nix::unistd::ttyname;
 
-use super::fd::{inherited, ready};
+use super::fd::{inherited, open_for_output, ready};
 use super::origin::Senders;
 use super::temporary::{unnamed, unnamed_in};
 use crate::policy::signal;
@@ -135,11 +134,7 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     if ["tty", "ptmx"].iter().any(|alias| name.ends_with(alias)) {
         return None;
     }
-    let mut options = File::options();
-    options
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    options.open(name).ok()
+    open_for_output(name).ok()
 }
 
 pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
