@@ -40,10 +40,19 @@ impl SlowFs {
             .spawn()
             .unwrap();
         let fs = SlowFs { server, place };
-        eventually("it is mounted", || {
-            std::fs::read(fs.place.path().join("said")).unwrap() == b"mounted\n"
-        });
+        eventually("it is mounted", || fs.has_said("mounted"));
         fs
+    }
+
+    fn has_said(&self, line: &str) -> bool {
+        let said = std::fs::read_to_string(self.place.path().join("said")).unwrap();
+        said.split_terminator('\n').any(|said| said == line)
+    }
+
+    /// Returns true if an operation of this process has got no answer. Before the file system has received it, a signal
+    /// that kills the process takes it back.
+    pub fn holds(&self, pid: i32) -> bool {
+        self.has_said(&format!("held {pid}"))
     }
 
     /// Returns the path of the mounted directory.

@@ -3,7 +3,7 @@
 // usage: slowfs DIR CONTROL
 //
 // Mounts itself at DIR, prints "mounted", and serves until standard input closes or a signal ends it; then unmounts
-// DIR (lazily), which also ends every hung operation. Each line of the file CONTROL, which is read at each operation,
+// DIR (lazily), which also ends every hung operation. Prints "held PID" once an operation of this process has no answer. Each line of the file CONTROL, which is read at each operation,
 // is `OPERATION EFFECT [NAME]`; the first line that fits counts:
 //
 //   OPERATION  lookup getattr setattr open read write create mkdir unlink rmdir rename opendir readdir flush release
@@ -429,6 +429,8 @@ static void hold(const struct fuse_in_header *in) {
         if (held[i].in) continue;
         held[i] = (struct held){.in = malloc(in->len)};
         memcpy(held[i].in, in, in->len);
+        printf("held %u\n", in->pid);
+        fflush(stdout);
         return;
     }
     answer(in->unique, EIO, NULL, 0);

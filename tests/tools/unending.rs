@@ -134,13 +134,8 @@ fn a_resize_while_a_program_starts_changes_nothing() {
     terminal.expect_status(0);
 }
 
-/// Returns true if the process waits in a call of the file system. Only root may see that.
-fn is_in_fuse(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stack")).is_ok_and(|stack| stack.contains("fuse"))
-}
-
 fn a_command_that_does_not_die_of_kill_is_given_up() {
-    let (_fs, program) = hanging_program("hang");
+    let (fs, program) = hanging_program("hang");
     for limit in ["-t", "-d"] {
         for more in [
             "",
@@ -163,7 +158,7 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
     let run = Run::start(&mut backoff(format!("-v -b 1ms -k 100ms -- {program}")));
     eventually("the child hangs", || {
         let children = crate::common::process::children_of(run.live.pid());
-        children.iter().any(|child| is_in_fuse(*child))
+        children.iter().any(|child| fs.holds(*child))
     });
     run.live.signal(Signal::SIGTERM);
     let end = run.output();
