@@ -98,7 +98,7 @@ impl Listed {
             includes: preset.included().collect(),
             run_with,
             run_on,
-            rules: preset.rows().iter().map(ListedRule::new).collect(),
+            rules: preset.rows().map(|row| ListedRule::new(&row)).collect(),
         }
     }
 }

@@ -231,11 +231,18 @@ fn preset(line: &'static str) -> Option<Preset> {
     }
 }
 
+/// Returns the five columns of a line, or None if it has fewer.
 fn columns(line: &'static str) -> Option<[&'static str; 5]> {
-    let mut columns = line.split('\t');
-    let [first, second, third, fourth, fifth] = std::array::from_fn(|_| columns.next());
-    let five = [first?, second?, third?, fourth?, fifth?];
-    columns.next().is_none().then_some(five)
+    let mut ends = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t');
+    let mut next_end = || ends.next().map(|(at, _)| at);
+    let [first, second, third, fourth] = [next_end()?, next_end()?, next_end()?, next_end()?];
+    Some([
+        &line[..first],
+        &line[first + 1..second],
+        &line[second + 1..third],
+        &line[third + 1..fourth],
+        &line[fourth + 1..],
+    ])
 }
 
 fn list(column: &'static str) -> impl Iterator<Item = &'static str> + Clone {
@@ -271,7 +278,7 @@ fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
 /// Returns the lists that the rows of a preset name, and those that these name, with their lines.
 pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut texts: VecDeque<&str> = preset.rows().iter().filter_map(|row| row.text).collect();
+    let mut texts: VecDeque<&str> = preset.rows().filter_map(|row| row.text).collect();
     while let Some(text) = texts.pop_front() {
         let Some((_, name, after)) = name_of_list(text) else {
             continue;
@@ -345,9 +352,9 @@ impl Preset {
     }
 
     /// Returns the preset's own rows, then those of the included presets.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + use<> {
         let presets = std::iter::once(self.name).chain(list(self.included));
-        presets.flat_map(own_rows).collect()
+        presets.flat_map(own_rows)
     }
 }
 

@@ -17,21 +17,26 @@ pub(crate) const SYSEXITS: [&str; 15] = [
 
 /// Parses an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
 pub fn code(text: &str) -> Parsed<u8> {
-    let name = text.to_ascii_lowercase();
-    let name = name.strip_prefix("ex_").unwrap_or(&name);
     let code = match digits(text) {
         Some(number) => u8::try_from(number).ok(),
-        None if name == "ok" => Some(0),
-        None => SYSEXITS
-            .iter()
-            .position(|known| *known == name)
-            .map(|index| 64 + index as u8),
+        None => code_of_name(text),
     };
     code.ok_or_else(|| {
         let examples = "a number from 0 to 255 or a sysexits name such as tempfail";
         let tip = tip(text, SYSEXITS.into_iter(), examples);
         Problem::new(format!("is not an exit code{tip}"))
     })
+}
+
+/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`.
+fn code_of_name(text: &str) -> Option<u8> {
+    let name = text.to_ascii_lowercase();
+    let name = name.strip_prefix("ex_").unwrap_or(&name);
+    if name == "ok" {
+        return Some(0);
+    }
+    let index = SYSEXITS.iter().position(|known| *known == name)?;
+    Some(64 + index as u8)
 }
 
 /// Parses CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a

@@ -19,6 +19,9 @@ use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 use crate::search::scanner::{MOST_PLACES, Patterns};
 
+/// Room for the rows of most presets, so that lists of them need not grow, which copies them.
+const USUAL_ROWS: usize = 128;
+
 /// The status of backoff's own errors.
 const FAULT_CODE: u8 = 125;
 
@@ -161,12 +164,17 @@ fn preset_rules(
     patterns: &mut Vec<Pattern>,
 ) -> Vec<Rule> {
     let program = command.wrapped.first().copied();
+    let chosen_presets = presets::chosen(&command.presets, program);
+    if chosen_presets.is_empty() {
+        return Vec::new();
+    }
+    patterns.reserve(USUAL_ROWS);
     let mut shared = SharedPatterns {
         patterns,
-        known: Vec::new(),
+        known: Vec::with_capacity(USUAL_ROWS),
     };
-    let mut rules = Vec::new();
-    for (name, preset) in presets::chosen(&command.presets, program) {
+    let mut rules = Vec::with_capacity(USUAL_ROWS);
+    for (name, preset) in chosen_presets {
         let chosen = ChosenPreset {
             command,
             has_before_retry: settings.has(&BEFORE_RETRY),

@@ -1,6 +1,7 @@
 //! Regular expressions, each in two forms: one for a block of many lines, searched by one engine for all patterns, and
 //! one for a single line.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
@@ -27,13 +28,13 @@ pub(super) enum TextCase {
 /// unless the expression has characters or classes of Unicode, or says `(?u)`.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    text: String,
+    text: Cow<'static, str>,
     /// Returns the expression of a list, if the expression is one of the program's own, which name lists in braces.
     list: Option<List>,
     /// As it is written. Parsed on first use if the expression is one of the program's own.
-    written: OnceLock<Hir>,
+    written: OnceLock<Box<Hir>>,
     /// With both cases of each letter, if case is ignored.
-    folded: OnceLock<Hir>,
+    folded: OnceLock<Box<Hir>>,
     for_line: OnceLock<Option<Regex>>,
 }
 
@@ -41,8 +42,8 @@ impl Pattern {
     /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = parse(&text.replace(|c: char| !c.is_ascii() && c.is_whitespace(), " "))?;
-        let written = OnceLock::from(map_leaves(&hir, &with_spaces));
-        Ok(Self::new(text.to_owned(), None, written))
+        let written = OnceLock::from(Box::new(map_leaves(&hir, &with_spaces)));
+        Ok(Self::new(Cow::Owned(text.to_owned()), None, written))
     }
 
     /// Returns true if an expression names ESC, which no cleaned line holds: `\x1b`, `\u{1b}`, the byte itself, or `\e`
@@ -66,11 +67,11 @@ impl Pattern {
 
     /// Makes a case-insensitive pattern that is known to parse. Where it names a list, as in `{HTTP}`, `list` has the
     /// expression. Both are parsed on first use, as most runs print nothing.
-    pub(crate) fn known(text: &str, list: List) -> Self {
-        Self::new(text.to_owned(), Some(list), OnceLock::new())
+    pub(crate) fn known(text: &'static str, list: List) -> Self {
+        Self::new(Cow::Borrowed(text), Some(list), OnceLock::new())
     }
 
-    fn new(text: String, list: Option<List>, written: OnceLock<Hir>) -> Self {
+    fn new(text: Cow<'static, str>, list: Option<List>, written: OnceLock<Box<Hir>>) -> Self {
         Self {
             text,
             list,
@@ -87,7 +88,8 @@ impl Pattern {
 
     /// Returns the expression as it is written.
     pub(super) fn written(&self) -> &Hir {
-        self.written.get_or_init(|| parse_known(&self.text))
+        self.written
+            .get_or_init(|| Box::new(parse_known(&self.text)))
     }
 
     /// Returns the expression with its lists and, if case is ignored, with both cases of each letter.
@@ -96,7 +98,7 @@ impl Pattern {
             return self.written();
         };
         self.folded
-            .get_or_init(|| ignoring_case(&with_lists(self.written(), list)))
+            .get_or_init(|| Box::new(ignoring_case(&with_lists(self.written(), list))))
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.

@@ -109,12 +109,7 @@ struct Compiled {
 }
 
 static COMPILED: LazyLock<BTreeMap<&str, Vec<Compiled>>> = LazyLock::new(|| {
-    let of_preset = |preset: Preset| {
-        (
-            preset.name,
-            preset.rows().into_iter().map(compiled).collect(),
-        )
-    };
+    let of_preset = |preset: Preset| (preset.name, preset.rows().map(compiled).collect());
     presets::all().map(of_preset).collect()
 });
 

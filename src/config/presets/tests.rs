@@ -107,6 +107,7 @@ fn no_line_is_skipped() {
         let [name, kind, _, text, source] =
             columns(line).unwrap_or_else(|| panic!("five columns: {line:?}"));
         assert_eq!(line, line.trim_end());
+        assert!(!source.contains('\t'), "six columns: {line:?}");
         match kind {
             "preset" => heads += 1,
             "list" => {
@@ -189,8 +190,8 @@ fn includes_are_there_and_one_deep() {
 
 #[test]
 fn the_own_rows_come_first() {
-    let rows = find("terraform").unwrap().rows();
-    let network = find("network").unwrap().rows();
+    let rows: Vec<Row> = find("terraform").unwrap().rows().collect();
+    let network: Vec<Row> = find("network").unwrap().rows().collect();
     assert!(rows.ends_with(&network));
     assert!(rows.len() > network.len());
 }
@@ -210,11 +211,10 @@ fn a_run_finds_in_its_output_what_the_expressions_match() {
         // Compiled once per preset, so that each regex keeps its cache between searches.
         let regexes: Vec<Regex> = preset
             .rows()
-            .iter()
-            .filter_map(Row::expression)
+            .filter_map(|row| row.expression())
             .map(regex)
             .collect();
-        let patterns = preset.rows().iter().filter_map(known).collect();
+        let patterns = preset.rows().filter_map(|row| known(&row)).collect();
         let patterns = Arc::new(Patterns::new(patterns));
         let is_own = |tool| find(tool).is_none_or(|of_tool| of_tool == preset);
         for (.., output) in samples.iter().filter(|(tool, ..)| is_own(tool)) {
@@ -238,12 +238,11 @@ fn every_row_says_what_it_goes_by_and_compiles() {
         assert!(
             preset
                 .rows()
-                .iter()
                 .any(|row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused)),
             "{}",
             preset.name
         );
-        for row in &preset.rows() {
+        for row in preset.rows() {
             assert!(row.source.len() >= 4, "{}: {row:?}", preset.name);
             assert!(
                 row.codes.is_some() || row.text.is_some(),
@@ -272,7 +271,6 @@ fn every_row_says_what_it_goes_by_and_compiles() {
         assert!(
             !preset
                 .rows()
-                .iter()
                 .any(|row| row.codes.is_some_and(|codes| codes.contains(0)))
         );
     }
@@ -343,8 +341,7 @@ fn is_refused(preset: &Preset, code: u8, output: &str) -> bool {
 fn any(preset: &Preset, verdict: RowVerdict, code: u8, output: &str) -> bool {
     preset
         .rows()
-        .iter()
-        .any(|row| row.verdict == verdict && says(row, code, output))
+        .any(|row| row.verdict == verdict && says(&row, code, output))
 }
 
 #[track_caller]
@@ -412,7 +409,7 @@ fn what_a_log_says_in_passing_is_not_transient() {
             );
         }
         for line in innocent() {
-            for row in &preset.rows() {
+            for row in preset.rows() {
                 assert!(
                     !row.expression()
                         .is_some_and(|text| regex(text).is_match(line.as_bytes())),
