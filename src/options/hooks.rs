@@ -9,9 +9,9 @@ pub(crate) static ON_RETRY: Opt<String> = Opt {
     spec: Spec {
         kind: Kind::One("SHELL"),
         about: "Shell command to run before each wait",
-        more: "See BACKOFF_EXIT and others under ENVIRONMENT in the manual. Its output goes to \
-            standard error; it has no terminal, and input only with --hook-output. Its failure \
-            is reported and changes nothing.",
+        more: "Run by /bin/sh, with BACKOFF_EXIT and the other variables under ENVIRONMENT in the \
+            manual. Its output goes to standard error; it has no terminal, and input only with \
+            --hook-output. Its failure is reported and changes nothing.",
         example: "true",
         completion: Completion::Files,
         ..Spec::named(Heading::Hooks, "on-retry")
@@ -24,9 +24,9 @@ pub(crate) static BEFORE_RETRY: Opt<String> = Opt {
     spec: Spec {
         kind: Kind::One("SHELL"),
         about: "Shell command that must succeed after each wait",
-        more: "If it fails, the run ends with the status of the last attempt. Lines KEY=VALUE that \
-            it appends to the file $BACKOFF_ENV are variables of all later attempts, at most 64 \
-            KiB in all.",
+        more: "Run by /bin/sh; its output goes to standard error. If it fails, the run ends with \
+            the status of the last attempt. Lines KEY=VALUE that it appends to the file \
+            $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all.",
         example: "true",
         completion: Completion::Files,
         ..Spec::named(Heading::Hooks, "before-retry")

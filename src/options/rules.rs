@@ -72,7 +72,8 @@ pub(crate) static SUCCESS_MATCH: Opt<Pattern> = Opt {
     spec: Spec {
         kind: Kind::Repeatable("REGEX"),
         about: "Succeed only if a line of output matches",
-        more: "Repeatable; one match is enough. REGEX is searched for in each line, as bytes.",
+        more: "Repeatable; one match is enough. REGEX is searched for in each line, without colors \
+            and other escape sequences.",
         example: "ready",
         ..Spec::named(Heading::Rules, "success-match")
     },
@@ -109,9 +110,10 @@ pub(crate) static RETRY_EXIT: Opt<CodeSet> = Opt {
         short: Some('e'),
         kind: Kind::Repeatable("CODES"),
         about: "Exit codes to read as transient; others are permanent",
-        more: "Repeatable. CODES may include timeout; timeouts are transient in any case unless \
-            --stop-exit lists them. With 126 or 127, a command that cannot be executed or found \
-            is a transient failure.",
+        more: "Repeatable. If -r, --retry-if or --for is given, too, one that fits is enough. CODES \
+            may include signals (SIGKILL or 137; 129-192 is any) and timeout; timeouts are \
+            transient in any case unless --stop-exit lists them. With 126 or 127, a command that \
+            cannot be executed or found is a transient failure.",
         example: "75",
         completion: Completion::Codes,
         ..Spec::named(Heading::Rules, "retry-exit")
@@ -139,7 +141,8 @@ pub(crate) static RETRY_MATCH: Opt<Pattern> = Opt {
         short: Some('r'),
         kind: Kind::Repeatable("REGEX"),
         about: "Transient if a line of output matches, else permanent",
-        more: "Repeatable.",
+        more: "Repeatable. If -e, --retry-if or --for is given, too, one that fits is enough. REGEX \
+            is searched for in each line, without colors and other escape sequences.",
         example: "timed out",
         ..Spec::named(Heading::Rules, "retry-match")
     },
@@ -193,8 +196,9 @@ pub(crate) static FOR: Opt<PresetList> = Opt {
     spec: Spec {
         kind: Kind::List("PRESET,..."),
         about: "Known rules for a tool: curl, ssh, ...; auto: for COMMAND",
-        more: "--list-presets shows all presets. auto selects by COMMAND's name, also behind sudo, \
-            env, timeout, and sh -c if the script is plain words.",
+        more: "--list-presets shows all presets. -e, -r and --retry-if add to their retry rules; \
+            their stop rules come first. auto selects by COMMAND's name, also behind sudo, env, \
+            timeout, and sh -c if the script is plain words.",
         example: "curl",
         completion: Completion::Presets,
         ..Spec::named(Heading::Rules, "for")

@@ -179,8 +179,8 @@ pub(crate) static RESET_AFTER: Opt<Duration> = Opt {
     spec: Spec {
         kind: Kind::One("DURATION"),
         about: "Reset waits and attempts if an attempt ran this long",
-        more: "For long-running commands that backoff supervises. With --until never, a success \
-            counts, too.",
+        more: "For long-running commands that backoff supervises: such an attempt counts as the \
+            first. With --until never, every success resets the waits, however short it was.",
         example: "10m",
         is_harmless: true,
         ..Spec::named(Heading::Waits, "reset-after")

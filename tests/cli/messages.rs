@@ -89,7 +89,7 @@ fn lines(script: &str) -> Vec<String> {
     let place = dir.path().to_str().unwrap();
     let said = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
     said.lines()
-        .filter(|line| line.starts_with("backoff: "))
+        .filter(|line| line.starts_with("backoff: ") || line.starts_with("::"))
         .map(|line| steady(&line.replace(place, ".")))
         .collect()
 }
@@ -97,7 +97,7 @@ fn lines(script: &str) -> Vec<String> {
 fn steady(line: &str) -> String {
     const SPAN: &str = r"(\d[\d.]*(?:us|ms|s))";
     let measured = format!(
-        r"(attempts? in | after |waiting |another |a wait of ){SPAN}(:|;| \(| before| \(| would|$)"
+        r"(attempts? in | after |waiting |another |a wait of ){SPAN}(:|;|,| \(| before| \(| would|$)"
     );
     let line = Regex::new(&measured).unwrap().replace(line, "${1}1.2s$3");
     let line = Regex::new(r"127\.0\.0\.1:\d\d+")

@@ -114,34 +114,80 @@ fn the_options_page_is_of_the_man_page() {
     assert_eq!(committed, page, "{problem}");
 }
 
+/// Sections of the man page that explain options in detail, in the order of the page. Other pages have the rest.
+const DETAILS: [(&str, &str); 11] = [
+    ("VALUES", "Values"),
+    ("WAITS AND JITTER", "Waits and jitter"),
+    ("LOOPS", "Loops"),
+    ("IDEMPOTENCE", "Idempotence"),
+    ("COOL-OFF", "Cool-off"),
+    ("PLAN", "Plan"),
+    ("DETAILED OPERATION", "Detailed operation"),
+    ("SIGNALS", "Signals"),
+    ("ENVIRONMENT", "Environment"),
+    ("FILES", "Files"),
+    ("REDIS", "Redis"),
+];
+
+/// The beginning of the page.
+const INTRODUCTION: &str = "\
+<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->
+# Options
+
+The text is that of the manual (`man backoff`). Sections in capitals, such as WAITS AND JITTER, are below:
+";
+
 /// Returns the page for the man page that mandoc shows.
 fn options_page(shown: &str) -> String {
     // mandoc prints a bold letter twice.
     let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(shown, "");
-    let options = plain.lines().skip_while(|line| *line != "OPTIONS").skip(1);
-    let options = options.take_while(|line| line.is_empty() || line.starts_with(' '));
-    let mut page =
-        "<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->\n# Options\n\nSections in capitals, \
-         such as WAITS AND JITTER, are in the manual: `man backoff`, or `man man/backoff.1` in a clone.\n"
-            .to_owned();
-    let mut section = Vec::new();
-    for line in options.chain(["   "]) {
+    let links = DETAILS.map(|(_, heading)| {
+        let anchor = heading.to_lowercase().replace(' ', "-");
+        format!("[{heading}](#{anchor})")
+    });
+    let options = with_headings(section(&plain, "OPTIONS"));
+    let details = DETAILS.map(|(name, heading)| {
+        let lines: Vec<&str> = section(&plain, name).map(unindented).collect();
+        format!("\n## {heading}\n{}", block(&lines))
+    });
+    format!(
+        "{INTRODUCTION}{}.\nExit statuses are in the [README](../README.md#exit-status), the configuration file in \
+         [configuration.md](configuration.md).\n{options}{}",
+        links.join(",\n"),
+        details.concat()
+    )
+}
+
+/// Returns the lines of a section of the man page.
+fn section<'a>(plain: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = plain.lines().skip_while(move |line| *line != name).skip(1);
+    lines.take_while(|line| line.is_empty() || line.starts_with(' '))
+}
+
+fn unindented(line: &str) -> &str {
+    line.strip_prefix("       ").unwrap_or(line)
+}
+
+fn block(lines: &[&str]) -> String {
+    format!("\n```text\n{}\n```\n", lines.join("\n").trim_matches('\n'))
+}
+
+/// Returns a section as blocks under the headings of its parts.
+fn with_headings<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut page = String::new();
+    let mut part = Vec::new();
+    for line in lines {
         match line
             .strip_prefix("   ")
             .filter(|line| !line.starts_with(' '))
         {
-            Some(heading) => {
-                page += &format!(
-                    "\n```text\n{}\n```\n",
-                    section.join("\n").trim_matches('\n')
-                );
-                if !heading.is_empty() {
-                    page += &format!("\n## {heading}\n");
-                }
-                section.clear();
+            Some(heading) if !heading.is_empty() => {
+                page += &block(&part);
+                page += &format!("\n## {heading}\n");
+                part.clear();
             }
-            None => section.push(line.strip_prefix("       ").unwrap_or(line)),
+            _ => part.push(unindented(line)),
         }
     }
-    page
+    page + &block(&part)
 }
