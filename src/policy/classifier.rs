@@ -74,8 +74,9 @@ impl Verdict {
         self.reason().map(|reason| &reason.why)
     }
 
-    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
-    /// end may have another cause, and SIGPIPE may come from another pipe or socket.
+    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command, which a
+    /// shell is silent about, too (`cmd | head`). Another end may have another cause, and SIGPIPE may come from another
+    /// pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
             matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
@@ -155,7 +156,8 @@ pub enum Why {
 }
 
 impl Why {
-    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`.
+    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`. None if another
+    /// reason decided.
     pub fn shell_command_failure(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
@@ -166,7 +168,8 @@ impl Why {
 }
 
 impl Classifier {
-    /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
+    /// Judges an attempt: first success or failure, by the exit code, `--fail-match` and `--success-match` in this
+    /// order, then a failure by the rules. Predicates (`--success-if`, `--retry-if`) run later, as they are processes.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
         let fail_match = self
@@ -229,7 +232,8 @@ impl Classifier {
     }
 
     /// Judges a failed attempt: survivors, stop rules and lost output make it permanent, then retry rules make it
-    /// transient.
+    /// transient. Collects all rules that apply, as the first names the verdict, but any may say that a repetition is
+    /// safe.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
@@ -265,13 +269,16 @@ impl Classifier {
         self.judge_without_rule(failure)
     }
 
-    /// Judges a failure to which no rule applies.
+    /// Judges a failure to which no rule applies: by a cause that backoff knows itself, else by `--retry-if`, else as
+    /// permanent if there are retry rules, and as transient if there are none.
     fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
         match failure.outcome.end {
             // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => return failure.permanent(Why::CannotStart),
             End::Unended => return failure.permanent(Why::Survivors),
+            // A reader that is gone does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
+            // Transient even with retry rules, as these list failures that the command reports.
             End::TimedOut(_) => return failure.transient(),
             End::Exited(_) | End::Signaled(_) => {}
         }
@@ -307,6 +314,7 @@ impl Failure<'_> {
         Verdict::Transient(self.reason(Why::ByDefault))
     }
 
+    /// Returns the reason of a verdict. Only a command that did not start is certain to have had no effect.
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,
@@ -316,8 +324,8 @@ impl Failure<'_> {
         }
     }
 
-    /// Returns the reason by the rules that apply: the first gives name and text; any of them can declare a repetition
-    /// safe.
+    /// Returns the reason by the rules that apply: the first gives name and matched text; any of them can declare a
+    /// repetition safe.
     fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
         let mut reason = self.reason(Why::Rule(first.name.to_string()));
         if let Some(pattern) = first.pattern
@@ -331,7 +339,8 @@ impl Failure<'_> {
 }
 
 impl Rule {
-    /// Returns true if the failure meets all conditions of the rule.
+    /// Returns true if the failure meets all conditions of the rule. A rule without codes, or without a pattern, has no
+    /// such condition.
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self
             .codes

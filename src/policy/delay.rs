@@ -100,7 +100,7 @@ pub(super) fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
 
-/// Returns nanoseconds as a rounded duration. Saturates.
+/// Returns nanoseconds as a duration, rounded to whole ones. Saturates at [`Duration::MAX`]; a negative number is zero.
 pub(super) fn from_nanos(nanos: f64) -> Duration {
     // `as` saturates, and makes 0 of NaN.
     let whole = nanos.round() as u128;
@@ -115,7 +115,8 @@ pub(super) fn from_nanos(nanos: f64) -> Duration {
 impl Delays {
     /// Returns e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
     ///
-    /// With decorrelated jitter e(i) is base * factor^i; with slots e(i) is the longest possible wait.
+    /// Two jitters grow by themselves and ignore `growth`: with decorrelated jitter e(i) is base * factor^i; with slots
+    /// e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let wait = match (&self.jitter, &self.growth) {
@@ -145,7 +146,8 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution of the wait before retry `retry`; `previous` is the wait before it, if any.
+    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is the wait before that
+    /// one, which only decorrelated jitter uses; None before the first retry.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         match self.jitter {
             Jitter::Decorrelated { factor } => {
@@ -163,7 +165,7 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution around a wait of `e` nanoseconds without jitter.
+    /// Returns the distribution that the jitter makes of an un-jittered wait of `e` nanoseconds (see [`Jitter`]).
     fn around(&self, e: f64) -> Distribution {
         match self.jitter {
             Jitter::Full => self.uniform(0.0, e),
@@ -193,8 +195,8 @@ impl Delays {
 
     /// Returns the drawn wait, or, if the server asked for a longer one, `asked` and a random part, so that clients
     /// with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but at least a
-    /// tenth and at most a quarter of `asked`, and at most the cap. The sum may exceed the cap, as the server knows
-    /// better.
+    /// tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most the cap. The
+    /// sum may exceed the cap, as the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
@@ -238,7 +240,7 @@ impl Distribution {
                 } else {
                     0.0
                 };
-                // Rounding could leave the range.
+                // The sum is clamped, as rounding could leave the range.
                 from_nanos((low + added).clamp(low, high)).min(cap)
             }
             Distribution::Slots { slot, last, cap } => {
@@ -256,7 +258,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the least upper limit of the waits.
+    /// Returns the longest wait; a uniform draw comes as near to it as one likes.
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
@@ -282,8 +284,8 @@ impl Distribution {
                 let slot = nanos(slot);
                 let last = last as f64;
                 let cap = nanos(cap);
-                // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
-                // stay below: `min` replaces infinity and NaN with `last`.
+                // Slots 0 ..= last_below are at most the cap, and sum up to slot * n * (n + 1) / 2; the others count as
+                // the cap. With slots of length zero all stay below: `min` replaces infinity and NaN with `last`.
                 let last_below = (cap / slot).floor().min(last);
                 (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap)
                     / (last + 1.0)
