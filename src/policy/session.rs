@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::budget::Counts;
 use super::classifier::{Verdict, Why};
 use super::delay::Delays;
 use super::outcome::Outcome;
-pub use limits::{LatestBegin, Limits, Until};
+pub use limits::{GiveUp, LatestBegin, Limits, Until};
 
 /// The next step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,33 +44,6 @@ impl Stop {
             _ => None,
         }
     }
-}
-
-/// Reason to end a run that has not reached its goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GiveUp {
-    /// The failure is permanent.
-    Permanent,
-    /// `--attempts` are exhausted.
-    Attempts,
-    /// `--deadline` has passed, or would before the next attempt.
-    Deadline,
-    /// `--stop-after` has passed, or would before the next attempt.
-    StopAfter,
-    /// The next wait would reach `--stop-at-delay`.
-    Delay,
-    /// The output asked for a longer wait than `--retry-after` allows.
-    RetryAfterTooLong,
-    /// The shared budget is exhausted, with its counts.
-    Budget(Counts),
-    /// `--store-down deny`, and the store of the budget did not answer.
-    StoreDown,
-    /// The command may have taken effect, and must not run twice (`--idempotent no`).
-    NotIdempotent,
-    /// `--nested once`.
-    Nested,
-    /// The command read more standard input than can be replayed.
-    Stdin,
 }
 
 /// What a run remembers of its attempts: their number, the growth of the waits, and successes in a row.

@@ -1,4 +1,5 @@
-//! Lines for programs, each a JSON object. `docs/log.schema.json` is the schema.
+//! Lines for programs, each a JSON object (`--log-format json`). `docs/log.schema.json` is the schema, so names and
+//! words here are part of the interface.
 
 use serde_json::{Value, json};
 
@@ -23,8 +24,9 @@ pub(super) struct JsonLog {
 }
 
 impl JsonLog {
-    /// Returns the lines about an event. A run that succeeds at once or is skipped has no lines, unless verbose; any
-    /// other run has a complete log.
+    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds at once or is
+    /// skipped has no lines, unless verbose; any other run has a complete log. So lines are held back until an event
+    /// decides that, and are then returned before its own.
     pub(super) fn lines(
         &mut self,
         text: &Sentences<'_>,
@@ -53,7 +55,10 @@ impl JsonLog {
         let verbosity = plan.output.verbosity;
         if verbosity < 0 {
             // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
-            return (text.least_verbosity(moment, event) <= verbosity).then_some(line);
+            if text.least_verbosity(moment, event) > verbosity {
+                return None;
+            }
+            return Some(line);
         }
         self.is_eventful |= match event {
             Event::Stopped { stop, .. } => *stop != Stop::Succeeded { flaky: false },
@@ -107,7 +112,7 @@ fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
         Event::Warning(text) => Record::warning(printable(text)),
         Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => Record::warning(format!("cooling off for {}", length(*wait))),
-        // `record` does not know this run's own limit, and so no number of calls.
+        // None leaves out the number of calls, which only people need.
         Event::Nested(nesting) => Record::warning(text::nested_warning(nesting, None)),
         Event::Skipped(left) => Record::new("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted { signal, .. } => {
@@ -117,7 +122,7 @@ fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     })
 }
 
-/// Returns the record of an attempt's end.
+/// Returns the record of an attempt's end; None for a success that another line reports, or that has none.
 fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     let name = match verdict {
         // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
@@ -143,12 +148,12 @@ fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     Some(Record::new("gave_up", fields))
 }
 
-/// Returns the result of the run, if the event ends it. A fault of backoff has no result here: the log has a warning
-/// instead, and the report says "failed".
+/// Returns the result of the run in one word, or None if the event does not end it. A fault of backoff has no result
+/// here: the log has a warning instead, and the report says "failed".
 pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {
-            // `Ended`: a success was the last end with `--until never`.
+            // With `--until never` the run ended by a limit, but after a success.
             Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
@@ -160,10 +165,11 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the fields of an attempt, for the log and the report.
+/// Returns the fields of an attempt, for the log and the report. `verdict` is None if a signal ended the run before the
+/// attempt was judged. Absent values are null, so that the object has the same fields always, except `survivors`.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
-    // A signal has the code 128+N, too.
+    // `code` would be 128+N after a signal, which the field `signal` already tells.
     let code = if signal.is_some() {
         None
     } else {
@@ -198,12 +204,13 @@ fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// Returns the word for a verdict in the log and the report.
+/// Returns the word for a verdict in the log and the report. A failure that `--retry-if` was to classify has no verdict
+/// yet.
 fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",
         Verdict::Transient(_) => "transient",
-        // `--until failure` ends the run without asking `--retry-if`.
+        // `Ask` is left only with `--until failure`, which ends the run without asking `--retry-if`.
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     }
 }
@@ -230,7 +237,8 @@ fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }
 
-/// Returns the reason for giving up in one word, if the run gave up.
+/// Returns the reason for giving up in one word; None if the event is not the end of a run that gave up. Reasons that a
+/// program would treat alike share a word; the field `rule` tells them apart.
 pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
     let why = match event {
         Event::Stopped { stop, .. } => stop.gave_up()?,

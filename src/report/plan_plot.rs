@@ -34,13 +34,18 @@ const ASCII: Ink = Ink {
     mean: '|',
 };
 
-/// Returns the text of `--plan=plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
+/// Returns the text of `--plan=plot`: a bar for each wait, between the lines that `--plan` has, too. `columns` is the
+/// width of the terminal; None, without a terminal, is 80.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
-    // Some terminals begin a new line after the last column.
+    // Some terminals begin a new line after the last column, so that one stays empty.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
     let ink = if is_utf8 { BLOCKS } else { ASCII };
-    let Waits { first, rows, end } = waits(plan);
-    let mut text = first;
+    let Waits {
+        line_on_start,
+        rows,
+        end,
+    } = waits(plan);
+    let mut text = line_on_start;
     if let Some(longest) = rows.iter().map(|row| row.most).max() {
         text += &heading(ink, room);
         let labels = labels(&rows, room);
@@ -65,7 +70,8 @@ struct Labels {
     width_of_bars: usize,
 }
 
-/// Returns the labels, which are empty if bars would get too narrow.
+/// Returns the labels of the bars, `0.5s to 1.5s`, and the width that they leave for the longest bar. If that would be
+/// too narrow to compare bars, the labels are empty, and bars have all the room.
 fn labels(rows: &[WaitRow], room: usize) -> Labels {
     let texts: Vec<String> = rows
         .iter()
@@ -85,7 +91,8 @@ fn labels(rows: &[WaitRow], room: usize) -> Labels {
     }
 }
 
-/// Returns the bar of a wait; the longest wait of the plan is `width` columns long.
+/// Returns the bar of a wait; the longest wait of the plan is `width` columns long. The part up to the least wait is
+/// sure, the rest random with a mark at the mean; a wait without a random part has no mark.
 fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     let least = columns_of(row.least, longest, width);
     let most = columns_of(row.most, longest, width);

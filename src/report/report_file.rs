@@ -1,4 +1,5 @@
-//! Summary of a run, for programs. `docs/report.schema.json` is the schema.
+//! Summary of a run, for programs (`--report`): collected from the events, and written once at the end.
+//! `docs/report.schema.json` is the schema.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -36,6 +37,7 @@ pub(crate) struct Report<'a> {
     exit_status: u8,
     attempts_made: u64,
     attempts: VecDeque<Object>,
+    /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
     #[serde(skip)]
     attempt_started: Duration,
 }
@@ -56,7 +58,8 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    /// Adds what an event tells to the report.
+    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
+    /// the run. Drops the oldest entry if there are too many.
     pub(super) fn observe(&mut self, text: &Sentences<'_>, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
@@ -90,8 +93,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has,
-    /// too.
+    /// Returns the text of the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an
+    /// error has, too. An error outweighs the result that an event told before: the run may have failed after that.
     pub(crate) fn end(
         mut self,
         result: &Result<Exit, RunError>,
@@ -104,7 +107,7 @@ impl<'a> Report<'a> {
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
             (Ok(_), Some(result)) => result,
         });
-        // A signal may end a run that gave up.
+        // A signal may end a run that gave up: then the reason to give up did not end it.
         if self.result != Some("gave_up") {
             self.gave_up = None;
             self.rule = None;

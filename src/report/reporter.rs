@@ -1,11 +1,12 @@
-//! Turns the events of a run into lines and the report.
+//! Turns the events of a run into lines and the report, in the format that the user chose.
 
 use std::path::Path;
 
 use super::github::{self, LastOutput};
 use super::log::JsonLog;
 use super::report_file::Report;
-use super::text::{Level, Sentences, level};
+use super::text::Sentences;
+use super::verbosity::{Level, level};
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
@@ -46,7 +47,9 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Returns the lines about an event, or the text of a countdown.
+    /// Returns the lines about an event, each with its line feed, or the text of a countdown; None if nothing is to be
+    /// printed. Must see each event once and in order: it adds to the report, holds back JSON lines, and remembers an
+    /// open group of a runner's log.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Event::Countdown {
             wait,
@@ -84,7 +87,8 @@ impl<'a> Reporter<'a> {
         (!lines.is_empty()).then_some(lines)
     }
 
-    /// Returns a sentence as lines for people.
+    /// Returns a sentence as lines for people: colored on a terminal, with time and run in a log file. Commands to a CI
+    /// runner that foreign text may hold are disarmed, unless a plain log file keeps them from the runner.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
         if (self.is_read_by_runner)() && !log_file.is_some_and(|path| is_file(path)) {
@@ -130,7 +134,8 @@ fn color_of(level: Level) -> &'static str {
     }
 }
 
-/// Returns false for a path in /dev or /proc, which may lead to a descriptor that a CI runner reads.
+/// Returns true for the path of a plain log file; false for one in /dev or /proc, which may lead to a descriptor that a
+/// CI runner reads.
 fn is_file(path: &Path) -> bool {
     !path.starts_with("/dev") && !path.starts_with("/proc")
 }

@@ -1,4 +1,5 @@
-//! Lines for people: the event, backoff's next step, and the option that changes the step.
+//! Lines for people: the event, backoff's next step, and the option that changes the step. `explanation` has the
+//! reasons for giving up, `words` the parts that JSON needs, too, `verbosity` says which events have a line at all.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,45 +20,22 @@ pub(crate) struct Sentences<'a> {
     pub(super) identity: &'a Identity,
 }
 
-/// Verbosities from which on an event is shown.
-const ALWAYS: i16 = i16::MIN;
-const QUIET: i16 = -1;
-const NORMAL: i16 = 0;
-const VERBOSE: i16 = 1;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Plain,
-    Success,
-    Warning,
-    Error,
-}
-
-/// Returns how grave an event is, which decides the color and the kind of annotation.
-pub(super) fn level(event: &Event<'_>) -> Level {
-    match event {
-        Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
-        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => {
-            Level::Warning
-        }
-        Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
-        Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
-        _ => Level::Plain,
-    }
-}
-
 impl Sentences<'_> {
-    /// Returns the line about an event without `backoff: `, or None if it is not shown.
+    /// Returns the line about an event without `backoff: `, or None if the event has no line at this verbosity. Foreign
+    /// text in it is escaped.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
             return None;
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Printed on standard error elsewhere; here only for a log file.
+            // `main` prints the failure on standard error itself, so a line is only for a log file.
             Event::Failed(why) => {
-                let has_log_file = self.plan.output.log_file.is_some();
-                has_log_file.then(|| (*why).to_owned())
+                if self.plan.output.log_file.is_some() {
+                    Some((*why).to_owned())
+                } else {
+                    None
+                }
             }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
@@ -72,64 +50,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the least verbosity that shows an event.
-    pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
-        match event {
-            Event::Warning(_) | Event::Failed(_) => ALWAYS,
-            // Only the JSON log has a line for this event.
-            Event::Ended { outcome, .. } if outcome.could_not_start() => ALWAYS,
-            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
-                ALWAYS
-            }
-            Event::Stopped { stop, attempt } => {
-                if attempt.verdict.is_silent_end(&attempt.outcome) {
-                    return VERBOSE;
-                }
-                match stop {
-                    Stop::Succeeded { flaky: false } => VERBOSE,
-                    Stop::GaveUp(_) => QUIET,
-                    Stop::Succeeded { flaky: true }
-                    | Stop::FailureCame
-                    | Stop::EndedOnSuccess(_) => NORMAL,
-                }
-            }
-            Event::NoTime { .. } => QUIET,
-            Event::Started
-            | Event::ReadAhead
-            | Event::Confirming { .. }
-            | Event::WaitSkipped
-            | Event::Skipped(_) => VERBOSE,
-            // The status alone does not tell why no attempt follows.
-            Event::Interrupted {
-                by: Interruption::OfCommand,
-                ..
-            } => NORMAL,
-            // The signal interrupted no attempt: backoff itself dies by the signal, which tells enough.
-            Event::Interrupted { outcome: None, .. } => VERBOSE,
-            Event::Interrupted {
-                signal,
-                outcome: Some(outcome),
-                ..
-            } if self.is_obvious_interruption(*signal, outcome) => VERBOSE,
-            _ => NORMAL,
-        }
-    }
-
-    /// Returns true if the command could not start, and the user knows of no earlier attempt.
-    fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
-        outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
-    }
-
-    /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
-    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
-        if !outcome.survivors.is_empty() {
-            return false;
-        }
-        let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
-        is_success || outcome.end.code() == Some(signal.shell_status())
-    }
-
-    /// Returns the part of a sentence after the label, or None if the event has no sentence.
+    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence of this form.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -229,7 +150,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about an attempt that another one follows. `number` is `attempt 2 of 5`.
+    /// Returns the sentence about an attempt that another one follows after `delay`. `number` is `attempt 2 of 5`;
+    /// `is_asked` says that the output asked for the delay.
     fn retrying(
         &self,
         number: &str,
@@ -259,7 +181,7 @@ impl Sentences<'_> {
 
     /// Returns the remark that the output asked for the wait.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
-        // Only with `--until never`: otherwise the run gives up.
+        // The wait was cut: only with `--until never`, as otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
             ", as the output asked for more than --retry-after allows"
         } else {
@@ -275,7 +197,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the countdown of a wait for the attempt of `moment`, cut to `columns`.
+    /// Returns the countdown of a wait for the attempt of `moment`, which is still to come, cut to `columns`: a longer
+    /// text would leave lines behind, as the terminal can only overwrite the last one.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -295,7 +218,7 @@ impl Sentences<'_> {
         let left = length(left);
         let start = format!("backoff: {label}: starting {next} in {left}");
         let line = format!("{start}{deadline}: {why}");
-        // The time must not be cut off, or be next to dots.
+        // The time must not be cut off, or be next to dots: a narrow terminal gets a line that begins with it.
         let room = columns.saturating_sub("...".len());
         if width(&line) > columns && width(&start) > room {
             return cut(&format!("{left} until {next} ({why})"), columns);
@@ -303,7 +226,8 @@ impl Sentences<'_> {
         cut(&line, columns)
     }
 
-    /// Returns `, deadline in 5m`, or nothing without a deadline.
+    /// Returns `, deadline in 5m`, or nothing without a deadline. In whole seconds, as the countdown is drawn each
+    /// second.
     fn time_to_deadline(&self, moment: &Moment) -> String {
         match self.plan.limits.deadline {
             Some(deadline) => {
@@ -315,13 +239,20 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the title of an attempt: `curl: attempt 2 of 5`.
+    /// Returns the title of an attempt's group in a runner's log, `curl: attempt 2 of 5`; None with `-q`.
     pub(super) fn title(&self, moment: &Moment) -> Option<String> {
-        let is_shown = self.plan.output.verbosity >= 0;
-        is_shown.then(|| format!("{}: {}", self.label(), self.numbered(moment.attempt)))
+        if self.plan.output.verbosity < 0 {
+            return None;
+        }
+        Some(format!(
+            "{}: {}",
+            self.label(),
+            self.numbered(moment.attempt)
+        ))
     }
 
-    /// Returns `--label`, or the command's own name without its directory.
+    /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
+    /// apart. A path without a last part, such as `..`, is quoted whole.
     fn label(&self) -> String {
         if let Some(label) = &self.plan.output.label {
             return label.clone();
@@ -376,7 +307,7 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
-/// Returns the name of the rule that allows the retry, or nothing if none does.
+/// Returns the name of the rule that allows the retry, `--retry-exit`, or nothing if it is allowed by default.
 fn retry_rule(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::Transient(reason) => match &reason.why {
@@ -387,14 +318,15 @@ fn retry_rule(verdict: &Verdict) -> &str {
     }
 }
 
-/// Returns the sentence about INT or QUIT that ended the command alone.
+/// Returns the sentence about INT or QUIT that ended the command, but that backoff has not received: most likely a key
+/// of a terminal of the command's own.
 fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
     let advice = format!("use --retry-exit {signal} to retry");
     format!("interrupted: {outcome}; no further attempt; {advice}")
 }
 
-/// Returns the sentence about a signal that backoff received, during an attempt with this outcome or between two
-/// attempts.
+/// Returns the sentence about a signal that backoff received, during an attempt with this outcome, or between two
+/// attempts if there is none.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
@@ -411,7 +343,7 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     format!("{how}; no further attempt")
 }
 
-/// Returns the warning that retries multiply. `attempts` is this run's own limit.
+/// Returns the warning that retries multiply. `attempts` is this run's own limit; None leaves the number of calls out.
 pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
@@ -419,7 +351,7 @@ pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String
     )
 }
 
-/// Returns ` (up to 3 x 5 = 15 calls)`, if both limits are known.
+/// Returns ` (up to 3 x 5 = 15 calls)`; None if one of the limits is unknown or unlimited, or the product too large.
 fn number_of_calls(nesting: &Nesting, attempts: Option<u64>) -> Option<String> {
     let outer = nesting.outer_attempts?;
     let own = attempts?;

@@ -1,8 +1,8 @@
-//! Limits on a run: the values of the options that end it. [`Session`](super::Session) applies them.
+//! Limits on a run: the values of the options that end it, and the reasons to give up. The session applies them.
 
 use std::time::Duration;
 
-use super::GiveUp;
+use crate::policy::budget::Counts;
 use crate::policy::delay::Delays;
 
 /// The goal of a run: decides which ends of an attempt are followed by another attempt.
@@ -40,6 +40,33 @@ pub struct Limits {
     pub idempotent: bool,
     /// `--nested once` under an outer run: only the outer run retries.
     pub leave_to_outer: bool,
+}
+
+/// Reason to end a run that has not reached its goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiveUp {
+    /// The failure is permanent.
+    Permanent,
+    /// `--attempts` are exhausted.
+    Attempts,
+    /// `--deadline` has passed, or would before the next attempt.
+    Deadline,
+    /// `--stop-after` has passed, or would before the next attempt.
+    StopAfter,
+    /// The next wait would reach `--stop-at-delay`.
+    Delay,
+    /// The output asked for a longer wait than `--retry-after` allows.
+    RetryAfterTooLong,
+    /// The shared budget is exhausted, with its counts.
+    Budget(Counts),
+    /// `--store-down deny`, and the store of the budget did not answer.
+    StoreDown,
+    /// The command may have taken effect, and must not run twice (`--idempotent no`).
+    NotIdempotent,
+    /// `--nested once`.
+    Nested,
+    /// The command read more standard input than can be replayed.
+    Stdin,
 }
 
 /// A limit on the time at which an attempt may begin.
