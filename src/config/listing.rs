@@ -1,17 +1,19 @@
-//! Output of `--list-presets` and `--list-policies`, line by line.
+//! Output of `--list-presets` and `--list-policies`, for people and as JSON.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
 use serde::Serialize;
 
-use super::policies::{Config, Policy};
+use super::policies::Config;
 use super::presets::{self, Evidence, Preset, Row, RowVerdict};
 use super::setting::UsageError;
+use super::toml_file::Policy;
 use crate::report::json;
 use crate::text::printable;
 
-/// Lists presets by name, with descriptions and the programs that `auto` matches.
+/// Lists presets by name, with descriptions and the further programs that `--for auto` picks them for, and a line on
+/// how to see more.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let lines = presets::all().map(|preset| {
         let others: Vec<&str> = preset
@@ -84,6 +86,7 @@ struct ListedRule {
 }
 
 impl Listed {
+    /// Returns a preset as data, with the rules of the presets that it includes.
     fn new(preset: &Preset) -> Listed {
         let mut run_with = None;
         let mut run_on = None;
@@ -104,6 +107,7 @@ impl Listed {
 }
 
 impl ListedRule {
+    /// Returns a rule as data, with the lists in its expression written out.
     fn new(row: &Row) -> ListedRule {
         ListedRule {
             verdict: row.verdict.word(),
@@ -115,7 +119,8 @@ impl ListedRule {
     }
 }
 
-/// Returns the text about one preset: what it is for, how it was judged, and its rules.
+/// Returns the text about one preset: what it is for, how it was judged, its rules, and the lists that their
+/// expressions name. Ends with an empty line, as the text of another preset may follow.
 fn rules(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
@@ -159,7 +164,7 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(listed).collect())
 }
 
-/// Returns the lines about one policy.
+/// Returns the lines about one policy: name and source, then an indented line for each option, without secrets.
 fn listed(policy: &Policy) -> String {
     // FILE:LINE, without the column.
     let line = policy
