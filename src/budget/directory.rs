@@ -67,6 +67,7 @@ pub enum DirectoryProblem {
     Io(String),
 }
 
+/// Formats as the rest of a sentence that begins with the path.
 impl fmt::Display for DirectoryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -89,8 +89,8 @@ impl Address {
         Err(failures)
     }
 
-    /// Runs the script on a server of a cluster or of its own, or on the one to which the cluster redirects, as only
-    /// one node holds the key. An error names the server that failed.
+    /// Runs the script on a server or, if that is a node of a cluster that does not hold the key, on the node to which
+    /// it redirects. An error names the server that failed.
     fn evaluate(
         &self,
         first: &ConnectionInfo,

@@ -274,6 +274,7 @@ pub(super) fn settle(
             continue;
         }
         conflict.check(first, second)?;
+        // With `Yield`, the lower one is the first option: otherwise the check has failed.
         if matches!(conflict.resolution, Override | Yield) {
             overridden.push(layer.remove(lower));
         }

@@ -20,10 +20,11 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
             .programs()
             .filter(|program| *program != preset.name)
             .collect();
-        let also = Some(others.join(", ")).filter(|others| !others.is_empty());
-        let also = also
-            .map(|others| format!(" (also for {others})"))
-            .unwrap_or_default();
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" (also for {})", others.join(", "))
+        };
         format!("{:<18}{}{also}\n", preset.name, preset.about)
     });
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
@@ -133,16 +134,17 @@ fn rules(preset: &Preset) -> String {
     };
     text += &format!("{}\n", RowVerdict::LEGEND);
     for row in preset.rows() {
-        let codes = row.codes.map(|codes| format!("exit   {codes}"));
-        let pattern = row.text.map(|pattern| format!("match  {pattern}"));
-        let source = format!("from   {}", row.source);
-        let unless = row
-            .unless
-            .map(|word| format!("unless the command has {word}"));
-        let lines: Vec<String> = [codes, pattern, unless, Some(source)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut lines = Vec::new();
+        if let Some(codes) = row.codes {
+            lines.push(format!("exit   {codes}"));
+        }
+        if let Some(pattern) = row.text {
+            lines.push(format!("match  {pattern}"));
+        }
+        if let Some(word) = row.unless {
+            lines.push(format!("unless the command has {word}"));
+        }
+        lines.push(format!("from   {}", row.source));
         text += &format!(
             "\n{:<10}{}\n",
             row.verdict.word(),
@@ -166,14 +168,10 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
 
 /// Returns the lines about one policy: name and source, then an indented line for each option, without secrets.
 fn listed(policy: &Policy) -> String {
-    // FILE:LINE, without the column.
-    let line = policy
-        .position
-        .rsplit_once(':')
-        .map_or("", |(line, _)| line);
-    let from = match &policy.about {
-        Some(about) => format!("built in ({about})"),
-        None => line.to_owned(),
+    let from = match (&policy.about, policy.position.rsplit_once(':')) {
+        (Some(about), _) => format!("built in ({about})"),
+        (None, Some((file_and_line, _column))) => file_and_line.to_owned(),
+        (None, None) => String::new(),
     };
     let mut text = format!("{:<18} {from}\n", policy.name);
     for setting in &policy.settings {

@@ -96,6 +96,7 @@ impl Config {
         let Some(setting) = refused else {
             return Ok(());
         };
+        // A built-in policy, which the file has selected, has no position in the file.
         let name = setting.source_name();
         let place = if setting.is_of_file() {
             &name

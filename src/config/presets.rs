@@ -84,13 +84,17 @@ impl RowVerdict {
 /// Formats the conditions of the row, `exit 35,56, match curl: \((35|56)\)`, for `-vv`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let codes = self.codes.map(|codes| format!("exit {codes}"));
-        let text = self.text.map(|text| format!("match {text}"));
-        let unless = self
-            .unless
-            .map(|word| format!("unless the command has {word}"));
-        let parts: Vec<String> = [codes, text, unless].into_iter().flatten().collect();
-        f.write_str(&parts.join(", "))
+        let mut conditions = Vec::new();
+        if let Some(codes) = self.codes {
+            conditions.push(format!("exit {codes}"));
+        }
+        if let Some(text) = self.text {
+            conditions.push(format!("match {text}"));
+        }
+        if let Some(word) = self.unless {
+            conditions.push(format!("unless the command has {word}"));
+        }
+        f.write_str(&conditions.join(", "))
     }
 }
 

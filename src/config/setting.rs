@@ -75,7 +75,7 @@ impl Setting {
         self.as_written().opt.long
     }
 
-    /// Returns the text without secrets: an address may hold a password.
+    /// Returns the text for messages, without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.redact {

@@ -33,7 +33,8 @@ pub(crate) struct ShownSetting {
 }
 
 impl Settings {
-    /// Returns the settings of the command line.
+    /// Returns the settings of the command line, the highest source, to which the others are added. Returns an error if
+    /// options contradict each other, or a switch seems to have a value.
     pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
         check_switch(line)?;
         let options = line.options.iter();
@@ -123,7 +124,7 @@ impl Settings {
         })
     }
 
-    /// Returns the values of a repeatable option.
+    /// Returns the values of a repeatable option, in the order in which they are given; none if no source sets it.
     pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Checked<Vec<T>> {
         self.merged
             .iter()
@@ -160,7 +161,7 @@ impl Settings {
     }
 }
 
-/// Returns the setting of an option's variable; an empty variable counts as unset.
+/// Returns the setting of an option's variable; None if it is unset, or empty, as scripts clear variables that way.
 fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
     let (_, text) = variables
         .iter()

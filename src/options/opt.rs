@@ -260,7 +260,7 @@ impl Spec {
         format!("{}; {}", self.default, self.exceptions)
     }
 
-    /// Returns the option's variable, such as `BACKOFF_SOME_OPTION`.
+    /// Returns the name of the option's variable: `BACKOFF_MAX_DELAY` for `max-delay`.
     pub fn variable(&self) -> String {
         format!(
             "BACKOFF_{}",

@@ -130,20 +130,21 @@ pub fn budget_name(text: &str) -> Parsed<String> {
 /// Parses the label that begins each line (`--label`): short, and nothing that a terminal would act on.
 pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
-    let problem = match text {
-        _ if text.trim().is_empty() => "is empty".to_owned(),
-        _ if !text.chars().all(is_printable) => {
-            "holds a control character or an invisible one".to_owned()
-        }
-        _ if text.chars().count() > MOST => format!("is longer than {MOST} characters"),
-        _ => return Ok(text.to_owned()),
+    let problem = if text.trim().is_empty() {
+        "is empty".to_owned()
+    } else if !text.chars().all(is_printable) {
+        "holds a control character or an invisible one".to_owned()
+    } else if text.chars().count() > MOST {
+        format!("is longer than {MOST} characters")
+    } else {
+        return Ok(text.to_owned());
     };
     Err(Problem::new(format!(
         "{problem}; tip: try a name such as nightly-sync"
     )))
 }
 
-/// Parses a switch.
+/// Parses a switch, as a variable or a file gives it: on or off, in the words that are common for them.
 pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
@@ -166,7 +167,8 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     /// The output is kept in memory.
     const MOST: u64 = 1 << 20;
     match switch(text) {
-        Ok(is_on) => Ok(is_on.then_some(DEFAULT)),
+        Ok(true) => Ok(Some(DEFAULT)),
+        Ok(false) => Ok(None),
         Err(_) => match size(text)? {
             size @ 1..=MOST => Ok(Some(size as usize)),
             _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
@@ -215,8 +217,10 @@ pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
 /// Parses the longest wait to accept from the output (`--retry-after`): a duration, on or off. None is off.
 pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
-    if let Ok(is_on) = switch(text) {
-        return Ok(is_on.then_some(LONGEST_RETRY_AFTER));
+    match switch(text) {
+        Ok(true) => return Ok(Some(LONGEST_RETRY_AFTER)),
+        Ok(false) => return Ok(None),
+        Err(_) => {}
     }
     // 1 is on, so a reader would take another bare number for that, and not for seconds.
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {

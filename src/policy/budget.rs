@@ -42,12 +42,13 @@ const RETRY: Counts = Counts {
 };
 
 impl BudgetLimits {
-    /// Returns true if `counts` allow one more retry.
+    /// Returns true if `counts` allow one more retry: below the minimum always, as a share of few attempts means
+    /// little, and then as long as the share of retries is below the ratio.
     pub fn allow(&self, counts: Counts) -> bool {
         if counts.attempts < self.min {
             return true;
         }
-        // In 128 bits, so that nothing overflows.
+        // The ratio is one per million. In 128 bits, so that nothing overflows.
         let retries = u128::from(counts.retries) * 1_000_000;
         retries < u128::from(self.ratio) * u128::from(counts.attempts)
     }
@@ -125,8 +126,9 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Answers a question and updates the ledger. The answer describes the ledger before the update, except the number
-    /// of failed runs. A store makes each call atomic, so that two runs cannot both take the last retry.
+    /// Answers a question and updates the ledger, by the limits of the run that asks. The answer describes the ledger
+    /// before the update, except the number of failed runs. A store makes each call atomic, so that two runs cannot
+    /// both take the last retry.
     pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(limits, now);
         let cool_off = self.cool_off_left(now);
@@ -212,7 +214,8 @@ impl Ledger {
     }
 
     /// Drops slots that are older than the longest window asked for. Moves slots in the future, left by a clock that
-    /// was set back, to now, as they would otherwise count for too long, and joins slots with the same end.
+    /// was set back, to now, as they would otherwise count for too long, and joins slots with the same end. The longest
+    /// window (`span`) is forgotten with the last slot that it kept.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);

@@ -121,6 +121,7 @@ pub enum FailureCause {
     SuccessIf,
 }
 
+/// Formats as messages show the cause, beside the end: `--fail-match` in `matched "bad" (exit 0; --fail-match)`.
 impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -201,7 +202,8 @@ impl Classifier {
         !self.success_match.is_empty() && patterns.all(|pattern| seen.text(*pattern).is_none())
     }
 
-    /// Judges a successful attempt that `--success-if` calls a failure.
+    /// Judges a successful attempt that `--success-if` calls a failure. As it was a success otherwise, no
+    /// `--fail-match` pattern matched.
     pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
         self.judge_failure(&Failure {
             outcome,
@@ -215,9 +217,10 @@ impl Classifier {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
-    /// Returns INT or QUIT if it ended the command: the user, who may have pressed a key on a terminal of the command's
-    /// own (`sudo`, `ssh -t`, `docker run -it`), wants no further attempt. Returns None if `--success-exit` or
-    /// `--retry-exit` lists the code, and after a timeout, as backoff then has sent the signal.
+    /// Returns INT or QUIT if it ended the command, or a program of which it reports the end (130, 131): the user, who
+    /// may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants no further
+    /// attempt. Returns None if `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then
+    /// has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -348,8 +351,8 @@ impl Rule {
         let has_match = self
             .pattern
             .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
-        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
-        // list `timeout`.
+        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, as the command went
+        // on after it printed the text; codes may, as they list `timeout`.
         let is_by_pattern_alone = self.kind == RuleKind::Retry && self.codes.is_none();
         if is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)) {
             return false;

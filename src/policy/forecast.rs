@@ -55,7 +55,7 @@ pub struct Spread<T> {
 
 impl<T: Copy> Spread<T> {
     /// Returns the spread of a value that is the same in all runs.
-    fn none(value: T) -> Spread<T> {
+    fn same(value: T) -> Spread<T> {
         Spread {
             low: value,
             high: value,
@@ -86,7 +86,7 @@ pub enum RowsEnd {
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
     let mut sample = SampledRuns::new(delays, time_limit(limits, before));
     let mut rows = Vec::new();
-    let mut retries_in_time = Spread::none(0);
+    let mut retries_in_time = Spread::same(0);
     loop {
         let retries_drawn = sample.last.retry;
         if let Some(limit_on_retries) = end_before(retries_drawn, delays, limits) {
@@ -128,7 +128,7 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
         total = total.saturating_add(wait);
         let begin = before.saturating_add(total);
         if time_limit.is_some_and(|limit| begin >= limit) {
-            let end = RowsEnd::Deadline(Spread::none(retry));
+            let end = RowsEnd::Deadline(Spread::same(retry));
             return Forecast { rows, end };
         }
         previous = Some(wait);
@@ -139,7 +139,7 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
             most: wait,
             total,
             total_most: total,
-            totals: Spread::none(total),
+            totals: Spread::same(total),
         });
     }
 }
@@ -175,7 +175,7 @@ struct SampledRuns<'a> {
 }
 
 impl SampledRuns<'_> {
-    /// Begins the sampled runs, none of which has waited yet.
+    /// Begins the sampled runs, none of which has waited yet, with a fixed seed: the same options show the same plan.
     fn new(delays: &Delays, time_limit: Option<Duration>) -> SampledRuns<'_> {
         // Runs without jitter are all equal.
         let runs = if delays.jitter == Jitter::None {
@@ -263,7 +263,7 @@ impl SampledRuns<'_> {
     /// Returns the number of retries that begin before the limit on time: all so far if there is none.
     fn retries_in_time(&self) -> Spread<u64> {
         if self.time_limit.is_none() {
-            return Spread::none(self.last.retry);
+            return Spread::same(self.last.retry);
         }
         spread(&self.runs, |run| run.retries_in_time)
     }
@@ -292,6 +292,7 @@ fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<RowsEnd> {
         (None, None) => ROWS_WHEN_UNLIMITED,
         _ => MOST_ROWS,
     };
+    // Before retry 0, one attempt has been made.
     if let Some(attempts) = limits.attempts
         && retry + 1 >= attempts
     {

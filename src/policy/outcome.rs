@@ -38,6 +38,7 @@ pub enum Survival {
     Unkillable,
 }
 
+/// Formats for the message that names the processes left: `PID 42 (rsync) does not die of KILL`.
 impl fmt::Display for Survivor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
@@ -95,16 +96,16 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // `killed by SIGKILL` says it already.
         let names_kill = self.forced_end.took_kill && matches!(self.end, End::TimedOut(_));
-        let and = if names_kill { NEEDED_KILL } else { "" };
+        let kill_note = if names_kill { NEEDED_KILL } else { "" };
         let limit = self.forced_end.limit.map(exact);
         match (&self.end, limit) {
             (End::TimedOut(TimeLimit::Timeout), Some(limit)) => {
-                write!(f, "timed out{and} (--timeout {limit})")
+                write!(f, "timed out{kill_note} (--timeout {limit})")
             }
             (End::TimedOut(TimeLimit::Idle), Some(limit)) => {
-                write!(f, "no output for {limit}{and} (--idle-timeout)")
+                write!(f, "no output for {limit}{kill_note} (--idle-timeout)")
             }
-            (end, _) => write!(f, "{end}{and}"),
+            (end, _) => write!(f, "{end}{kill_note}"),
         }
     }
 }
@@ -216,6 +217,7 @@ impl End {
     }
 }
 
+/// Formats as messages show an end: `exit 7`, `killed by SIGTERM`.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

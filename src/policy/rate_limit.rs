@@ -78,6 +78,7 @@ enum Left {
 }
 
 impl Left {
+    /// Returns what a field tells whose number is zero, or is not.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing
@@ -122,6 +123,8 @@ impl RateLimits {
             .max()
     }
 
+    /// Returns true if nothing is left of the limit, or if no field tells, but a status 429 says that some limit is
+    /// spent.
     fn is_spent(&self, limit: &RateLimit) -> bool {
         match limit.left {
             Left::Nothing => true,

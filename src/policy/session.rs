@@ -37,7 +37,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason for giving up, if the run gave up.
+    /// Returns the reason for giving up, if the run gave up; None if it reached its goal, or ended after a success with
+    /// `--until never`.
     pub fn gave_up(self) -> Option<GiveUp> {
         match self {
             Stop::GaveUp(why) => Some(why),
@@ -70,6 +71,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
+    /// Returns the session of a run that has made no attempt yet.
     pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
         Session {
             limits,
@@ -195,6 +197,7 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.note_restart(outcome, verdict);
+        // Waits grow with failures in a row, and a success that is to be repeated ends the row.
         if self.restart_is_due || self.is_expected_success(verdict) {
             self.restart_growth();
         }

@@ -14,7 +14,7 @@ impl Sentences<'_> {
     /// Returns `how` with the reason for the end in brackets, and advice after it: `exit 7 (attempt limit reached);
     /// raise --attempts to allow more`. `attempt` is the last one.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        // The deadline ended the predicate, even if `--stop-after` has passed, too.
+        // Only the deadline ends a predicate that runs, even if `--stop-after` has passed, too.
         let why = match attempt.verdict.why() {
             Some(Why::PredicateFailed { .. }) if why == GiveUp::StopAfter => GiveUp::Deadline,
             _ => why,
@@ -29,6 +29,7 @@ impl Sentences<'_> {
         let is_useless = match why {
             // The attempt may hang, so more time may not help.
             GiveUp::Deadline => outcome.ended_by_deadline(),
+            // The system failed to keep the input, and not `--stdin-limit`.
             GiveUp::Stdin => outcome.seen.input_error.is_some(),
             // A single attempt was asked for.
             GiveUp::Attempts => self.plan.limits.attempts == Some(1),
@@ -90,7 +91,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if `--attempts` ended the run.
+    /// Returns the reason if `--attempts` ended the run. After a success, only `--consecutive` can have asked for more.
     fn too_many_attempts(&self, verdict: &Verdict) -> &'static str {
         if *verdict == Verdict::Success && self.plan.limits.until == Until::Success {
             "too few successes in a row"
@@ -110,7 +111,8 @@ impl Sentences<'_> {
         format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
     }
 
-    /// Returns the statement that a retry could do harm, with the reason.
+    /// Returns the statement that a retry could do harm, with the reason: what the user or the words of the command
+    /// say.
     fn not_idempotent(&self) -> String {
         let why = match &self.plan.not_idempotent {
             Some(reason) => printable(&reason.why),
@@ -176,6 +178,7 @@ impl Sentences<'_> {
         };
         let preset = preset.trim_start_matches("--for ");
         let end = &attempt.outcome.end;
+        // Empty if there is no code to add: 0, or a timeout.
         let new_code = match end {
             End::Exited(code) if *code != 0 => code.to_string(),
             End::Signaled(signal) => signal.to_string(),

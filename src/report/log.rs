@@ -29,15 +29,15 @@ impl JsonLog {
     /// decides that, and are then returned before its own.
     pub(super) fn lines(
         &mut self,
-        text: &Sentences<'_>,
+        sentences: &Sentences<'_>,
         moment: &Moment,
         event: &Event<'_>,
     ) -> Option<String> {
-        let plan = text.plan;
-        let record = record(text, event)?;
+        let plan = sentences.plan;
+        let record = record(sentences, event)?;
         let mut fields = vec![
             ("ts", timestamp(moment.time_of_day).into()),
-            ("run_id", text.identity.run_id.clone().into()),
+            ("run_id", sentences.identity.run_id.clone().into()),
             ("command", words::command_name(plan).into()),
             ("label", plan.output.label.clone().into()),
             ("event", record.name.into()),
@@ -55,7 +55,7 @@ impl JsonLog {
         let verbosity = plan.output.verbosity;
         if verbosity < 0 {
             // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
-            if text.least_verbosity(moment, event) > verbosity {
+            if sentences.least_verbosity(moment, event) > verbosity {
                 return None;
             }
             return Some(line);
@@ -89,10 +89,11 @@ impl Record {
 }
 
 /// Returns the record of an event, or None if the log leaves the event out.
-fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
+fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),
-        Event::Ended { outcome, verdict } => return ended(text.plan, outcome, (*verdict)?),
+        // Without a verdict, a signal ended the run, and `interrupted` is the line about it.
+        Event::Ended { outcome, verdict } => return ended(sentences.plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
             asked,
@@ -118,7 +119,7 @@ fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
         Event::Interrupted { signal, .. } => {
             Record::new("interrupted", vec![("signal", signal.number().into())])
         }
-        event => return end_of_run(text.plan, event),
+        event => return end_of_run(sentences.plan, event),
     })
 }
 
@@ -194,7 +195,8 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
     fields
 }
 
-/// Returns how the attempt failed. Not escaped, as JSON escapes it.
+/// Returns how the attempt failed, and how a predicate or hook that decided failed; None for a success. Not escaped, as
+/// JSON escapes it.
 fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let why = verdict.why()?;
     let failure = words::how_it_failed(outcome, verdict, str::to_owned);
@@ -204,8 +206,7 @@ fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     })
 }
 
-/// Returns the word for a verdict in the log and the report. A failure that `--retry-if` was to classify has no verdict
-/// yet.
+/// Returns the word for a verdict in the log and the report.
 fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",
@@ -215,7 +216,7 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Describes a process of the attempt that could not be ended.
+/// Returns an object about a process of the attempt that could not be ended.
 fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     let why = match why {
         Survival::Protected => "not_permitted",
@@ -224,7 +225,8 @@ fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     json!({ "pid": pid, "program": program, "why": why })
 }
 
-/// Returns the wait that the output of the last attempt asked for.
+/// Returns the wait that the output of the last attempt asked for, in seconds; None if it asked for none, or there was
+/// no attempt.
 fn last_asked(event: &Event<'_>) -> Option<f64> {
     match event {
         Event::Stopped { attempt, .. } => asked_seconds(&attempt.outcome),

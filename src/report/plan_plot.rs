@@ -35,7 +35,7 @@ const ASCII: Ink = Ink {
 };
 
 /// Returns the text of `--plan=plot`: a bar for each wait, between the lines that `--plan` has, too. `columns` is the
-/// width of the terminal; None, without a terminal, is 80.
+/// width of the terminal; None, without a terminal, is 80. Bars are of block characters if the locale `is_utf8`.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column, so that one stays empty.
     let room = columns.map_or(80, usize::from).saturating_sub(1);
@@ -111,7 +111,7 @@ fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     bar
 }
 
-/// Returns the columns that a wait takes, if the longest one takes `width`.
+/// Returns the columns that a wait takes, rounded, if the longest one takes `width`.
 fn columns_of(wait: Duration, longest: Duration, width: usize) -> usize {
     if longest.is_zero() {
         return 0;

@@ -43,6 +43,7 @@ pub(crate) struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
+    /// Returns the report of a run that has not begun. The other fields are set by events, and at the end.
     pub(crate) fn new(plan: &'a Plan, identity: &'a Identity) -> Report<'a> {
         Report {
             schema: 1,
@@ -60,7 +61,12 @@ impl<'a> Report<'a> {
 
     /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
     /// the run. Drops the oldest entry if there are too many.
-    pub(super) fn observe(&mut self, text: &Sentences<'_>, moment: &Moment, event: &Event<'_>) {
+    pub(super) fn observe(
+        &mut self,
+        sentences: &Sentences<'_>,
+        moment: &Moment,
+        event: &Event<'_>,
+    ) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {
@@ -70,7 +76,7 @@ impl<'a> Report<'a> {
                     ("attempt", moment.attempt.into()),
                     ("started", started.into()),
                 ];
-                entry.extend(attempt_fields(text.plan, outcome, *verdict));
+                entry.extend(attempt_fields(sentences.plan, outcome, *verdict));
                 // Last, so that a retry can set it.
                 entry.push(("delay_s", Value::Null));
                 self.attempts.push_back(Object(entry));
@@ -80,14 +86,14 @@ impl<'a> Report<'a> {
             }
             Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => {
                 let entry = self.attempts.back_mut();
-                if let Some((_, last)) = entry.and_then(|entry| entry.0.last_mut()) {
-                    *last = seconds(*delay).into();
+                if let Some((_, delay_s)) = entry.and_then(|entry| entry.0.last_mut()) {
+                    *delay_s = seconds(*delay).into();
                 }
             }
             event if result(event).is_some() => {
                 self.result = result(event);
                 self.gave_up = gave_up(event);
-                self.rule = rule::of_end(text.plan, event);
+                self.rule = rule::of_end(sentences.plan, event);
             }
             _ => {}
         }

@@ -27,23 +27,26 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
+    /// Returns the reporter of a run that has not begun. The functions, which look at terminal and environment, are
+    /// called only if a line depends on them.
     pub(crate) fn new(
         plan: &'a Plan,
         identity: &'a Identity,
         takes_color: fn() -> bool,
         is_read_by_runner: fn() -> bool,
     ) -> Reporter<'a> {
+        let report = if plan.output.report.is_some() {
+            Some(Report::new(plan, identity))
+        } else {
+            None
+        };
         Reporter {
             text: Sentences { plan, identity },
             log: JsonLog::default(),
             is_in_group: false,
             takes_color,
             is_read_by_runner,
-            report: plan
-                .output
-                .report
-                .is_some()
-                .then(|| Report::new(plan, identity)),
+            report,
         }
     }
 
@@ -76,6 +79,7 @@ impl<'a> Reporter<'a> {
         } else {
             None
         };
+        // A predicate runs after the command and writes to standard error itself.
         let plan = self.text.plan;
         let last_output = if plan.retry_if.is_some() || plan.success_if.is_some() {
             LastOutput::Unseen
@@ -83,8 +87,8 @@ impl<'a> Reporter<'a> {
             LastOutput::Seen
         };
         let group = github::group(event, title, last_output, &mut self.is_in_group);
-        let lines: String = group.into_iter().chain(line).collect();
-        (!lines.is_empty()).then_some(lines)
+        let lines = group.unwrap_or_default() + &line.unwrap_or_default();
+        if lines.is_empty() { None } else { Some(lines) }
     }
 
     /// Returns a sentence as lines for people: colored on a terminal, with time and run in a log file. Commands to a CI
@@ -104,7 +108,7 @@ impl<'a> Reporter<'a> {
         if log_file.is_none() {
             return lines;
         }
-        // Several runs may share the log file, so each line names its run.
+        // Several runs may share the log file, so each line names its run, by the begin of its id.
         let time = timestamp(moment.time_of_day);
         let id = &self.text.identity.run_id[..8];
         lines
@@ -113,7 +117,7 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
-    /// Returns true if lines are colored.
+    /// Returns true if lines are colored (`--color`): by default not in a log file, which is read by other programs.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {

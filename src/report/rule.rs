@@ -31,6 +31,7 @@ pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> O
         Why::ReaderGone if outcome.seen.reader_gone => NO_READER,
         Why::Unread => NO_READER,
         Why::Survivors => SURVIVORS,
+        // Here the reader is that of another pipe or socket.
         Why::ByDefault | Why::CannotStart | Why::ReaderGone => DEFAULT,
     };
     Some(rule.to_owned())
@@ -54,6 +55,7 @@ pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
 /// Returns the option that made the run give up.
 fn of_limit(why: GiveUp) -> &'static str {
     match why {
+        // `of_end` names the rule instead.
         GiveUp::Permanent => DEFAULT,
         GiveUp::Attempts => "--attempts",
         GiveUp::Deadline => "--deadline",

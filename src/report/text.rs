@@ -117,7 +117,7 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns the sentence about a run that a cool-off has skipped.
+    /// Returns the sentence about a run that a cool-off has skipped. `left` is the rest of the cool-off.
     fn skipped(&self, left: Duration) -> String {
         let left = length(left);
         let budget = self.budget();
@@ -126,7 +126,8 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns how the last attempt failed, why the run gave up, and advice.
+    /// Returns how the last attempt failed, why the run gave up, and advice. With `--until failure` a success was the
+    /// failure to find one.
     fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -137,7 +138,8 @@ impl Sentences<'_> {
         self.explained(how, why, attempt)
     }
 
-    /// Returns why no attempt could begin in time.
+    /// Returns why no attempt could begin in time: the limit of `why` has passed, or would during the wait for the end
+    /// of the cool-off, if there is one.
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -330,12 +332,12 @@ fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
-            let and = if outcome.forced_end.took_kill {
+            let kill_note = if outcome.forced_end.took_kill {
                 NEEDED_KILL
             } else {
                 ""
             };
-            let by = format!("interrupted by {signal}{and}");
+            let by = format!("interrupted by {signal}{kill_note}");
             with_detail(by, &still_run(outcome))
         }
         None => format!("interrupted by {signal}"),

@@ -89,6 +89,7 @@ impl Sentences<'_> {
 
     /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
     fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+        // A line has to name them.
         if !outcome.survivors.is_empty() {
             return false;
         }

@@ -99,6 +99,7 @@ fn mistaken_word(word: &str) -> Option<String> {
             "; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"
         ));
     }
+    // Bash has `help`, too, but whoever types it here wants this program's.
     if word == "help" {
         return Some("; tip: try backoff --help".to_owned());
     }

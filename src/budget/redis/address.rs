@@ -25,6 +25,7 @@ pub enum AddressError {
     UserAfterFirstHost,
 }
 
+/// Formats as the rest of a sentence that begins with the address, without its secrets.
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -194,8 +195,9 @@ impl Address {
         })
     }
 
-    /// Returns the service and its database without user and password. Reads the files that the address names, to find
-    /// faulty ones at the start. Without files nothing is read, as the authorities of the machine take a while.
+    /// Returns the service and its database without user and password, by which nested runs compare their stores. Reads
+    /// the files that the address names, to find faulty ones at the start. Without files nothing is read, as the
+    /// authorities of the machine take a while.
     pub(crate) fn prepare(&self) -> Result<String, TlsError> {
         if let Some(tls) = &self.tls
             && !tls.files.is_empty()

@@ -23,8 +23,8 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Returns a time that begins now: only `process` may read the clock, so now is the begin plus what has passed
-    /// since.
+    /// Returns a time of this length that begins now. `Instant::now()` is reserved for `process`, so now is computed as
+    /// the begin plus what has passed since.
     pub(super) fn restarted(self, limit: Duration) -> Time {
         Time {
             began: self.began + self.began.elapsed(),

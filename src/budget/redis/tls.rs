@@ -29,6 +29,7 @@ pub enum TlsError {
     OneWithoutTheOther,
 }
 
+/// Formats as the rest of a sentence that begins with the address, which names the files.
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -171,9 +171,11 @@ pub(super) fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + 
 pub(super) fn name_of_list(
     text: &'static str,
 ) -> Option<(&'static str, &'static str, &'static str)> {
-    text.match_indices('{').find_map(|(at, _)| {
-        let (name, after) = text[at + 1..].split_once('}')?;
-        let is_name = name.starts_with(|c: char| c.is_ascii_uppercase());
-        is_name.then_some((&text[..at], name, after))
-    })
+    for (brace, _) in text.match_indices('{') {
+        let (name, after) = text[brace + 1..].split_once('}')?;
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return Some((&text[..brace], name, after));
+        }
+    }
+    None
 }
