@@ -35,6 +35,7 @@ pub struct DirectoryError {
     problem: DirectoryProblem,
 }
 
+/// Formats as `PATH: is a symbolic link`.
 impl fmt::Display for DirectoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.problem)

@@ -37,6 +37,7 @@ pub struct ServerError {
     problem: String,
 }
 
+/// Formats as `redis://h:6379: wants a password (NOAUTH)`.
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.problem)

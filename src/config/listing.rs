@@ -73,6 +73,7 @@ struct Listed {
     rules: Vec<ListedRule>,
 }
 
+/// A rule of a preset as data.
 #[derive(Serialize)]
 struct ListedRule {
     verdict: &'static str,

@@ -42,8 +42,8 @@ impl Config {
         }
     }
 
-    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file. The whole
-    /// file is checked, also policies that are not used, so that an error does not wait for the day on which one is.
+    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file. An error is
+    /// one of the file or of a key in it; the values are read later, by the options.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let setting = settings.find(&CONFIG);
         let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// The options of a budget, as one run has them; runs of one budget may have different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
@@ -23,6 +24,7 @@ pub struct BudgetLimits {
     pub window: Duration,
 }
 
+/// Numbers of attempts of all runs of a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All attempts, including retries.

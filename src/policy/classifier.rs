@@ -7,6 +7,8 @@ use super::sets::CodeSet;
 use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
 
+/// The options that tell success from failure, and transient failures from permanent ones. Patterns are indices into
+/// [`Seen::matched`], as the text is searched elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Classifier {
     /// `--success-exit`: codes that count as success, as a shell shows them.
@@ -47,6 +49,7 @@ pub struct Rule {
     pub name: Rc<str>,
 }
 
+/// What an attempt's end means for the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,

@@ -66,6 +66,7 @@ pub enum Jitter {
     },
 }
 
+/// The options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
     /// The scale of the first wait; the slot time of [`Jitter::Slotted`].

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::policy::signal::Signal;
 use crate::text::exact;
 
+/// A finished attempt: how it ended, and what was seen meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
@@ -138,6 +139,7 @@ impl Seen {
     }
 }
 
+/// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Exited(u8),

@@ -56,6 +56,7 @@ pub(super) struct RateLimits {
     has_status_429: bool,
 }
 
+/// One limit of a server, as its fields describe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct RateLimit {
     /// The parts of the field's name that other limits do not have.

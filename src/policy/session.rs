@@ -221,11 +221,16 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.is_wait_asked = wait > drawn;
+        self.count_retry(drawn);
+        Ok(wait)
+    }
+
+    /// Counts a retry, and lets the next wait grow. The part of a wait that the output asked for is left out:
+    /// decorrelated jitter would multiply it further.
+    fn count_retry(&mut self, drawn: Duration) {
         self.retries += 1;
         self.growth_step += 1;
-        // Without what the output asked for: decorrelated jitter would multiply that further.
         self.previous_delay = Some(drawn);
-        Ok(wait)
     }
 
     fn draw(&self, rng: &mut dyn Rng) -> Duration {

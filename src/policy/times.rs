@@ -108,6 +108,7 @@ struct ZonedDate<'d> {
 }
 
 impl ZonedDate<'_> {
+    /// Returns a date in UTC, which is no distance from itself.
     fn utc(local: &str) -> ZonedDate<'_> {
         ZonedDate {
             local,

@@ -15,6 +15,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
 use crate::text::{length, printable, timestamp};
 
+/// The log as JSON lines, some of which wait for the decision whether the run has a log at all.
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
     /// Lines that are printed only if the run becomes eventful.
@@ -33,26 +34,8 @@ impl JsonLog {
         moment: &Moment,
         event: &Event<'_>,
     ) -> Option<String> {
-        let plan = sentences.plan;
-        let record = record(sentences, event)?;
-        let mut fields = vec![
-            ("ts", timestamp(moment.time_of_day).into()),
-            ("run_id", sentences.identity.run_id.clone().into()),
-            ("command", words::command_name(plan).into()),
-            ("label", plan.output.label.clone().into()),
-            ("event", record.name.into()),
-            ("attempt", moment.attempt.into()),
-        ];
-        fields.extend(record.fields);
-        if result(event).is_some() {
-            let elapsed = seconds(moment.elapsed);
-            fields.extend([
-                ("attempts", moment.total.into()),
-                ("elapsed_s", elapsed.into()),
-            ]);
-        }
-        let line = json::line(&Object(fields));
-        let verbosity = plan.output.verbosity;
+        let line = line(sentences, moment, event)?;
+        let verbosity = sentences.plan.output.verbosity;
         if verbosity < 0 {
             // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
             if sentences.least_verbosity(moment, event) > verbosity {
@@ -70,6 +53,29 @@ impl JsonLog {
         }
         Some(std::mem::take(&mut self.held) + &line)
     }
+}
+
+/// Returns the line about an event, or None if the log leaves the event out. The line of the last event has the totals
+/// of the run.
+fn line(sentences: &Sentences<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    let record = record(sentences, event)?;
+    let mut fields = vec![
+        ("ts", timestamp(moment.time_of_day).into()),
+        ("run_id", sentences.identity.run_id.clone().into()),
+        ("command", words::command_name(sentences.plan).into()),
+        ("label", sentences.plan.output.label.clone().into()),
+        ("event", record.name.into()),
+        ("attempt", moment.attempt.into()),
+    ];
+    fields.extend(record.fields);
+    if result(event).is_some() {
+        let elapsed = seconds(moment.elapsed);
+        fields.extend([
+            ("attempts", moment.total.into()),
+            ("elapsed_s", elapsed.into()),
+        ]);
+    }
+    Some(json::line(&Object(fields)))
 }
 
 /// The part of a line that is the event's own.

@@ -63,6 +63,7 @@ fn heading(ink: Ink, room: usize) -> String {
     cut(&line, room) + "\n"
 }
 
+/// What stands beside the bars, and the room that is left for them.
 struct Labels {
     /// The label beside each bar.
     texts: Vec<String>,

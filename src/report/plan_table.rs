@@ -12,11 +12,13 @@ use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, drawn, forecas
 use crate::run::plan::Plan;
 use crate::text::length;
 
+/// A column of the table.
 struct Column {
     heading: &'static str,
     least_width: usize,
 }
 
+/// Returns a column with a heading, at least so wide, with the blanks before it.
 const fn column(heading: &'static str, least_width: usize) -> Column {
     Column {
         heading,

@@ -21,6 +21,7 @@ use crate::text::timestamp;
 /// Limit on the attempts in a report, the last ones, as a run may last for years.
 const MOST_ATTEMPTS: usize = 10_000;
 
+/// The fields of the report, in their order. Those that are not known yet have defaults.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report<'a> {
     schema: u8,

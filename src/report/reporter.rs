@@ -12,6 +12,7 @@ use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
 use crate::text::{escapes, timestamp, without_runner_commands};
 
+/// Makes the output about one run, of all its events.
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
     text: Sentences<'a>,

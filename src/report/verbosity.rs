@@ -47,18 +47,16 @@ impl Sentences<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 ALWAYS
             }
-            Event::Stopped { stop, attempt } => {
-                if attempt.verdict.is_silent_end(&attempt.outcome) {
-                    return VERBOSE;
-                }
-                match stop {
-                    Stop::Succeeded { flaky: false } => VERBOSE,
-                    Stop::GaveUp(_) => QUIET,
-                    Stop::Succeeded { flaky: true }
-                    | Stop::FailureCame
-                    | Stop::EndedOnSuccess(_) => NORMAL,
-                }
+            Event::Stopped { attempt, .. } if attempt.verdict.is_silent_end(&attempt.outcome) => {
+                VERBOSE
             }
+            Event::Stopped { stop, .. } => match stop {
+                Stop::Succeeded { flaky: false } => VERBOSE,
+                Stop::GaveUp(_) => QUIET,
+                Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::EndedOnSuccess(_) => {
+                    NORMAL
+                }
+            },
             Event::NoTime { .. } => QUIET,
             Event::Started
             | Event::ReadAhead

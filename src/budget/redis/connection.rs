@@ -45,6 +45,7 @@ impl Time {
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
+/// A connection, with TLS or without it.
 pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
@@ -129,8 +130,8 @@ impl Socket {
 }
 
 impl Read for Socket {
+    /// Reads at most as many bytes as are left. Returns 0, which is the end, once none is left.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // At the limit this is 0, and reading nothing is the end.
         let most = buffer.len().min(self.bytes_left);
         let count = self.in_time(|mut socket| socket.read(&mut buffer[..most]))?;
         self.bytes_left -= count;

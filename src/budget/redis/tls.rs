@@ -53,6 +53,7 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
+/// The certificates of an address with TLS, and what was made of them.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     /// The files that an address names: `ca`, `cert` and `key`.

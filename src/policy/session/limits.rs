@@ -17,6 +17,7 @@ pub enum Until {
     Never,
 }
 
+/// The options that end a run, or restart its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub until: Until,
