@@ -226,8 +226,9 @@ fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProble
     uninterrupted(|| file.lock().map_err(errno_of))
         .map_err(|errno| cannot("cannot lock this file", errno))?;
     // The previous holder of the lock may have set the file aside.
-    let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW)
-        .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (metadata.dev(), metadata.ino()));
+    let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|entry| {
+        (entry.st_dev as _, entry.st_ino as _) == (metadata.dev(), metadata.ino())
+    });
     if is_current { Ok(Some(file)) } else { Ok(None) }
 }
 

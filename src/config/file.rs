@@ -68,8 +68,8 @@ fn unreadable(error: &Error) -> UsageError {
 }
 
 /// Returns true if `error`, of opening the default file, means that there is none: no file is there, or its directory
-/// cannot be searched, such as the home of another user (a service that inherited HOME). A file that is there but cannot
-/// be read is not missing: its metadata can be read.
+/// cannot be searched, such as the home of another user (a service that inherited HOME). A file that is there but
+/// cannot be read is not missing: its metadata can be read.
 fn is_missing(path: &Path, error: &Error) -> bool {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => true,

@@ -33,7 +33,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns an empty configuration, and why there is no file.
+    /// Returns the configuration without a file: empty, with the reason for that.
     fn none(reason: String) -> Config {
         Config {
             file: "none".to_owned(),

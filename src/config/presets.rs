@@ -14,7 +14,7 @@ use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 use table::{
-    SECTIONS, columns, expanded, heads, lines_of, list_of_texts, name_of_list, texts_of_list,
+    SECTIONS, columns, expanded, lines_of, list_of_texts, name_of_list, preset_lines, texts_of_list,
 };
 
 /// The tools that ran against failing servers, made from their recorded output: preset, tools with versions, and date.
@@ -112,7 +112,7 @@ impl Row {
 
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
-    heads().filter_map(preset)
+    preset_lines().filter_map(preset)
 }
 
 /// Returns the preset of a line, or None if the line is not that of a preset.
@@ -239,7 +239,7 @@ fn row(line: &'static str) -> Option<Row> {
 /// Returns the preset for a program's file name, as `--for auto` picks it; None if no preset is for the program.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
     // Only the few lines that hold the name at all are split into columns, as this is a part of the start.
-    let mut candidates = heads().filter(|line| line.contains(file_name));
+    let mut candidates = preset_lines().filter(|line| line.contains(file_name));
     candidates.find_map(|line| preset(line).filter(|preset| preset.is_for(file_name)))
 }
 

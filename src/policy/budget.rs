@@ -247,9 +247,9 @@ impl Ledger {
 }
 
 impl Counts {
-    fn add(&mut self, more: Counts) {
-        self.attempts = self.attempts.saturating_add(more.attempts);
-        self.retries = self.retries.saturating_add(more.retries);
+    fn add(&mut self, added: Counts) {
+        self.attempts = self.attempts.saturating_add(added.attempts);
+        self.retries = self.retries.saturating_add(added.retries);
     }
 }
 

@@ -155,6 +155,7 @@ impl Delays {
                 let low = nanos(self.base);
                 // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
+                // A base above the cap makes `low` the higher one; the draw is cut at the cap.
                 self.uniform(low, high.max(low))
             }
             Jitter::Slotted { ceiling } => Distribution::Slots {
@@ -173,7 +174,7 @@ impl Delays {
             Jitter::Equal => self.uniform(e / 2.0, e),
             Jitter::Additive { spread } => self.uniform(e, e + nanos(spread)),
             Jitter::Proportional { spread } => self.uniform(e * (1.0 - spread), e * (1.0 + spread)),
-            // The others have distributions of their own.
+            // No random part. `distribution` handles the other two itself.
             Jitter::None | Jitter::Decorrelated { .. } | Jitter::Slotted { .. } => {
                 self.uniform(e, e)
             }

@@ -80,6 +80,7 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
             Stop::Succeeded { flaky: false } | Stop::EndedOnSuccess(_) => {
                 as_it_ended(end, overrides.zero)
             }
+            // The run has found what it looked for, whatever the failure's own status.
             Stop::FailureCame => Exit::Code(0),
             Stop::GaveUp(why) => match overrides.for_giving_up(why) {
                 Some(code) => Exit::Code(code),

@@ -114,7 +114,12 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
 
 /// Returns the waits of the one run that draws from `rng`, as a run with this `--seed` does: least, mean and most of a
 /// row are its one wait. `before` passes before the first attempt.
-pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn Rng) -> Forecast {
+pub fn forecast_of_one_run(
+    delays: &Delays,
+    limits: &Limits,
+    before: Duration,
+    rng: &mut dyn Rng,
+) -> Forecast {
     let time_limit = limits.latest_begin().map(|latest| latest.limit);
     let mut rows: Vec<WaitRow> = Vec::new();
     let mut previous = None;

@@ -108,7 +108,7 @@ struct ZonedDate<'d> {
 }
 
 impl ZonedDate<'_> {
-    /// Returns a date in UTC, which is no distance from itself.
+    /// Returns a date whose zone is UTC, so that its distance is zero.
     fn utc(local: &str) -> ZonedDate<'_> {
         ZonedDate {
             local,

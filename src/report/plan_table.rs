@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json::{self, Object};
 use super::words::typed_limit;
 use crate::policy::delay::generator_of_seed;
-use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, drawn, forecast};
+use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast, forecast_of_one_run};
 use crate::run::plan::Plan;
 use crate::text::length;
 
@@ -173,7 +173,7 @@ pub(super) fn waits(plan: &Plan) -> Waits {
     };
     let mut rng = generator_of_seed(seed);
     let initial = plan.initial_wait(&mut rng);
-    let Forecast { rows, end } = drawn(&plan.delays, &plan.limits, initial, &mut rng);
+    let Forecast { rows, end } = forecast_of_one_run(&plan.delays, &plan.limits, initial, &mut rng);
     Waits {
         line_on_start: line_on_start(plan, initial, initial),
         rows,

@@ -221,8 +221,8 @@ impl Sentences<'_> {
         let start = format!("backoff: {label}: starting {next} in {left}");
         let line = format!("{start}{deadline}: {why}");
         // The time must not be cut off, or be next to dots: a narrow terminal gets a line that begins with it.
-        let room = columns.saturating_sub("...".len());
-        if width(&line) > columns && width(&start) > room {
+        let columns_before_dots = columns.saturating_sub("...".len());
+        if width(&line) > columns && width(&start) > columns_before_dots {
             return cut(&format!("{left} until {next} ({why})"), columns);
         }
         cut(&line, columns)

@@ -29,9 +29,9 @@ impl Section {
 
     /// Returns the section that begins at this offset, or after the comments there; an empty one at the end of the
     /// table. Loops over bytes, as the compiler can run neither iterators nor searches of `str`.
-    const fn at(place: usize) -> Section {
+    const fn at(offset: usize) -> Section {
         let table = TABLE.as_bytes();
-        let mut begin = place;
+        let mut begin = offset;
         while begin < table.len() && table[begin] == b'#' {
             begin = end_of_line(begin);
         }
@@ -82,12 +82,12 @@ impl Section {
 }
 
 /// Returns the offset after the line that holds this one.
-const fn end_of_line(mut place: usize) -> usize {
+const fn end_of_line(mut offset: usize) -> usize {
     let table = TABLE.as_bytes();
-    while place < table.len() && table[place] != b'\n' {
-        place += 1;
+    while offset < table.len() && table[offset] != b'\n' {
+        offset += 1;
     }
-    place + 1
+    offset + 1
 }
 
 /// Returns the number of sections, which the type of [`SECTIONS`] needs.
@@ -104,22 +104,22 @@ const fn count_sections() -> usize {
 /// Returns all sections, in the order of the table.
 const fn sections() -> [Section; count_sections()] {
     let mut all = [Section::EMPTY; count_sections()];
-    let mut place = 0;
+    let mut offset = 0;
     let mut count = 0;
     while count < all.len() {
-        all[count] = Section::at(place);
-        place = all[count].end;
+        all[count] = Section::at(offset);
+        offset = all[count].end;
         count += 1;
     }
     all
 }
 
 /// Returns the lines that describe presets, and stand before all lists: the first line of a preset's section.
-pub(super) fn heads() -> impl Iterator<Item = &'static str> + Clone {
-    let heads = SECTIONS
+pub(super) fn preset_lines() -> impl Iterator<Item = &'static str> + Clone {
+    let of_presets = SECTIONS
         .iter()
         .take_while(|section| TABLE[section.name_end..].starts_with("\tpreset\t"));
-    heads.map(Section::first_line)
+    of_presets.map(Section::first_line)
 }
 
 /// Returns the five columns of a line, or None if it has fewer, as a comment has. A start with a preset reads many
