@@ -192,6 +192,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     }
     let limits = &budget.limits;
     let mut call = cmd(command);
+    // The number of keys, and the key.
     call.arg(script)
         .arg(1)
         .arg(format!("backoff:budget:{}", budget.name));

@@ -132,7 +132,8 @@ impl Config {
         let mut all = self.all_policies()?;
         if let Some(index) = all.iter().position(|policy| name.0 == *policy.name) {
             let chosen = all.swap_remove(index);
-            // A built-in policy that the user chose is not the file's.
+            // Trust matters if the file has defined or selected the policy; one that is built in and that the user
+            // selected is not the file's.
             if !chosen.position.is_empty() || setting.is_of_file() {
                 self.check_trust(&chosen.settings)?;
             }

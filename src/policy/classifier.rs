@@ -320,7 +320,8 @@ impl Failure<'_> {
         Verdict::Transient(self.reason(Why::ByDefault))
     }
 
-    /// Returns the reason of a verdict. Only a command that did not start is certain to have had no effect.
+    /// Returns the reason of a verdict that no rule gave. Only a command that did not start is certain to have had no
+    /// effect, and so safe to repeat.
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,

@@ -126,8 +126,8 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns how the last attempt failed, why the run gave up, and advice. With `--until failure` a success was the
-    /// failure to find one.
+    /// Returns how the last attempt failed, why the run gave up, and advice. With `--until failure`, a run that gives
+    /// up after a success has found no failure.
     fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -173,12 +173,12 @@ impl Sentences<'_> {
             let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
             format!("{failure} after {ran}{}", self.note_on_reset(outcome))
         };
-        let asked = if is_asked {
+        let asked_note = if is_asked {
             self.note_on_asked_wait(outcome)
         } else {
             ""
         };
-        format!("{number} failed: {how}; retrying in {delay}{asked}")
+        format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
     /// Returns the remark that the output asked for the wait.

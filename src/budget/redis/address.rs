@@ -216,7 +216,7 @@ impl Address {
         }
     }
 
-    /// Returns the service without user and password.
+    /// Returns the service as messages show it, without user and password: `redis://h1:6379,h2:6379`.
     pub(crate) fn name(&self) -> String {
         let servers: Vec<String> = self
             .servers
@@ -226,7 +226,7 @@ impl Address {
         format!("{}://{}", self.scheme, servers.join(","))
     }
 
-    /// Returns the address of one server without user and password.
+    /// Returns the address of one server as messages show it, without user and password.
     pub(super) fn name_of(&self, server: &ConnectionAddr) -> String {
         format!("{}://{}", self.scheme, shown(server))
     }
