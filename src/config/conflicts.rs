@@ -169,7 +169,7 @@ static CONFLICTS: [Conflict; 17] = [
     },
 ];
 
-/// Returns true if a jitter has its own growth.
+/// Returns true if a jitter has its own growth, so that `--growth` and `--delays` would have no effect.
 fn grows(jitter: &Setting) -> bool {
     match jitter.value_of(&JITTER) {
         Some(jitter) => matches!(jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }),

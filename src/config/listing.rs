@@ -30,7 +30,7 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
 }
 
-/// Lists the rules of each named preset.
+/// Lists the rules of each named preset. An unknown name is an error.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     Ok(all_named(names)?.iter().map(rules).collect())
 }
@@ -44,7 +44,8 @@ fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
         .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
 }
 
-/// Lists the named presets, or all, with their rules: a JSON object on a line for each.
+/// Lists the named presets, or all if there are no names, with their rules: a JSON object on a line for each. An
+/// unknown name is an error.
 pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     let presets = if names.is_empty() {
         presets::all().collect()

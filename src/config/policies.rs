@@ -110,7 +110,7 @@ impl Config {
         )))
     }
 
-    /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
+    /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         for policy in built_in()? {

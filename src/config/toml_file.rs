@@ -143,7 +143,8 @@ impl TomlText<'_> {
         self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
     }
 
-    /// Reads the table of one policy. Its key is the name.
+    /// Reads the table of one policy; `key` is the NAME of `[policy.NAME]`. Returns an error if the value is no table,
+    /// or the name or an option in the table is not accepted.
     fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
@@ -169,7 +170,8 @@ impl TomlText<'_> {
         })
     }
 
-    /// Returns the settings of a table, in file order. Only a built-in policy has a key `about`, which is no option.
+    /// Returns the settings of a table, in file order. Only a built-in policy has a key `about`, which is no option. A
+    /// key that is not accepted is an error with its position.
     fn options(&self, source: &Source, table: &DeTable<'_>) -> Result<Vec<Setting>, UsageError> {
         let mut layer: Vec<Setting> = Vec::new();
         for (key, value) in in_order(table) {
@@ -237,7 +239,8 @@ fn form(opt: &Spec) -> String {
     }
 }
 
-/// Returns a value as the text that a flag would take, or None if the option takes no value of this type.
+/// Returns a value as the text that a flag or a variable would take (`true`, `30`, `1.5s`), or None if the option takes
+/// no value of this type, such as a number for a switch.
 fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
     match (value, opt.kind) {
         (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional { .. }) => {
@@ -257,7 +260,7 @@ fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
     }
 }
 
-/// Returns the text of a string or a whole number; None for any other value.
+/// Returns the text of a string or a whole number, for a tip; None for any other value.
 fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.clone().into_owned()),

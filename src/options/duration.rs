@@ -46,7 +46,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     text.split(',').map(|part| element(part.trim())).collect()
 }
 
-/// Parses a duration of a list.
+/// Parses a duration of a list, as [`duration`] does, but with problems of the list that quote the part.
 fn element(part: &str) -> Parsed<Duration> {
     read(part).map_err(|why| {
         Problem::new(format!(
@@ -55,7 +55,8 @@ fn element(part: &str) -> Parsed<Duration> {
     })
 }
 
-/// Parses a duration; the problem is only the reason (`it is negative`), as the callers begin the sentence.
+/// Parses a duration; the problem is only the reason (`it is negative`), as the callers begin the sentence. Adds up
+/// whole numbers and fractions apart, so that a long duration is exact.
 fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
         return Err(Problem::new("it is empty"));

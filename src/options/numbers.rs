@@ -30,7 +30,7 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     Err(Problem::new(format!("is out of range; it must be {range}")))
 }
 
-/// Parses a growth factor: a finite number of at least 1.
+/// Parses a growth factor: a finite number of at least 1, as waits must not shrink.
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),

@@ -189,7 +189,7 @@ impl Heading {
         Heading::Other,
     ];
 
-    /// Returns the heading as help prints it.
+    /// Returns the heading as help and the man page print it.
     pub const fn title(self) -> &'static str {
         match self {
             Heading::Time => "Attempts and time",

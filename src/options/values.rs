@@ -268,7 +268,7 @@ pub(super) fn is_wait(text: &str) -> bool {
     retry_after(text).is_ok() || digits(text).is_some()
 }
 
-/// Parses a path, which need not be UTF-8.
+/// Parses a path, which need not be UTF-8. Rejects an empty one, which an unset variable of a script leaves.
 pub(super) fn path(text: &OsStr) -> Parsed<PathBuf> {
     if text.is_empty() {
         return Err(Problem::new("is not a path; tip: try a file name"));

@@ -3,7 +3,7 @@
 use super::problem::{Parsed, Problem};
 use super::similar::tip;
 
-/// Returns the words of pairs, at compile time, for the constant of an option.
+/// Returns the words of pairs for the constant of an option, at compile time, which knows no iterators.
 pub(super) const fn names<T, const N: usize>(pairs: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;

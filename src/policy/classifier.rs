@@ -100,7 +100,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Returns a reason of which nothing else is known.
+    /// Returns a reason without a matched text, whose failure is not safe to repeat.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,

@@ -233,7 +233,7 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap.
+    /// Draws a wait, never longer than the cap. A wait without a random part takes nothing from `rng`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
@@ -270,7 +270,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the mean of the waits, exactly: each draw above the cap counts as the cap.
+    /// Returns the mean of the waits for `--plan`, by a formula and not by draws: each draw above the cap counts as the
+    /// cap.
     pub fn mean(&self) -> Duration {
         let mean = match *self {
             Distribution::Uniform { low, high, cap } if high <= nanos(cap) => {

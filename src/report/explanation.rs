@@ -100,7 +100,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if the budget allowed no retry.
+    /// Returns the reason if the budget allowed no retry. `counts` are those of the budget's window.
     fn budget_exhausted(&self, counts: Counts) -> String {
         let Counts { attempts, retries } = counts;
         let window = match &self.plan.budget {

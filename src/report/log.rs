@@ -94,7 +94,8 @@ impl Record {
     }
 }
 
-/// Returns the record of an event, or None if the log leaves the event out.
+/// Returns the record of an event, or None if the log leaves the event out: one that only people need, such as a
+/// remark, or that the next event tells, too.
 fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),

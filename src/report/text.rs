@@ -50,7 +50,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence of this form.
+    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence: only JSON has a
+    /// line about the end of an attempt that goes on.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -85,7 +86,8 @@ impl Sentences<'_> {
         })
     }
 
-    /// Returns the end of the run in words.
+    /// Returns the sentence about the end of the run after `attempt`, the last one: success, the failure that was
+    /// looked for, or giving up, with the reason and advice.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
@@ -181,7 +183,7 @@ impl Sentences<'_> {
         format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
-    /// Returns the remark that the output asked for the wait.
+    /// Returns the remark that the output asked for the wait, which then differs from the options.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
         // The wait was cut: only with `--until never`, as otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
@@ -191,7 +193,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the remark that the count restarts, if the attempt was long enough for `--reset-after`.
+    /// Returns the remark that the attempt was long enough for `--reset-after`, if it was: the number of the next
+    /// attempt, which counts from there, would surprise.
     fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
@@ -274,7 +277,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, with a tip if its name may be a mistake.
+    /// Returns why the command could not start, with a tip if its name may be a mistake, and not only its interpreter
+    /// is missing.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
@@ -284,7 +288,7 @@ impl Sentences<'_> {
         format!("cannot run {command}: {}{tip}", outcome.end)
     }
 
-    /// Returns the name of the budget: `budget "api"`.
+    /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget have it.
     pub(super) fn budget(&self) -> String {
         let name = match &self.plan.budget {
             Some(budget) => printable(&budget.name),
@@ -345,7 +349,8 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     format!("{how}; no further attempt")
 }
 
-/// Returns the warning that retries multiply. `attempts` is this run's own limit; None leaves the number of calls out.
+/// Returns the warning that retries multiply, as an outer run retries all retries of this one. `attempts` is this run's
+/// own limit; None leaves the number of calls out.
 pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(

@@ -63,6 +63,7 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
 }
 
 /// Returns a tip about the likely mistake in a command that was not found, `; tip: ...`, or nothing if none is likely.
+/// The surest guess comes first.
 pub(super) fn likely_mistake(plan: &Plan) -> String {
     let Some(first) = plan.command.first() else {
         return String::new();

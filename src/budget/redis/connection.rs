@@ -32,7 +32,7 @@ impl Time {
         }
     }
 
-    /// Returns the time left, or an error if none is.
+    /// Returns the time left, which is not zero, as a socket would take zero for no limit; a timeout error if none is.
     fn left(&self) -> io::Result<Duration> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         if left.is_zero() {
