@@ -15,8 +15,7 @@ pub(crate) const SYSEXITS: [&str; 15] = [
     "tempfail", "protocol", "noperm", "config",
 ];
 
-/// Parses an exit code: 0 to 255 or a name of `sysexits.h` in any case (`tempfail`, `EX_TEMPFAIL`). The names have the
-/// numbers from 64 on, and `ok` has 0.
+/// Parses an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
 pub fn code(text: &str) -> Parsed<u8> {
     let code = match digits(text) {
         Some(number) => u8::try_from(number).ok(),
@@ -29,7 +28,8 @@ pub fn code(text: &str) -> Parsed<u8> {
     })
 }
 
-/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`.
+/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`: `ok` is 0, the others count from
+/// 64 on. None for any other text.
 fn code_of_name(text: &str) -> Option<u8> {
     let name = text.to_ascii_lowercase();
     let name = name.strip_prefix("ex_").unwrap_or(&name);
