@@ -1,4 +1,5 @@
-//! The budget's store and its client. [`policy::budget`](crate::policy::budget) decides which retries are allowed.
+//! The place in which runs share their budget (`--store`): how its text is read, shown and asked.
+//! [`policy::budget`](crate::policy::budget) decides which retries are allowed; a store only makes each step atomic.
 #![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;
@@ -17,9 +18,10 @@ use crate::run::plan::SharedBudget;
 /// The default timeout of an answer.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
 
+/// A directory of this machine, or a service that other machines reach, too.
 #[derive(Debug, Clone)]
 pub enum Store {
-    /// None if the user has no state directory.
+    /// None if no `--store` is given and the user has no state directory; asking it is an error.
     Directory(Option<PathBuf>),
     #[cfg(feature = "redis")]
     Redis(Arc<Address>),
@@ -34,14 +36,15 @@ pub(crate) struct PreparedStore {
 }
 
 impl Store {
-    /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text.
-    /// `read` parses a DURATION.
+    /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text. Rejects
+    /// a path that looks like an address without its beginning, which is probably a typo. `read_duration` parses the
+    /// timeout in an address.
     pub fn parse(
         text: &str,
-        read: fn(&str) -> Result<Duration, String>,
+        read_duration: fn(&str) -> Result<Duration, String>,
     ) -> Result<Store, StoreError> {
-        if let Some((scheme, rest)) = text.split_once("://") {
-            return Store::of_address(scheme, rest, read);
+        if let Some((scheme, after_scheme)) = text.split_once("://") {
+            return Store::of_address(scheme, after_scheme, read_duration);
         }
         if text.is_empty() {
             return Err(StoreError::NoText);
@@ -49,7 +52,7 @@ impl Store {
         if is_like_address(text) {
             return Err(StoreError::LacksBeginning);
         }
-        // Without a slash at the end, which would follow a symbolic link.
+        // `components` drops a slash at the end, which would follow a symbolic link.
         let path = Path::new(text).components().collect();
         Ok(Store::Directory(Some(path)))
     }
@@ -57,8 +60,8 @@ impl Store {
     /// Parses an address, split at its `://`.
     fn of_address(
         scheme: &str,
-        rest: &str,
-        read: fn(&str) -> Result<Duration, String>,
+        after_scheme: &str,
+        read_duration: fn(&str) -> Result<Duration, String>,
     ) -> Result<Store, StoreError> {
         if !["redis", "rediss", "redis+unix"].contains(&scheme) {
             return Err(StoreError::NotAStore);
@@ -66,13 +69,14 @@ impl Store {
         #[cfg(not(feature = "redis"))]
         return Err(StoreError::NeedsRedis);
         #[cfg(feature = "redis")]
-        match Address::parse(scheme, rest, read) {
+        match Address::parse(scheme, after_scheme, read_duration) {
             Ok(address) => Ok(Store::Redis(Arc::new(address))),
             Err(problem) => Err(StoreError::Address(problem)),
         }
     }
 
-    /// Reads the files that an address names. An error names the faulty file.
+    /// Returns location and timeout of the store. Reads the files that an address names, so that a faulty one is an
+    /// error at the start, which names the file, and not a store that seems to be down at the first retry.
     pub(crate) fn prepare(&self) -> Result<PreparedStore, StoreError> {
         match self {
             Store::Directory(path) => {
@@ -92,12 +96,13 @@ impl Store {
         }
     }
 
-    /// Returns true for the directory of `path`, or if neither has a path.
+    /// Returns true if the store is the directory at `path`; true, too, if both have no path. False for a server.
     pub(crate) fn is_at(&self, path: &Option<PathBuf>) -> bool {
         matches!(self, Store::Directory(own) if own == path)
     }
 
-    /// Reads the certificates that every query needs. `ask` reports what is wrong with them.
+    /// Reads the certificates that every query needs, once: queries run in child processes, which would each read them
+    /// again. `ask` reports what is wrong with them.
     pub(crate) fn load_certificates(&self) {
         #[cfg(feature = "redis")]
         if let Store::Redis(address) = self {
@@ -105,8 +110,9 @@ impl Store {
         }
     }
 
-    /// Asks the store. A directory blocks as long as the file system does, a server until `limit` after `began`. Errors
-    /// name the store. `since_epoch` reads the clock.
+    /// Asks the store a question about a budget, which counts what the question says. A directory blocks as long as the
+    /// file system does, a server until `limit` after `began`. Errors name the store. `since_epoch` reads the clock,
+    /// for a directory; a server has its own.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -142,6 +148,7 @@ impl Store {
     }
 }
 
+/// Formats for messages, without user and password.
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -159,15 +166,15 @@ impl fmt::Display for Store {
 /// Returns a `--store` text without secrets: a directory unchanged, an address without user and password. Of any other
 /// text returns at most the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else {
+    let Some((scheme, after_scheme)) = text.split_once("://") else {
         let hides_all = is_like_address(text);
         return if hides_all { "***" } else { text }.to_owned();
     };
-    // The timeout does not matter here.
+    // A wrong timeout hides nothing, so any text passes for one.
     let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
     // `redis+unix` has the password in `pass=`.
-    if is_valid && !rest.contains("pass=") {
-        return match rest.rsplit_once('@') {
+    if is_valid && !after_scheme.contains("pass=") {
+        return match after_scheme.rsplit_once('@') {
             Some((_, place)) => format!("{scheme}://***@{place}"),
             None => text.to_owned(),
         };
@@ -189,6 +196,7 @@ fn is_of_scheme(byte: u8) -> bool {
 fn is_like_address(path: &str) -> bool {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     if first.is_empty() {
+        // Two slashes, as in `//h:6379`.
         return rest.starts_with('/') && path.contains([':', '@']);
     }
     if first == "." || first == ".." {

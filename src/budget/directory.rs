@@ -22,7 +22,7 @@ use crate::policy::budget::{Answer, Ledger};
 use crate::run::uninterrupted;
 use crate::text::{describe, describe_error};
 
-/// Limit on replacements of a file by other processes while it is opened.
+/// Limit on how often a file may be replaced by other processes while it is opened, so that opening ends.
 const MOST_TRIES: u32 = 100;
 
 /// The problem of a file that is set aside.
@@ -35,6 +35,7 @@ pub struct DirectoryError {
     problem: DirectoryProblem,
 }
 
+/// Formats as `PATH: is a symbolic link`.
 impl fmt::Display for DirectoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path.display(), self.problem)
@@ -67,6 +68,7 @@ pub enum DirectoryProblem {
     Io(String),
 }
 
+/// Formats as the rest of a sentence that begins with the path.
 impl fmt::Display for DirectoryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,7 +106,8 @@ pub(crate) struct Update {
     pub(crate) warning: Option<String>,
 }
 
-/// Changes the ledger of `name` atomically. Warning and error name the file.
+/// Applies `change` to the ledger of the budget `name`, atomically, and returns its answer. Makes directory and file if
+/// they are missing. Warning and error name the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
@@ -125,7 +128,8 @@ pub(crate) fn update(
     }
 }
 
-/// Changes the ledger in a file of the directory, under its lock.
+/// Applies `change` to the ledger in a file of the directory, under the file's lock. A file without a valid record is
+/// set aside, and a new one takes its place, which the warning tells.
 fn update_file(
     dir: &File,
     name: &str,
@@ -134,6 +138,7 @@ fn update_file(
     let mut warning = None;
     for _ in 0..MOST_TRIES {
         let Some(file) = open_and_lock(dir, name)? else {
+            // Another file has taken its place.
             continue;
         };
         let mut old = Vec::new();
@@ -143,12 +148,12 @@ fn update_file(
             .read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
             warning = Some(set_aside(dir, name)?);
-            // Makes a new file.
+            // The next try makes a new file.
             continue;
         };
         let answer = change(&mut ledger);
         let written = write_record(&file, &ledger, &old);
-        // Explicitly, as a child that is being started has a copy of the descriptor until exec.
+        // Closing the file would not unlock it while a child that is being started has a copy of the descriptor.
         let _ = file.unlock();
         written?;
         return Ok(Update { answer, warning });
@@ -156,7 +161,7 @@ fn update_file(
     Err(DirectoryProblem::ReplacedAllTheTime)
 }
 
-/// Renames a file without a valid record, and returns the warning.
+/// Renames a file without a valid record to `NAME.bad`, so that its content can be looked at, and returns the warning.
 fn set_aside(dir: &File, name: &str) -> Result<String, DirectoryProblem> {
     let bad = format!("{name}.bad");
     let action = format!("{NOT_OURS}, and cannot be set aside");
@@ -164,7 +169,7 @@ fn set_aside(dir: &File, name: &str) -> Result<String, DirectoryProblem> {
     Ok(format!("{NOT_OURS}; set aside as {bad}"))
 }
 
-/// Writes the ledger in place of the `old` record, which stays if that fails.
+/// Writes the ledger in place of `old`, the former content of the file, which is written back if that fails.
 fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
     let written = file.write_all_at(&record::write(ledger), 0);
     if written.is_err() {
@@ -176,10 +181,11 @@ fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Opens the directory, which is made if it is missing.
+/// Opens the directory, which is made with mode 0700 if it is missing. Returns an error if the path is a symbolic link,
+/// or others can write to the directory.
 fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    // Opening reports all errors, except why a directory that is missing cannot be made.
+    // An error is judged below: opening reports all, except why a directory that is missing cannot be made.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
@@ -198,8 +204,9 @@ fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     Ok(directory)
 }
 
-/// Opens and locks a file in the directory; creates a missing one. Returns None if another file has replaced the file
-/// before it was locked.
+/// Opens and locks a file in the directory; creates a missing one with mode 0600. Waits for the lock. Returns None if
+/// another file has replaced the file before it was locked, as a change of the old one would be lost. Returns an error
+/// if the file is a link or no regular file, or others can write to it.
 fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags =
@@ -209,19 +216,20 @@ fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProble
         Err(Errno::ELOOP) => return Err(DirectoryProblem::IsLink),
         Err(errno) => return Err(cannot("cannot open this file", errno)),
     };
-    let facts = check_private(&file)?;
-    if !facts.is_file() {
+    let metadata = check_private(&file)?;
+    if !metadata.is_file() {
         return Err(DirectoryProblem::NotRegular);
     }
-    if facts.nlink() > 1 {
-        return Err(DirectoryProblem::HardLinks(facts.nlink()));
+    if metadata.nlink() > 1 {
+        return Err(DirectoryProblem::HardLinks(metadata.nlink()));
     }
     uninterrupted(|| file.lock().map_err(errno_of))
         .map_err(|errno| cannot("cannot lock this file", errno))?;
     // The previous holder of the lock may have set the file aside.
-    let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW)
-        .is_ok_and(|now| (now.st_dev as _, now.st_ino as _) == (facts.dev(), facts.ino()));
-    Ok(is_current.then_some(file))
+    let is_current = fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|entry| {
+        (entry.st_dev as _, entry.st_ino as _) == (metadata.dev(), metadata.ino())
+    });
+    if is_current { Ok(Some(file)) } else { Ok(None) }
 }
 
 fn errno_of(error: io::Error) -> Errno {
@@ -236,23 +244,25 @@ fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
     }
 }
 
-/// Returns the metadata of a file, or an error unless only this user can change the file.
+/// Returns the metadata of a file or directory, or an error unless only this user can change it: others could otherwise
+/// decide about this user's retries. Takes an open file, which cannot be exchanged after the check.
 fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
-    let facts = file.metadata()?;
+    let metadata = file.metadata()?;
     let own = geteuid().as_raw();
-    if facts.uid() != own {
-        let owner = facts.uid();
+    if metadata.uid() != own {
+        let owner = metadata.uid();
         return Err(DirectoryProblem::OtherOwner { owner, own });
     }
-    let mode = facts.mode() & 0o7777;
+    let mode = metadata.mode() & 0o7777;
+    // Group and others may not write.
     if mode & 0o022 != 0 {
         return Err(DirectoryProblem::WritableByOthers(mode));
     }
-    Ok(facts)
+    Ok(metadata)
 }
 
-/// Returns the file for a budget's name: ASCII characters that may be special to a shell or a file system are
-/// percent-encoded, and `.budget` is added.
+/// Returns the name of the file for a budget's name: ASCII characters that may be special to a shell or a file system,
+/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files.
 fn file_name(name: &str) -> String {
     let mut encoded = String::new();
     for c in name.chars() {

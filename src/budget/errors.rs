@@ -41,6 +41,8 @@ pub enum StoreError {
     },
 }
 
+/// Formats a problem of the text of `--store` as the rest of a sentence that begins with the text, any other as a
+/// sentence.
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

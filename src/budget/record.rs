@@ -16,7 +16,8 @@ const MAGIC: &[u8; 16] = b"backoff state 5\n";
 
 const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
 
-/// Parses a file. An empty file or a page of zeros is an unused budget. Returns None if the file is torn or foreign.
+/// Parses a file. An empty file, which was just created, or a page of zeros, which a crash may leave of it, is an
+/// unused budget. Returns None if the file is torn (only a part of an update was written) or foreign.
 pub fn read(file: &[u8]) -> Option<Ledger> {
     if [0, FILE_SIZE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
@@ -26,7 +27,7 @@ pub fn read(file: &[u8]) -> Option<Ledger> {
     if is_whole { decode(record) } else { None }
 }
 
-/// Returns the content of the whole file.
+/// Returns the content of the whole file (see the head of this file).
 pub fn write(ledger: &Ledger) -> Vec<u8> {
     let CoolOff { until, length } = ledger.cool_off;
     let slots = ledger.slots.iter();
@@ -41,7 +42,7 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
-/// FNV-1a, 64 bits: enough against accidents; no other user may write the file.
+/// Returns the FNV-1a hash of 64 bits: enough against accidents; no other user may write the file.
 fn checksum(record: &[u8]) -> u64 {
     record
         .iter()
@@ -50,7 +51,8 @@ fn checksum(record: &[u8]) -> u64 {
         })
 }
 
-/// Returns the ledger of a record, or None if its numbers are none that backoff writes.
+/// Returns the ledger of a record, or None if its numbers are none that backoff writes. The first slot that ends at 0
+/// is one of the zeros after the record.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (words, _) = record.as_chunks();
     let numbers: Vec<u64> = words
@@ -71,7 +73,10 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
     let is_in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
     // No run sets a longer cool-off.
     let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    (is_in_order && is_sane).then_some(Ledger {
+    if !is_in_order || !is_sane {
+        return None;
+    }
+    Some(Ledger {
         span,
         slots,
         cool_off: CoolOff { until, length },

@@ -37,6 +37,7 @@ pub struct ServerError {
     problem: String,
 }
 
+/// Formats as `redis://h:6379: wants a password (NOAUTH)`.
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.problem)
@@ -65,8 +66,8 @@ struct Redirection {
 }
 
 impl Address {
-    /// Asks the servers of a service until one answers; each has an equal share of the time. Returns the problem of
-    /// each server if none answers.
+    /// Asks the servers of a service in turn until one answers; each has an equal share of the time, as one that hangs
+    /// must leave some to the others. Returns the problem of each server if none answers.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -89,7 +90,8 @@ impl Address {
         Err(failures)
     }
 
-    /// Runs the script on a server, or on the one to which it redirects. An error names the server that failed.
+    /// Runs the script on a server or, if that is a node of a cluster that does not hold the key, on the node to which
+    /// it redirects. An error names the server that failed.
     fn evaluate(
         &self,
         first: &ConnectionInfo,
@@ -123,7 +125,8 @@ impl Address {
         }
     }
 
-    /// Runs the script on one server.
+    /// Runs the script on one server, over a connection that ends with the call. Sends only the script's hash, and the
+    /// text if the server does not know it yet, which then remembers it.
     fn evaluate_on(
         &self,
         target: &ScriptTarget,
@@ -157,7 +160,8 @@ fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<(
     Ok(())
 }
 
-/// Calls the script. A server to which a cluster is moving the key has to be told that the call is meant for it.
+/// Calls the script, and returns its reply. A server to which a cluster is moving the key refuses calls about it,
+/// except the one after `ASKING`.
 fn run_script(
     connection: &mut Connection,
     target: &ScriptTarget,
@@ -169,7 +173,8 @@ fn run_script(
     connection.query(call)
 }
 
-/// Returns a call of the script. It has a single key, so that a cluster holds it on one server.
+/// Returns a call of the script: `command` is EVAL or EVALSHA, `script` its text or hash. It has a single key, so that
+/// a cluster holds it on one server.
 fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) -> Cmd {
     let word = match question {
         Question::Attempt => "attempt",
@@ -187,6 +192,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     }
     let limits = &budget.limits;
     let mut call = cmd(command);
+    // The number of keys, and the key.
     call.arg(script)
         .arg(1)
         .arg(format!("backoff:budget:{}", budget.name));
@@ -200,7 +206,8 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     call
 }
 
-/// Returns the target of a cluster's redirection. An empty host, or `?`, means the host of the redirecting server.
+/// Returns the target of a cluster's redirection, which is an error reply of the server `from`; None for any other
+/// error, or if the target is no host. An empty host, or `?`, means the host of the redirecting server.
 fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirection> {
     let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
     let host = match (host, from) {
@@ -216,8 +223,8 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirectio
     })
 }
 
-/// Returns true for what may be the name of a host. The server is untrusted, and messages show the host; a name has at
-/// most 253 bytes.
+/// Returns true for what may be the name or address of a host. The server that names it is untrusted, and messages show
+/// the host; a name has at most 253 bytes (RFC 1035).
 fn is_host(host: &str) -> bool {
     let has_only_known = host
         .chars()
@@ -228,7 +235,7 @@ fn is_host(host: &str) -> bool {
 /// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
 type Reply = (bool, u64, u64, u64, u64);
 
-/// Returns the answer of a reply. A server may reply anything, so the numbers are checked.
+/// Returns the answer of a reply. A server may reply anything, so the cool-off is checked: a run would wait for it.
 fn answer(reply: Reply) -> RedisResult<Answer> {
     let (allowed, attempts, retries, cool_off, failed_runs) = reply;
     let cool_off = Duration::from_millis(cool_off);
@@ -244,7 +251,8 @@ fn answer(reply: Reply) -> RedisResult<Answer> {
     })
 }
 
-/// Returns the message for an error, without the server's name. `limit` is the server's share of the time.
+/// Returns the message for an error, without the server's name and without its text, which may quote a password.
+/// `limit` is the server's share of the time.
 fn problem(failure: &RedisError, limit: Duration) -> String {
     if let Some(message) = known_problem(failure) {
         return message.to_owned();
@@ -265,7 +273,8 @@ fn problem(failure: &RedisError, limit: Duration) -> String {
     }
 }
 
-/// Returns the message of [`PROBLEMS`].
+/// Returns the message of [`PROBLEMS`] for an error that is listed there; None for any other. A reply has a code and a
+/// text, an error of the connection only a text.
 fn known_problem(failure: &RedisError) -> Option<&'static str> {
     let text = match failure.code() {
         Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),

@@ -1,4 +1,5 @@
-//! Pairs of options that contradict each other.
+//! Pairs of options that contradict each other. One that a user types must not be refused because of one in a file that
+//! others wrote: so within a source a contradiction is an error, and between sources the higher one wins if it can.
 
 use std::path::absolute;
 use std::time::Duration;
@@ -29,9 +30,11 @@ struct Conflict {
 enum Resolution {
     /// Drops the setting of the lower source.
     Override,
-    /// An error if the first option has the higher source; otherwise keeps both.
+    /// An error if the first option has the higher source; otherwise keeps both. The first one protects from harm, so
+    /// that only a higher source may go against it.
     Refuse,
-    /// An error if the first option has the higher source; otherwise drops the first option.
+    /// An error if the first option has the higher source; otherwise drops the first option. A limit on time, which is
+    /// the second one, is never dropped.
     Yield,
     /// Keeps both: the plan adapts the lower one.
     KeepBoth,
@@ -166,10 +169,11 @@ static CONFLICTS: [Conflict; 17] = [
     },
 ];
 
-/// Returns true if a jitter has its own growth.
+/// Returns true if a jitter has its own growth, so that `--growth` and `--delays` would have no effect.
 fn grows(jitter: &Setting) -> bool {
     match jitter.value_of(&JITTER) {
         Some(jitter) => matches!(jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }),
+        // A wrong text, such as `slotted:99`, tells as much.
         None => jitter.text.to_string_lossy().starts_with("slotted"),
     }
 }
@@ -196,13 +200,14 @@ fn is_no(idempotent: &Setting) -> bool {
     idempotent.value_of(&IDEMPOTENT) == Some(false)
 }
 
-/// Returns true if `--quiet` or `--verbose` is not 0.
+/// Returns true if `--quiet` or `--verbose`, whichever the setting is of, is not 0.
 fn is_given(times: &Setting) -> bool {
     let count = times.value_of(&QUIET).or(times.value_of(&VERBOSE));
     count.is_some_and(|count| count > 0)
 }
 
-/// Returns true if the wait of `--base` or `--stop-at-delay` is longer than `--max-delay`.
+/// Returns true if the wait of `--base` or `--stop-at-delay`, whichever the setting is of, is longer than
+/// `--max-delay`.
 fn is_longer(wait: &Setting, longest: &Setting) -> bool {
     let wait = wait.value_of(&BASE).or(wait.value_of(&STOP_AT_DELAY));
     match (wait, longest.value_of(&MAX_DELAY)) {
@@ -211,7 +216,9 @@ fn is_longer(wait: &Setting, longest: &Setting) -> bool {
     }
 }
 
-/// Returns false for standard output and devices: both can write there, and nothing is replaced.
+/// Returns true if log and report have the same path, so that the report would replace the log. False for standard
+/// output and devices: both can write there, and nothing is replaced. Links are followed later, once the files are
+/// known.
 fn is_same_file(log: &Setting, report: &Setting) -> bool {
     let Some(log) = log.value_of(&LOG_FILE) else {
         return false;
@@ -231,7 +238,8 @@ fn is_same_file(log: &Setting, report: &Setting) -> bool {
     }
 }
 
-/// Returns true if a wait before the first attempt ends at or after the limit; 0 is no limit.
+/// Returns true if a wait before the first attempt (`--initial-delay` or `--splay`) ends at or after the limit on time
+/// (`--deadline` or `--stop-after`); 0 is no limit.
 fn leaves_no_time(wait: &Setting, limit: &Setting) -> bool {
     let wait = wait.value_of(&INITIAL_DELAY).or(wait.value_of(&SPLAY));
     let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
@@ -242,16 +250,17 @@ fn leaves_no_time(wait: &Setting, limit: &Setting) -> bool {
     }
 }
 
-/// Removes and returns the settings of a layer that a setting of higher precedence overrides. Returns an error if two
-/// settings of the layer contradict each other, or if a `Resolution` rejects a setting of the layer and one in `higher`.
+/// Settles the contradictions of a layer, the settings of one source, within itself and with `higher`, the settings of
+/// all sources above it. Removes from the layer the settings that are overridden, and returns them, for messages.
+/// Returns an error if two settings of the layer contradict each other, or if the pair's [`Resolution`] is an error.
 pub(super) fn settle(
     higher: &[Setting],
     layer: &mut Vec<Setting>,
 ) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
     for conflict in &CONFLICTS {
-        // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one.
-        // If the layer has neither option, the pair was settled with an earlier layer.
+        // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one. Two in
+        // the layer end in an error below. If the layer has neither option, the pair was settled with an earlier layer.
         let Some(lower) = layer.iter().position(|setting| conflict.names(setting.opt)) else {
             continue;
         };
@@ -265,6 +274,7 @@ pub(super) fn settle(
             continue;
         }
         conflict.check(first, second)?;
+        // With `Yield`, the lower one is the first option: otherwise the check has failed.
         if matches!(conflict.resolution, Override | Yield) {
             overridden.push(layer.remove(lower));
         }
@@ -282,7 +292,8 @@ impl Conflict {
         self.first == opt || self.second == opt
     }
 
-    /// Returns an error if two settings that contradict each other must not be in effect together.
+    /// Returns an error if two settings that contradict each other must not be in effect together, and none of them may
+    /// be dropped: by their sources and the [`Resolution`].
     fn check(&self, first: &Setting, second: &Setting) -> Result<(), UsageError> {
         let is_refused = match self.resolution {
             Refuse | Yield => first.source >= second.source,

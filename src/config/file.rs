@@ -1,4 +1,5 @@
-//! Reads the configuration file, and checks its owner and mode.
+//! Reads the configuration file, and checks its owner and mode: its options may name shell commands, so somebody else
+//! who can write to it could run commands as this user.
 
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Read};
@@ -31,8 +32,8 @@ pub(super) struct Content {
     pub(super) distrust: Option<String>,
 }
 
-/// Returns the content of a file, or None if the default file is missing. Follows symbolic links, which dotfile
-/// managers use.
+/// Returns the content of a file, or None if the default file is missing; a missing file that the user named is an
+/// error. Follows symbolic links, which dotfile managers use.
 pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
     let file = match open(path) {
         Ok(file) => file,
@@ -66,8 +67,9 @@ fn unreadable(error: &Error) -> UsageError {
     UsageError(format!("cannot be read: {}", describe_error(error)))
 }
 
-/// Returns true if no file is there, or its directory cannot be searched, such as the home of another user (a service
-/// that inherited HOME). If only the file itself cannot be read, its metadata can.
+/// Returns true if `error`, of opening the default file, means that there is none: no file is there, or its directory
+/// cannot be searched, such as the home of another user (a service that inherited HOME). A file that is there but
+/// cannot be read is not missing: its metadata can be read.
 fn is_missing(path: &Path, error: &Error) -> bool {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => true,
@@ -75,14 +77,14 @@ fn is_missing(path: &Path, error: &Error) -> bool {
     }
 }
 
-/// Checks who can have written the file, as options may name shell commands. Refuses a default file that someone else
-/// than this user or root can write to. Returns why a named file is not to be trusted, if so: its group may write to it,
-/// as in a clone with umask 002, but others may not.
-fn check_writers(facts: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
+/// Checks who can have written the file. Refuses a default file that someone else than this user or root can write to.
+/// Returns why a named file is not to be trusted, or None if it is: its group may write to it, as in a clone with umask
+/// 002, but others may not.
+fn check_writers(metadata: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
     let own = geteuid().as_raw();
-    let owner = facts.uid();
-    let mode = facts.mode() & 0o7777;
-    if !facts.is_file() {
+    let owner = metadata.uid();
+    let mode = metadata.mode() & 0o7777;
+    if !metadata.is_file() {
         return Err(UsageError::new("is not a regular file"));
     }
     let is_foreign = owner != own && owner != 0;

@@ -1,33 +1,36 @@
-//! Output of `--list-presets` and `--list-policies`, line by line.
+//! Output of `--list-presets` and `--list-policies`, for people and as JSON.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
 use serde::Serialize;
 
-use super::policies::{Config, Policy};
+use super::policies::Config;
 use super::presets::{self, Evidence, Preset, Row, RowVerdict};
 use super::setting::UsageError;
+use super::toml_file::Policy;
 use crate::report::json;
 use crate::text::printable;
 
-/// Lists presets by name, with descriptions and the programs that `auto` matches.
+/// Lists presets by name, with descriptions and the further programs that `--for auto` picks them for, and a line on
+/// how to see more.
 pub(crate) fn presets() -> impl Iterator<Item = String> {
     let lines = presets::all().map(|preset| {
         let others: Vec<&str> = preset
             .programs()
             .filter(|program| *program != preset.name)
             .collect();
-        let also = Some(others.join(", ")).filter(|others| !others.is_empty());
-        let also = also
-            .map(|others| format!(" (also for {others})"))
-            .unwrap_or_default();
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" (also for {})", others.join(", "))
+        };
         format!("{:<18}{}{also}\n", preset.name, preset.about)
     });
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
 }
 
-/// Lists the rules of each named preset.
+/// Lists the rules of each named preset. An unknown name is an error.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     Ok(all_named(names)?.iter().map(rules).collect())
 }
@@ -41,7 +44,8 @@ fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
         .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
 }
 
-/// Lists the named presets, or all, with their rules: a JSON object on a line for each.
+/// Lists the named presets, or all if there are no names, with their rules: a JSON object on a line for each. An
+/// unknown name is an error.
 pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     let presets = if names.is_empty() {
         presets::all().collect()
@@ -70,6 +74,7 @@ struct Listed {
     rules: Vec<ListedRule>,
 }
 
+/// A rule of a preset as data.
 #[derive(Serialize)]
 struct ListedRule {
     verdict: &'static str,
@@ -84,6 +89,7 @@ struct ListedRule {
 }
 
 impl Listed {
+    /// Returns a preset as data, with the rules of the presets that it includes.
     fn new(preset: &Preset) -> Listed {
         let mut run_with = None;
         let mut run_on = None;
@@ -104,6 +110,7 @@ impl Listed {
 }
 
 impl ListedRule {
+    /// Returns a rule as data, with the lists in its expression written out.
     fn new(row: &Row) -> ListedRule {
         ListedRule {
             verdict: row.verdict.word(),
@@ -115,7 +122,8 @@ impl ListedRule {
     }
 }
 
-/// Returns the text about one preset: what it is for, how it was judged, and its rules.
+/// Returns the text about one preset: what it is for, how it was judged, its rules, and the lists that their
+/// expressions name. Ends with an empty line, as the text of another preset may follow.
 fn rules(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
@@ -128,16 +136,17 @@ fn rules(preset: &Preset) -> String {
     };
     text += &format!("{}\n", RowVerdict::LEGEND);
     for row in preset.rows() {
-        let codes = row.codes.map(|codes| format!("exit   {codes}"));
-        let pattern = row.text.map(|pattern| format!("match  {pattern}"));
-        let source = format!("from   {}", row.source);
-        let unless = row
-            .unless
-            .map(|word| format!("unless the command has {word}"));
-        let lines: Vec<String> = [codes, pattern, unless, Some(source)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut lines = Vec::new();
+        if let Some(codes) = row.codes {
+            lines.push(format!("exit   {codes}"));
+        }
+        if let Some(pattern) = row.text {
+            lines.push(format!("match  {pattern}"));
+        }
+        if let Some(word) = row.unless {
+            lines.push(format!("unless the command has {word}"));
+        }
+        lines.push(format!("from   {}", row.source));
         text += &format!(
             "\n{:<10}{}\n",
             row.verdict.word(),
@@ -159,16 +168,12 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(listed).collect())
 }
 
-/// Returns the lines about one policy.
+/// Returns the lines about one policy: name and source, then an indented line for each option, without secrets.
 fn listed(policy: &Policy) -> String {
-    // FILE:LINE, without the column.
-    let line = policy
-        .position
-        .rsplit_once(':')
-        .map_or("", |(line, _)| line);
-    let from = match &policy.about {
-        Some(about) => format!("built in ({about})"),
-        None => line.to_owned(),
+    let from = match (&policy.about, policy.position.rsplit_once(':')) {
+        (Some(about), _) => format!("built in ({about})"),
+        (None, Some((file_and_line, _column))) => file_and_line.to_owned(),
+        (None, None) => String::new(),
     };
     let mut text = format!("{:<18} {from}\n", policy.name);
     for setting in &policy.settings {

@@ -7,3 +7,4 @@ pub(crate) mod policies;
 pub(crate) mod presets;
 pub(crate) mod setting;
 pub(crate) mod settings;
+mod toml_file;

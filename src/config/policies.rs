@@ -1,33 +1,19 @@
+//! Policies (`--policy`), built-in and user-defined, and the configuration file, which may define some and set
+//! defaults.
+
 //! Policies, built-in and user-defined, and the configuration file that may define some. A value of the file becomes
 //! the text that a flag would take.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use toml::Spanned;
-use toml::de::{DeInteger, DeTable, DeValue};
-
 use super::file::{self, Choice};
-use super::setting::{Setting, Source, UsageError};
+use super::setting::{Setting, UsageError};
 use super::settings::Settings;
-use crate::cli::suggest::{Replacement, replacement, tip_for_option};
-use crate::options::opt::{Kind, Sources, Spec};
-use crate::options::problem::Checked;
-use crate::options::similar::{one_slip_away, tip};
-use crate::options::{CONFIG, OPTIONS, POLICY};
+use super::toml_file::{Policy, parse};
+use crate::options::similar::tip;
+use crate::options::{CONFIG, POLICY};
 use crate::process::sys::environment::config_home;
 use crate::text::printable;
-
-#[derive(Debug, Clone)]
-pub(crate) struct Policy {
-    /// The name that `--policy` takes.
-    pub(crate) name: String,
-    /// The source of a built-in policy's numbers.
-    pub(crate) about: Option<String>,
-    /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
-    pub(crate) position: String,
-    pub(crate) settings: Vec<Setting>,
-}
 
 /// Contents of the configuration file.
 #[derive(Debug, Default)]
@@ -47,7 +33,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Returns an empty configuration, and why there is no file.
+    /// Returns the configuration without a file: empty, with the reason for that.
     fn none(reason: String) -> Config {
         Config {
             file: "none".to_owned(),
@@ -56,7 +42,8 @@ impl Config {
         }
     }
 
-    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file.
+    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file. An error is
+    /// one of the file or of a key in it; the values are read later, by the options.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let setting = settings.find(&CONFIG);
         let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);
@@ -99,8 +86,8 @@ impl Config {
         Ok(self.defaults.clone())
     }
 
-    /// Returns an error for the first setting that the file may not set. Drops nothing: without a `success-exit`, say,
-    /// the run would be another one.
+    /// Returns an error for the first setting that the file may not set: others can write to it, so an option could run
+    /// their commands or hide output. Drops nothing: without a `success-exit`, say, the run would be another one.
     fn check_trust(&self, settings: &[Setting]) -> Result<(), UsageError> {
         let Some(why) = &self.distrust else {
             return Ok(());
@@ -109,6 +96,7 @@ impl Config {
         let Some(setting) = refused else {
             return Ok(());
         };
+        // A built-in policy, which the file has selected, has no position in the file.
         let name = setting.source_name();
         let place = if setting.is_of_file() {
             &name
@@ -122,7 +110,7 @@ impl Config {
         )))
     }
 
-    /// Returns the user-defined policies, then the built-in ones whose names are not redefined.
+    /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         for policy in built_in()? {
@@ -133,7 +121,8 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns the settings of the policy selected by the source of highest precedence.
+    /// Returns the settings of the policy selected by the source of highest precedence; none if no source selects one.
+    /// An unknown name is an error that lists the known ones.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
         let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
         let Some(setting) = settings.find(&POLICY).or(by_default) else {
@@ -141,9 +130,10 @@ impl Config {
         };
         let name = setting.read(&POLICY)?;
         let mut all = self.all_policies()?;
-        if let Some(at) = all.iter().position(|policy| name.0 == *policy.name) {
-            let chosen = all.swap_remove(at);
-            // A built-in policy that the user chose is not the file's.
+        if let Some(index) = all.iter().position(|policy| name.0 == *policy.name) {
+            let chosen = all.swap_remove(index);
+            // Trust matters if the file has defined or selected the policy; one that is built in and that the user
+            // selected is not the file's.
             if !chosen.position.is_empty() || setting.is_of_file() {
                 self.check_trust(&chosen.settings)?;
             }
@@ -160,246 +150,4 @@ impl Config {
 
 pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
     Ok(parse("", include_bytes!("policies.toml"))?.policies)
-}
-
-type Key<'a> = Spanned<Cow<'a, str>>;
-type TomlValue<'a> = Spanned<DeValue<'a>>;
-
-/// A document, used to find positions in its text.
-struct TomlText<'a> {
-    /// The file's name, escaped for display; empty for a built-in document.
-    file: &'a str,
-    bytes: &'a [u8],
-}
-
-/// The tables of a file.
-pub(super) struct ParsedFile {
-    /// Settings of `[defaults]`.
-    defaults: Vec<Setting>,
-    /// Policies, in file order.
-    policies: Vec<Policy>,
-}
-
-/// Parses a file, or the built-in policies, which have an empty name.
-pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<ParsedFile, UsageError> {
-    let document = TomlText { file, bytes };
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| document.wrong(error.valid_up_to(), "is not UTF-8"))?;
-    let root = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        document.wrong(at, &format!("is not TOML: {}", error.message()))
-    })?;
-    let mut defaults = Vec::new();
-    let mut policies = Vec::new();
-    for (key, value) in in_order(root.get_ref()) {
-        match (key.get_ref().as_ref(), value.get_ref()) {
-            ("defaults", DeValue::Table(table)) => {
-                defaults = document.options(&Source::Defaults, table)?;
-            }
-            ("policy", DeValue::Table(table)) => {
-                for (name, value) in in_order(table) {
-                    policies.push(document.policy(name, value)?);
-                }
-            }
-            (name, _) => {
-                // A known name with a value of the wrong type, such as `defaults = 1`, must not be its own tip.
-                let known = ["defaults", "policy"]
-                    .into_iter()
-                    .filter(|known| *known != name);
-                let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
-                let tip = tip.as_deref().unwrap_or("put options under [defaults]");
-                let why = format!("is neither a table [defaults] nor [policy.NAME]; tip: {tip}");
-                return Err(document.wrong_key(key, &why));
-            }
-        }
-    }
-    Ok(ParsedFile { defaults, policies })
-}
-
-/// Returns the entries in file order, so that errors are reported from the top; the parser sorts by name.
-fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'a>)> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-}
-
-/// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
-/// `max-delay`.
-fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
-    if let Some(Replacement { opt, value }) = replacement(key, value) {
-        let text = printable(&value);
-        let tip = match opt.sources {
-            Sources::All => format!("try {} = \"{text}\"", opt.long),
-            _ => format!("give --{}={text} on the command line", opt.long),
-        };
-        return Err(UsageError::new(format!("is not an option; tip: {tip}")));
-    }
-    let name = key.replace('_', "-");
-    let Some(opt) = OPTIONS.iter().copied().find(|opt| opt.long == name) else {
-        let settable = OPTIONS.iter().filter(|opt| opt.is_setting());
-        let tip = tip_for_option(key, settable.map(|opt| opt.long), "");
-        return Err(UsageError::new(format!("is not an option{tip}")));
-    };
-    if !opt.is_setting() {
-        return Err(UsageError::new("cannot be set in a configuration file"));
-    }
-    if *opt == *POLICY && *source != Source::Defaults {
-        return Err(UsageError::new("cannot be set by a policy"));
-    }
-    Ok(opt)
-}
-
-impl TomlText<'_> {
-    /// Returns `FILE:LINE:COLUMN`. Line and column count from 1; columns are characters.
-    fn position(&self, at: usize) -> String {
-        if self.file.is_empty() {
-            return String::new();
-        }
-        let before = &self.bytes[..at.min(self.bytes.len())];
-        let line_start = before
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
-        let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        let columns = before[line_start..]
-            .iter()
-            .filter(|byte| begins_character(**byte))
-            .count();
-        format!("{}:{}:{}", self.file, lines + 1, columns + 1)
-    }
-
-    fn wrong(&self, at: usize, problem: &str) -> UsageError {
-        UsageError(format!("{}: {problem}", self.position(at)))
-    }
-
-    fn wrong_key(&self, key: &Key<'_>, problem: &str) -> UsageError {
-        self.wrong(key.span().start, &format!("{:?} {problem}", key.get_ref()))
-    }
-
-    /// Reads the table of one policy. Its key is the name.
-    fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
-        let name = key.get_ref();
-        let DeValue::Table(table) = value.get_ref() else {
-            let problem = format!("is not a policy; tip: try [policy.{}]", printable(name));
-            return Err(self.wrong_key(key, &problem));
-        };
-        // Names appear in messages and in the first column of a list.
-        if name.is_empty() || !name.chars().all(is_of_name) {
-            return Err(self.wrong_key(
-                key,
-                "cannot be the name of a policy; tip: try letters, digits, - and _",
-            ));
-        }
-        // `options` rejects the key `about` in a configuration file.
-        let about = table
-            .get("about")
-            .and_then(|about| about.get_ref().as_str());
-        Ok(Policy {
-            name: name.clone().into_owned(),
-            about: about.map(str::to_owned),
-            position: self.position(key.span().start),
-            settings: self.options(&Source::Policy(name.as_ref().into()), table)?,
-        })
-    }
-
-    /// Returns the settings of a table.
-    fn options(&self, source: &Source, table: &DeTable<'_>) -> Result<Vec<Setting>, UsageError> {
-        let mut layer: Vec<Setting> = Vec::new();
-        for (key, value) in in_order(table) {
-            if key.get_ref() == "about" && self.file.is_empty() {
-                continue;
-            }
-            let opt = option_of_key(key.get_ref(), plain(value.get_ref()).as_deref(), source)
-                .map_err(|problem| self.wrong_key(key, &problem.0))?;
-            if layer.iter().any(|setting| setting.opt == opt) {
-                return Err(self.wrong_key(key, "is given twice, with - and with _"));
-            }
-            for (text, at) in self.texts(opt, value)? {
-                layer.push(Setting::new(opt, text, source.clone(), self.position(at)));
-            }
-        }
-        Ok(layer)
-    }
-
-    /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
-    /// be repeated, or else one text.
-    fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
-        // `text` rejects an array that is not split here. An empty one would set nothing.
-        let values = match (value.get_ref(), opt.kind) {
-            (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {
-                array.iter().collect()
-            }
-            _ => vec![value],
-        };
-        let mut texts = Vec::new();
-        for value in values {
-            let at = value.span().start;
-            let text = text(value.get_ref(), opt).ok_or_else(|| {
-                let given = value.get_ref().type_str();
-                let problem = format!("{:?} takes {}, not a TOML {given}", opt.long, form(opt));
-                self.wrong(at, &problem)
-            })?;
-            texts.push((text, at));
-        }
-        if let Kind::List(_) = opt.kind {
-            let parts: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
-            texts = vec![(parts.join(","), value.span().start)];
-        }
-        Ok(texts)
-    }
-}
-
-/// Returns true for a byte of UTF-8 that begins a character.
-fn begins_character(byte: u8) -> bool {
-    byte & 0xc0 != 0x80
-}
-
-/// Returns true for a letter of a policy's name.
-fn is_of_name(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.')
-}
-
-/// Returns the expected form of an option's value, for error messages.
-fn form(opt: &Spec) -> String {
-    match opt.kind {
-        Kind::Switch => "true or false".to_owned(),
-        Kind::Count => "a number".to_owned(),
-        kind => kind.placeholder(),
-    }
-}
-
-/// Returns a value as the text that a flag would take, or None if the option takes no value of this type.
-fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
-    match (value, opt.kind) {
-        (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional { .. }) => {
-            Some(on.to_string())
-        }
-        // TOML users write true for yes.
-        (DeValue::Boolean(on), Kind::Word(["yes", "no"])) => {
-            Some(if *on { "yes" } else { "no" }.to_owned())
-        }
-        (_, Kind::Switch) => None,
-        (DeValue::Integer(number), _) => Some(decimal(number)),
-        (_, Kind::Count) => None,
-        // TOML allows a plus sign; durations and sizes do not.
-        (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
-        (DeValue::String(text), _) => Some(text.clone().into_owned()),
-        _ => None,
-    }
-}
-
-/// Returns the text of a string or a whole number.
-fn plain(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.clone().into_owned()),
-        DeValue::Integer(number) => Some(decimal(number)),
-        _ => None,
-    }
-}
-
-/// Returns a number in decimal, as TOML also has 0x1F and 1_000. A number beyond i128 stays as written; the option's
-/// parser rejects it.
-fn decimal(number: &DeInteger<'_>) -> String {
-    let value = i128::from_str_radix(number.as_str(), number.radix());
-    value.map_or_else(|_| number.to_string(), |value| value.to_string())
 }

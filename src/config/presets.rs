@@ -1,5 +1,7 @@
-//! Presets: the exit codes and texts of tools that are transient or permanent. `presets.tsv` has the facts and explains
-//! its columns. A start reads only the lines of the presets that it uses.
+//! Presets (`--for`): the exit codes and texts of tools that are transient or permanent. `presets.tsv` has the facts
+//! and explains its columns. A start reads only the lines of the presets that it uses.
+
+mod table;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -11,8 +13,9 @@ use crate::options::similar::tip;
 use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
-
-const TABLE: &str = include_str!("presets.tsv");
+use table::{
+    SECTIONS, columns, expanded, lines_of, list_of_texts, name_of_list, preset_lines, texts_of_list,
+};
 
 /// The tools that ran against failing servers, made from their recorded output: preset, tools with versions, and date.
 const EVIDENCE: &str = include_str!("presets/evidence.tsv");
@@ -78,16 +81,20 @@ impl RowVerdict {
     }
 }
 
-/// Formats as `exit 35,56, match curl: \((35|56)\)`.
+/// Formats the conditions of the row, `exit 35,56, match curl: \((35|56)\)`, for `-vv`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let codes = self.codes.map(|codes| format!("exit {codes}"));
-        let text = self.text.map(|text| format!("match {text}"));
-        let unless = self
-            .unless
-            .map(|word| format!("unless the command has {word}"));
-        let parts: Vec<String> = [codes, text, unless].into_iter().flatten().collect();
-        f.write_str(&parts.join(", "))
+        let mut conditions = Vec::new();
+        if let Some(codes) = self.codes {
+            conditions.push(format!("exit {codes}"));
+        }
+        if let Some(text) = self.text {
+            conditions.push(format!("match {text}"));
+        }
+        if let Some(word) = self.unless {
+            conditions.push(format!("unless the command has {word}"));
+        }
+        f.write_str(&conditions.join(", "))
     }
 }
 
@@ -103,122 +110,12 @@ impl Row {
     }
 }
 
-/// Lines of the table with the same name in the first column, which stand together, perhaps with comments.
-#[derive(Debug, Clone, Copy)]
-struct Section {
-    /// Places in [`TABLE`].
-    begin: usize,
-    name_end: usize,
-    first_line_end: usize,
-    end: usize,
-}
-
-/// All sections. The compiler finds them, as reading the whole table would slow down each start.
-static SECTIONS: [Section; count_sections()] = sections();
-
-impl Section {
-    const EMPTY: Section = Section {
-        begin: 0,
-        name_end: 0,
-        first_line_end: 0,
-        end: 0,
-    };
-
-    /// Returns the section that begins at or after this place; an empty one at the end of the table.
-    const fn at(place: usize) -> Section {
-        let table = TABLE.as_bytes();
-        let mut begin = place;
-        while begin < table.len() && table[begin] == b'#' {
-            begin = end_of_line(begin);
-        }
-        let mut name_end = begin;
-        while name_end < table.len() && table[name_end] != b'\t' {
-            name_end += 1;
-        }
-        let mut section = Section {
-            begin,
-            name_end,
-            first_line_end: end_of_line(begin),
-            end: begin,
-        };
-        while section.continues() {
-            section.end = end_of_line(section.end);
-        }
-        section
-    }
-
-    /// Returns true if the line at the end of the section belongs to it.
-    const fn continues(&self) -> bool {
-        let table = TABLE.as_bytes();
-        let mut at = self.end;
-        if at < table.len() && table[at] == b'#' {
-            return true;
-        }
-        let mut in_name = self.begin;
-        while in_name <= self.name_end && at < table.len() && table[at] == table[in_name] {
-            in_name += 1;
-            at += 1;
-        }
-        in_name > self.name_end
-    }
-
-    fn name(&self) -> &'static str {
-        &TABLE[self.begin..self.name_end]
-    }
-
-    fn first_line(&self) -> &'static str {
-        TABLE[self.begin..self.first_line_end].trim_end()
-    }
-
-    fn lines(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
-        TABLE[self.begin..self.end].lines()
-    }
-}
-
-/// Returns the place after the line that holds this one.
-const fn end_of_line(mut place: usize) -> usize {
-    let table = TABLE.as_bytes();
-    while place < table.len() && table[place] != b'\n' {
-        place += 1;
-    }
-    place + 1
-}
-
-const fn count_sections() -> usize {
-    let mut count = 0;
-    let mut section = Section::at(0);
-    while section.begin < section.end {
-        count += 1;
-        section = Section::at(section.end);
-    }
-    count
-}
-
-const fn sections() -> [Section; count_sections()] {
-    let mut all = [Section::EMPTY; count_sections()];
-    let mut place = 0;
-    let mut count = 0;
-    while count < all.len() {
-        all[count] = Section::at(place);
-        place = all[count].end;
-        count += 1;
-    }
-    all
-}
-
-/// Returns the lines of presets, which come first.
-fn heads() -> impl Iterator<Item = &'static str> + Clone {
-    let heads = SECTIONS
-        .iter()
-        .take_while(|section| TABLE[section.name_end..].starts_with("\tpreset\t"));
-    heads.map(Section::first_line)
-}
-
 /// Returns all presets, sorted by name.
 pub(crate) fn all() -> impl Iterator<Item = Preset> + Clone {
-    heads().filter_map(preset)
+    preset_lines().filter_map(preset)
 }
 
+/// Returns the preset of a line, or None if the line is not that of a preset.
 fn preset(line: &'static str) -> Option<Preset> {
     match columns(line)? {
         [name, "preset", programs, about, included] => Some(Preset {
@@ -231,76 +128,30 @@ fn preset(line: &'static str) -> Option<Preset> {
     }
 }
 
-/// Returns the five columns of a line, or None if it has fewer.
-fn columns(line: &'static str) -> Option<[&'static str; 5]> {
-    let mut ends = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t');
-    let mut next_end = || ends.next().map(|(at, _)| at);
-    let [first, second, third, fourth] = [next_end()?, next_end()?, next_end()?, next_end()?];
-    Some([
-        &line[..first],
-        &line[first + 1..second],
-        &line[second + 1..third],
-        &line[third + 1..fourth],
-        &line[fourth + 1..],
-    ])
-}
-
+/// Returns the names in a column, which are separated by spaces; `-` stands for none.
 fn list(column: &'static str) -> impl Iterator<Item = &'static str> + Clone {
     column.split(' ').filter(|name| *name != "-")
 }
 
-/// Returns the lines of a list, or the rows of a preset, perhaps with comments.
-fn lines_of(name: &str) -> impl Iterator<Item = &'static str> + use<> {
-    // The line of a preset has the same name as the rows, and comes first.
-    let section = SECTIONS.iter().rev().find(|section| section.name() == name);
-    section.unwrap_or(&Section::EMPTY).lines()
-}
-
-/// Replaces each `{NAME}` by the list of this name. `{2}` is a repetition.
-fn expanded(text: &'static str) -> Cow<'static, str> {
-    let Some((before, name, after)) = name_of_list(text) else {
-        return text.into();
-    };
-    let parts: Vec<_> = texts_of_list(name).map(expanded).collect();
-    format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
-}
-
-/// Returns the expression of the list with this name, which may name others.
-fn list_of_texts(name: &str) -> String {
-    texts_of_list(name).collect::<Vec<_>>().join("|")
-}
-
-/// Returns the expressions of the list with this name, one for each line.
-fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
-    lines_of(name).filter_map(columns).map(|columns| columns[3])
-}
-
-/// Returns the lists that the rows of a preset name, and those that these name, with their lines.
+/// Returns the lists that the rows of a preset name, and those that these lists name in turn, each once, with its
+/// expressions: `--list-presets NAME` shows them below the rows.
 pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut texts: VecDeque<&str> = preset.rows().filter_map(|row| row.text).collect();
-    while let Some(text) = texts.pop_front() {
+    let mut to_search: VecDeque<&str> = preset.rows().filter_map(|row| row.text).collect();
+    while let Some(text) = to_search.pop_front() {
         let Some((_, name, after)) = name_of_list(text) else {
             continue;
         };
-        texts.push_front(after);
-        if lists.iter().all(|(known, _)| *known != name) {
-            lists.push((name, texts_of_list(name).collect()));
-            texts.extend(&lists[lists.len() - 1].1);
+        // The text may name another list further on.
+        to_search.push_front(after);
+        let is_new = lists.iter().all(|(known, _)| *known != name);
+        if is_new {
+            let expressions: Vec<&str> = texts_of_list(name).collect();
+            to_search.extend(&expressions);
+            lists.push((name, expressions));
         }
     }
     lists
-}
-
-/// Returns the first name of a list in a text, with what stands before and after it.
-pub(crate) fn name_of_list(
-    text: &'static str,
-) -> Option<(&'static str, &'static str, &'static str)> {
-    text.match_indices('{').find_map(|(at, _)| {
-        let (name, after) = text[at + 1..].split_once('}')?;
-        let is_name = name.starts_with(|c: char| c.is_ascii_uppercase());
-        is_name.then_some((&text[..at], name, after))
-    })
 }
 
 /// The real output that a preset was judged by.
@@ -316,19 +167,18 @@ pub(crate) enum Evidence {
 }
 
 impl Preset {
+    /// Returns the output by which the preset was judged, so that users can see how far to trust it.
     pub(crate) fn evidence(&self) -> Evidence {
-        let of_preset = |line: &'static str| {
+        for line in EVIDENCE.lines() {
             let mut columns = line.split('\t');
-            let [name, tools, date] = std::array::from_fn(|_| columns.next());
-            (name? == self.name).then_some(Evidence::Run {
-                tools: tools?,
-                date: date?,
-            })
-        };
-        EVIDENCE
-            .lines()
-            .find_map(of_preset)
-            .unwrap_or(Evidence::Quoted)
+            if columns.next() == Some(self.name)
+                && let Some(tools) = columns.next()
+                && let Some(date) = columns.next()
+            {
+                return Evidence::Run { tools, date };
+            }
+        }
+        Evidence::Quoted
     }
 
     /// Returns the names of the included presets.
@@ -363,17 +213,20 @@ fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
     lines_of(preset).filter_map(row)
 }
 
-/// Returns the fact of a line, or None if the line is malformed; a test finds malformed lines.
+/// Returns the fact of a line. None for a comment, the line of a preset, and a malformed line, which a test finds.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    let (verdict, unless) = match verdict.split_once(' ') {
-        Some((verdict, condition)) => (verdict, Some(condition.strip_prefix("unless ")?)),
+    // `retry`, or with a condition `retry unless WORD`.
+    let (word, unless) = match verdict.split_once(' ') {
+        Some((word, condition)) => (word, Some(condition.strip_prefix("unless ")?)),
         None => (verdict, None),
     };
-    let is_named = |known: &RowVerdict| known.word() == verdict;
+    let verdict = RowVerdict::ALL
+        .into_iter()
+        .find(|known| known.word() == word)?;
     Some(Row {
         unless,
-        verdict: RowVerdict::ALL.into_iter().find(is_named)?,
+        verdict,
         codes: match codes {
             "-" => None,
             codes => Some(values::codes(codes).ok()?),
@@ -383,21 +236,22 @@ fn row(line: &'static str) -> Option<Row> {
     })
 }
 
-/// Returns the preset for a program's file name.
+/// Returns the preset for a program's file name, as `--for auto` picks it; None if no preset is for the program.
 pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
-    // Few lines hold the name at all, and have to be read.
-    let mut candidates = heads().filter(|line| line.contains(file_name));
+    // Only the few lines that hold the name at all are split into columns, as this is a part of the start.
+    let mut candidates = preset_lines().filter(|line| line.contains(file_name));
     candidates.find_map(|line| preset(line).filter(|preset| preset.is_for(file_name)))
 }
 
-/// Returns the preset with this name, or else the preset for the program with this name.
+/// Returns the preset with this name, or else the preset for the program with this name, which users know better:
+/// `podman` finds the preset `docker`.
 fn find(name: &str) -> Option<Preset> {
     let head = SECTIONS.iter().find(|section| section.name() == name);
     let named = head.and_then(|section| preset(section.first_line()));
     named.or_else(|| for_program(name))
 }
 
-/// Returns the preset that `--list-presets NAME` shows, or an error message.
+/// Returns the preset that `--list-presets NAME` shows, or the problem of the name with a tip.
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
         let tip = tip(name, names_and_programs(), "--list-presets alone");
@@ -425,7 +279,7 @@ impl PresetName {
             .collect()
     }
 
-    /// Parses a name that stands in a list.
+    /// Parses a name that stands in a list; the problem quotes the name if the list has others, too.
     fn parse(name: &str, list: &str) -> Parsed<PresetName> {
         if name == "auto" {
             return Ok(PresetName::Auto);
@@ -436,7 +290,7 @@ impl PresetName {
         }
     }
 
-    /// Returns true if the name selects the preset of the program with this file name.
+    /// Returns true if the name selects a preset that is for the program with this file name.
     pub(crate) fn is_for(self, program: &str) -> bool {
         match self {
             PresetName::Auto => for_program(program).is_some(),
@@ -444,7 +298,8 @@ impl PresetName {
         }
     }
 
-    /// Returns the selected preset for a command with this file name.
+    /// Returns the selected preset for a command with this file name (None if it is not known). None if `auto` knows no
+    /// preset for it.
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
@@ -453,6 +308,7 @@ impl PresetName {
     }
 }
 
+/// Returns the problem of a name that is no preset, as the rest of a sentence that begins with the whole list.
 fn unknown(name: &str, list: &str) -> String {
     let which = if name == list {
         String::new()
@@ -467,14 +323,16 @@ fn unknown(name: &str, list: &str) -> String {
     format!("{which}is not a preset{tip}")
 }
 
-/// Returns the selected presets for a command with this file name, without duplicates. Each preset comes with the
-/// first name that selects it.
+/// Returns the presets that the names of `--for` select for a command with this file name, without duplicates, so that
+/// no rule applies twice. Each preset comes with the first name that selects it, for messages.
 pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
     let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
     for name in names {
-        let preset = name.preset(program);
-        let is_new = |preset: &Preset| chosen.iter().all(|(_, other)| other != preset);
-        chosen.extend(preset.filter(is_new).map(|preset| (*name, preset)));
+        if let Some(preset) = name.preset(program)
+            && chosen.iter().all(|(_, other)| *other != preset)
+        {
+            chosen.push((*name, preset));
+        }
     }
     chosen
 }

@@ -48,7 +48,8 @@ impl Setting {
         }
     }
 
-    /// Returns the setting of `opt` that `compound` implies. Both have the same source.
+    /// Returns the setting of `opt` with this text that `compound` implies. Both have the same source, and messages
+    /// show `compound`.
     pub(super) fn implied_by(
         compound: &Rc<Setting>,
         opt: &'static Spec,
@@ -74,7 +75,7 @@ impl Setting {
         self.as_written().opt.long
     }
 
-    /// Returns the text without secrets: an address may hold a password.
+    /// Returns the text for messages, without secrets: an address may hold a password.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.redact {
@@ -88,7 +89,8 @@ impl Setting {
         !self.position.is_empty()
     }
 
-    /// Returns the name of the source: `--base`, `BACKOFF_BASE`, `policy sip`, `policy slow at /etc/backoff.toml:12:8`.
+    /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy sip`,
+    /// `policy slow at /etc/backoff.toml:12:8`. Of an implied setting, that of the one that was written.
     pub(crate) fn source_name(&self) -> String {
         let setting = self.as_written();
         match (&setting.source, &*setting.position) {
@@ -101,7 +103,8 @@ impl Setting {
         }
     }
 
-    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is the position in a file, or else the name of the source.
+    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is the position in a file, or else the name of the source;
+    /// the text is without secrets.
     pub(crate) fn error(&self, problem: impl fmt::Display) -> UsageError {
         let place = if self.position.is_empty() {
             self.source_name()
@@ -116,7 +119,8 @@ impl Setting {
         opt.read(&self.text).map_err(|problem| self.error(problem))
     }
 
-    /// Returns the value if this is a setting of the option, and its text can be read.
+    /// Returns the value if this is a setting of the option, and its text can be read; None otherwise. So a check of
+    /// two settings needs no order of them, and leaves wrong texts to a later error.
     pub(super) fn value_of<T>(&self, opt: &Opt<T>) -> Option<T> {
         if *self.opt != **opt {
             return None;
@@ -125,7 +129,7 @@ impl Setting {
     }
 }
 
-/// Formats as `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s from policy sip`.
+/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s from policy sip`.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let setting = self.as_written();

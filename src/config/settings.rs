@@ -1,4 +1,5 @@
-//! The settings of all sources, merged.
+//! The settings of all sources, merged. Sources are added from highest to lowest precedence, so that an option that is
+//! set already wins over all later ones.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -32,7 +33,8 @@ pub(crate) struct ShownSetting {
 }
 
 impl Settings {
-    /// Returns the settings of the command line.
+    /// Returns the settings of the command line, the highest source, to which the others are added. Returns an error if
+    /// options contradict each other, or a switch seems to have a value.
     pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
         check_switch(line)?;
         let options = line.options.iter();
@@ -42,14 +44,16 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Adds the settings of `BACKOFF_*` variables. Actions are accepted on the command line only.
+    /// Adds the settings of `BACKOFF_*` variables. Actions, such as `--help`, are accepted on the command line only: a
+    /// forgotten variable must not replace the run of the command.
     pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
         let settable = OPTIONS.iter().filter(|opt| !opt.is_action());
         self.add(settable.filter_map(|opt| set_by(variables, opt)).collect())
     }
 
     /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
-    /// already set keeps its setting.
+    /// already set keeps its setting. A setting that contradicts a higher one is kept apart, as overridden, or is an
+    /// error (see `conflicts`).
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt).is_none());
         self.expand_every(&mut layer)?;
@@ -59,13 +63,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Replaces `--every` in a layer by the three settings that it implies. Returns an error if the layer itself sets
-    /// one of the three differently.
+    /// Replaces `--every` in a layer by the three settings that it implies, so that no later code has to know it.
+    /// Returns an error if the layer itself sets one of the three differently.
     fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
-        let Some(at) = layer.iter().position(|setting| *setting.opt == *EVERY) else {
+        let Some(index) = layer.iter().position(|setting| *setting.opt == *EVERY) else {
             return Ok(());
         };
-        let every = Rc::new(layer.remove(at));
+        let every = Rc::new(layer.remove(index));
         let implied: [(&'static Spec, OsString); 3] = [
             (&BASE, every.text.clone()),
             (&GROWTH, "constant".into()),
@@ -108,7 +112,8 @@ impl Settings {
         self.find(opt).map(|setting| setting.read(opt)).transpose()
     }
 
-    /// Returns the option's value, or else that of its default, which must not be empty.
+    /// Returns the option's value, or else that of its default, which must not be empty. An error names the source of a
+    /// text that cannot be read.
     pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Checked<T> {
         if let Some(setting) = self.find(opt) {
             return setting.read(opt);
@@ -119,7 +124,7 @@ impl Settings {
         })
     }
 
-    /// Returns the values of a repeatable option.
+    /// Returns the values of a repeatable option, in the order in which they are given; none if no source sets it.
     pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Checked<Vec<T>> {
         self.merged
             .iter()
@@ -137,7 +142,8 @@ impl Settings {
         Ok(self.get(opt)?.unwrap_or(false))
     }
 
-    /// Returns an option's setting for a message, even if the setting is overridden.
+    /// Returns an option's setting for a message, even if the setting is overridden, which the name of the source then
+    /// tells; None if no source sets the option. A repeatable option has all its texts.
     pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
@@ -155,7 +161,7 @@ impl Settings {
     }
 }
 
-/// Returns the setting of an option's variable; an empty variable counts as unset.
+/// Returns the setting of an option's variable; None if it is unset, or empty, as scripts clear variables that way.
 fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
     let (_, text) = variables
         .iter()
@@ -166,8 +172,8 @@ fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
     Some(Setting::new(opt, text, Source::Variable, String::new()))
 }
 
-/// Refuses a value that stands after a switch, as in `--pty yes make`: it would be the command, and its exit status that
-/// of the run. A word alone may be a command: `-q true`.
+/// Returns an error for a value that stands after a switch, as in `--pty yes make`: it would be the command, and its
+/// exit status that of the run. A word alone may be a command, as in `-q true`, and so may a word that is no value.
 fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     let Some(opt) = line.switch_before_command else {
         return Ok(());
@@ -184,6 +190,7 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     let long = opt.long;
     let problem = match opt.kind {
         Kind::Optional { .. } => {
+            // `--retry-after 30` lacks a unit, too, and the tip must be a text that is accepted.
             let unit = if *opt == *RETRY_AFTER && RETRY_AFTER.read(word).is_err() {
                 "s"
             } else {

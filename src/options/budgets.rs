@@ -16,7 +16,7 @@ pub(crate) enum StoreDown {
     Deny,
 }
 
-/// Parses a directory or an address.
+/// Parses a directory or an address (`--store`). The store knows no options, so it gets the reader of its timeout.
 fn store(text: &str) -> Parsed<Store> {
     let store = Store::parse(text, |text| {
         values::period(text, "250ms").map_err(|problem| problem.to_string())

@@ -1,4 +1,4 @@
-//! Parses exit codes and signals.
+//! Parses exit codes and signals, as options such as `--retry-exit` and `--signal` take them.
 
 use std::ops::RangeInclusive;
 
@@ -28,7 +28,8 @@ pub fn code(text: &str) -> Parsed<u8> {
     })
 }
 
-/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`.
+/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`: `ok` is 0, the others count from
+/// 64 on. None for any other text.
 fn code_of_name(text: &str) -> Option<u8> {
     let name = text.to_ascii_lowercase();
     let name = name.strip_prefix("ex_").unwrap_or(&name);
@@ -49,7 +50,8 @@ pub fn codes(text: &str) -> Parsed<CodeSet> {
     Ok(set)
 }
 
-/// Adds the codes of one part of a list: a code, a range, a name, a signal or `timeout`.
+/// Adds the codes of one part of a list to `set`: a code, a range, a name, a signal or `timeout`. The problem of a
+/// wrong part is that of the list, and quotes the part.
 fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
     if part == "timeout" {
         set.add_timeout();
@@ -85,7 +87,7 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
     )))
 }
 
-/// Returns the codes of `100-110`; the range is empty if it runs backwards.
+/// Returns the codes of `100-110`; the range is empty if it runs backwards. None if the text is no range.
 fn range(text: &str) -> Option<RangeInclusive<u8>> {
     let (first, last) = text.split_once('-')?;
     Some(one_code(first.trim())?..=one_code(last.trim())?)
@@ -105,7 +107,8 @@ pub struct SuccessCodes {
     pub zero: CodeSet,
 }
 
-/// Parses CODES, each optionally followed by `=0`.
+/// Parses CODES, each optionally followed by `=0` (`--success-exit`). Rejects `timeout`: backoff ended the attempt
+/// itself.
 pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
     let mut codes = SuccessCodes::default();
     for part in text.split(',') {

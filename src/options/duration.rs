@@ -1,4 +1,5 @@
-//! Parses DURATION: numbers with units, added up.
+//! Parses DURATION: numbers with units, added up. The units are those of humantime. The rest is read here, as a number
+//! alone is one of seconds, as `sleep` takes it, and errors need a tip.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub fn duration(text: &str) -> Parsed<Duration> {
     })
 }
 
-/// Returns true for words that other tools take for the lack of a limit.
+/// Returns true for words that other tools take for the lack of a limit, so that the tip can say how it is done here.
 pub(super) fn is_word_for_no_limit(text: &str) -> bool {
     const WORDS: [&str; 10] = [
         "never",
@@ -36,7 +37,8 @@ pub(super) fn is_word_for_no_limit(text: &str) -> bool {
     WORDS.contains(&&*text.trim().to_lowercase())
 }
 
-/// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration.
+/// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration. A single one has the problems of
+/// [`duration`], in a list the problem quotes the part.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
@@ -44,7 +46,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     text.split(',').map(|part| element(part.trim())).collect()
 }
 
-/// Parses a duration of a list.
+/// Parses a duration of a list, as [`duration`] does, but with problems of the list that quote the part.
 fn element(part: &str) -> Parsed<Duration> {
     read(part).map_err(|why| {
         Problem::new(format!(
@@ -53,7 +55,8 @@ fn element(part: &str) -> Parsed<Duration> {
     })
 }
 
-/// Parses a duration; the error is only the reason.
+/// Parses a duration; the problem is only the reason (`it is negative`), as the callers begin the sentence. Adds up
+/// whole numbers and fractions apart, so that a long duration is exact.
 fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
         return Err(Problem::new("it is empty"));
@@ -63,15 +66,15 @@ fn read(text: &str) -> Parsed<Duration> {
     }
     let mut whole_sum = 0u128;
     let mut fraction_sum = 0.0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
+    let mut unread = text;
+    while !unread.is_empty() {
+        let (number, after) = split(unread, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic() || c == 'µ');
         // The whole text is a bare number.
         let unit = if number == text { "s" } else { unit };
-        rest = after.trim_start();
-        // Catches an unknown character at the start of the text, too: both splits leave it in `rest`.
-        if let Some(unknown) = rest.chars().next().filter(|c| !begins_number_or_unit(*c)) {
+        unread = after.trim_start();
+        // Catches an unknown character at the start of the text, too: both splits leave it in `unread`.
+        if let Some(unknown) = unread.chars().next().filter(|c| !begins_number_or_unit(*c)) {
             return Err(Problem::new(format!(
                 "{:?} is not understood",
                 unknown.to_string()
@@ -109,7 +112,8 @@ struct Nanoseconds {
     fraction: f64,
 }
 
-/// Returns the length of a number with a unit.
+/// Returns the length of a number with a unit. Years and months are rejected, though humantime knows them: their
+/// lengths vary, and `M` is hardly ever meant as a month.
 fn nanoseconds(number: &str, unit: &str) -> Parsed<Nanoseconds> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {

@@ -36,7 +36,7 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
         "proportional" => proportional(parameter),
         "slotted" => slotted(parameter),
         name => {
-            // A word without a parameter, or no word at all.
+            // An unknown word ends here with its problem; a known one takes no parameter.
             word(&JITTERS, name)?;
             let why = format!("has a parameter that {name} does not take; tip: try {name}");
             Err(Problem::new(why))
@@ -44,7 +44,7 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
     }
 }
 
-/// Parses the width of `additive:WIDTH`.
+/// Parses the width of `additive:WIDTH`, a duration. A percentage is one of another jitter, which the problem names.
 fn additive(width: &str) -> Parsed<Jitter> {
     match duration(width) {
         Ok(spread) => Ok(Jitter::Additive { spread }),
@@ -55,7 +55,8 @@ fn additive(width: &str) -> Parsed<Jitter> {
     }
 }
 
-/// Parses the share of `proportional:PERCENT`.
+/// Parses the share of `proportional:PERCENT`. A duration, except a bare number, is one of another jitter, which the
+/// problem names.
 fn proportional(share: &str) -> Parsed<Jitter> {
     match percent(share) {
         Ok(spread) => Ok(Jitter::Proportional { spread }),
@@ -66,7 +67,7 @@ fn proportional(share: &str) -> Parsed<Jitter> {
     }
 }
 
-/// Parses the ceiling of `slotted:CEILING`.
+/// Parses the ceiling of `slotted:CEILING`: an exponent of 2, so that 62 is the largest that fits.
 fn slotted(ceiling: &str) -> Parsed<Jitter> {
     match whole(ceiling, 1, 62) {
         Ok(ceiling) => Ok(Jitter::Slotted {

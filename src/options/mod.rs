@@ -1,5 +1,6 @@
-//! Options: one constant for each, with everything about the option. The parser, `--help`, the man page, the completions, the
-//! `BACKOFF_*` variables, the keys of the configuration file and the values of a plan come from these constants.
+//! Options: one constant for each, with everything about the option. The parser, `--help`, the man page, the
+//! completions, the `BACKOFF_*` variables, the keys of the configuration file and the values of a plan come from these
+//! constants.
 
 mod budgets;
 mod codes;

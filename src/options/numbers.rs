@@ -1,8 +1,9 @@
-//! Parses numbers.
+//! Parses numbers. Whole ones are plain digits of ASCII, without a sign.
 
 use super::problem::{Parsed, Problem};
 
-/// Returns the number of a text that consists of digits. A number too large for u128 saturates.
+/// Returns the number of a text that consists of digits; None for any other text. A number too large for u128
+/// saturates, so that the caller calls it too large, and not no number.
 pub(super) fn digits(text: &str) -> Option<u128> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -10,8 +11,10 @@ pub(super) fn digits(text: &str) -> Option<u128> {
     Some(text.parse().unwrap_or(u128::MAX))
 }
 
-/// Parses a whole number from `least` to `most`; plain ASCII digits only.
+/// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem names the end of the range that
+/// is passed, or both.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
+    // 3, if it is in the range.
     let example = least.max(3).min(most);
     let Some(number) = digits(text) else {
         return Err(Problem::new(format!(
@@ -27,7 +30,7 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     Err(Problem::new(format!("is out of range; it must be {range}")))
 }
 
-/// Parses a growth factor: a finite number of at least 1.
+/// Parses a growth factor: a finite number of at least 1, as waits must not shrink.
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
@@ -37,7 +40,8 @@ pub fn factor(text: &str) -> Parsed<f64> {
     }
 }
 
-/// Parses `25%` or `0.25` as a fraction in [0, 1].
+/// Parses `25%` or `0.25` as a fraction in [0, 1]. A number without `%` and above 1, such as 25, may mean either, so it
+/// is rejected with a tip.
 pub fn percent(text: &str) -> Parsed<f64> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),

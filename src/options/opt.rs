@@ -22,7 +22,7 @@ pub(crate) enum Reader<T> {
 }
 
 impl<T> Opt<T> {
-    /// Returns the value of a text.
+    /// Returns the value of a text, or the text's problem, to which the caller adds where the text comes from.
     pub(crate) fn read(&self, text: &OsStr) -> Parsed<T> {
         match self.reader {
             Reader::Text(read) => read(text.to_str().ok_or_else(|| Problem::new("is not UTF-8"))?),
@@ -133,7 +133,8 @@ impl Kind {
         matches!(self, Kind::Switch | Kind::Count)
     }
 
-    /// Returns true if the next word is the option's text, or its topic.
+    /// Returns true if the word after the option is its text, or its topic, and not the command: `--base 5s`. The text
+    /// of other options stands in the same word, `--plan=plot`, if they take one.
     pub fn takes_next(self) -> bool {
         match self {
             Kind::One(_) | Kind::List(_) | Kind::Repeatable(_) | Kind::Word(_) => true,
@@ -150,7 +151,8 @@ impl Kind {
         }
     }
 
-    /// Returns what stands for the value in help and messages: `DURATION`, `auto|always|never`; nothing for a switch.
+    /// Returns what stands for the value in help and messages: the name of its grammar (`DURATION`), or its words
+    /// (`auto|always|never`); nothing for a switch.
     pub fn placeholder(self) -> String {
         match self {
             Kind::One(name) | Kind::List(name) | Kind::Repeatable(name) => name.to_owned(),
@@ -187,7 +189,7 @@ impl Heading {
         Heading::Other,
     ];
 
-    /// Returns the heading as help prints it.
+    /// Returns the heading as help and the man page print it.
     pub const fn title(self) -> &'static str {
         match self {
             Heading::Time => "Attempts and time",
@@ -219,19 +221,19 @@ impl Heading {
 /// The topic of `--help` that is no section: a few command lines.
 pub const EXAMPLES: &str = "examples";
 
-/// All topics of `--help` but the options.
+/// All topics of `--help` but the options: the words of headings, and [`EXAMPLES`] as the last one.
 pub const TOPICS: [&str; 9] = {
     let mut topics = [EXAMPLES; 9];
-    let mut at = 0;
-    while at < Heading::ALL.len() {
-        topics[at] = Heading::ALL[at].word();
-        at += 1;
+    let mut index = 0;
+    while index < Heading::ALL.len() {
+        topics[index] = Heading::ALL[index].word();
+        index += 1;
     }
     topics
 };
 
 impl Spec {
-    /// Returns an option that is a switch, without any text.
+    /// Returns an option that is a switch, without any text: the fields that a constant does not set itself.
     pub(super) const fn named(heading: Heading, long: &'static str) -> Spec {
         Spec {
             heading,
@@ -258,7 +260,7 @@ impl Spec {
         format!("{}; {}", self.default, self.exceptions)
     }
 
-    /// Returns the option's variable, such as `BACKOFF_SOME_OPTION`.
+    /// Returns the name of the option's variable: `BACKOFF_MAX_DELAY` for `max-delay`.
     pub fn variable(&self) -> String {
         format!(
             "BACKOFF_{}",
@@ -266,7 +268,8 @@ impl Spec {
         )
     }
 
-    /// Returns true if `name` is the option's variable. Allocates nothing, as every start calls it for every option.
+    /// Returns true if `name` is the option's [`variable`](Spec::variable). Allocates nothing, as every start calls it
+    /// for every option.
     pub(crate) fn has_variable(&self, name: &[u8]) -> bool {
         let key = name.strip_prefix(b"BACKOFF_").unwrap_or_default();
         key.len() == self.long.len()
@@ -287,8 +290,8 @@ impl Spec {
         self.sources == Sources::All
     }
 
-    /// Returns true if a variable would accept this text for an option that takes none, or takes it after `=`. Then the
-    /// text is hardly the name of a command.
+    /// Returns true if a variable would accept this text for an option that takes none on the command line, or takes it
+    /// after `=`. As the word after such an option, the text is hardly the name of a command: `--pty yes`.
     pub(crate) fn is_value_of_switch(&self, text: &str) -> bool {
         match self.kind {
             Kind::Switch => values::switch(text).is_ok(),

@@ -1,4 +1,4 @@
-//! Names that resemble others.
+//! Names that resemble others: tips about typos in options, variables, words and presets.
 
 /// Returns `; tip: try ...` with the known word that is one typo away, or else with `examples`. Returns an empty string
 /// if both are missing.
@@ -9,36 +9,34 @@ pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples
     }
 }
 
-/// Returns the known name that is one typo away: a letter too many, too few, wrong or swapped, or in another case.
+/// Returns the known name that is one typo away from `name`, or equal but for case and `_`; None if there is none.
 pub(crate) fn one_slip_away<'n>(
     name: &str,
     mut known: impl Iterator<Item = &'n str>,
 ) -> Option<&'n str> {
     let name = normal(name);
-    known.find(|known| {
-        let known = normal(known);
-        let begin = name
-            .bytes()
-            .zip(known.bytes())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let rest = &name.as_bytes()[begin..];
-        let known_rest = &known.as_bytes()[begin..];
-        let from_end = rest.iter().rev().zip(known_rest.iter().rev());
-        let end = from_end.take_while(|(a, b)| a == b).count();
-        // The parts that differ.
-        match (
-            &rest[..rest.len() - end],
-            &known_rest[..known_rest.len() - end],
-        ) {
-            ([], []) => true,
-            // Two letters swapped.
-            ([a, b], [c, d]) => a == d && b == c,
-            // A name of up to three letters resembles too many words.
-            ([], [_]) | ([_], [] | [_]) => known.len() > 3,
-            _ => false,
-        }
-    })
+    known.find(|known| is_one_slip_away(&name, &normal(known)))
+}
+
+/// Returns true if the names are equal, or differ by one typo: a letter too many, too few or wrong, or two swapped.
+/// Cuts off what both begin and end with, so that only the difference is left.
+fn is_one_slip_away(name: &str, known: &str) -> bool {
+    let bytes = name.bytes().zip(known.bytes());
+    let same_begin = bytes.take_while(|(a, b)| a == b).count();
+    let name_rest = &name.as_bytes()[same_begin..];
+    let known_rest = &known.as_bytes()[same_begin..];
+    let from_end = name_rest.iter().rev().zip(known_rest.iter().rev());
+    let same_end = from_end.take_while(|(a, b)| a == b).count();
+    let differing_name = &name_rest[..name_rest.len() - same_end];
+    let differing_known = &known_rest[..known_rest.len() - same_end];
+    match (differing_name, differing_known) {
+        ([], []) => true,
+        // Two letters swapped.
+        ([a, b], [c, d]) => a == d && b == c,
+        // A name of up to three letters resembles too many words.
+        ([], [_]) | ([_], [] | [_]) => known.len() > 3,
+        _ => false,
+    }
 }
 
 /// Returns a name as options write it: `max-delay` for `MAX_DELAY`.

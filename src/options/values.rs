@@ -1,4 +1,5 @@
-//! The grammars of option values. Each function takes the text and returns the value.
+//! The grammars of option values. Each function takes the text and returns the value, or the problem of the text as the
+//! rest of a sentence, with a tip that is accepted.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -16,7 +17,8 @@ pub(super) use super::words::{names, word};
 use crate::search::pattern::Pattern;
 use crate::text::is_printable;
 
-/// Parses a number of at least 1, or `unlimited`, which is None.
+/// Parses a number of at least 1, or `unlimited`, which is None. For words and -1, which mean that to other tools, the
+/// problem suggests `unlimited`.
 pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     match digits(text) {
         Some(_) => match whole(text, 1, u64::MAX) {
@@ -37,7 +39,8 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     }
 }
 
-/// Parses a duration of at least one millisecond.
+/// Parses a duration of at least one millisecond, the unit of stores. `example` is the duration that the problem
+/// suggests.
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
     if duration < Duration::from_millis(1) {
@@ -48,6 +51,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
 }
 
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
+/// Parts of a byte are dropped; a size beyond u64 is the largest.
 pub fn size(text: &str) -> Parsed<u64> {
     const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
     let digits = text
@@ -71,7 +75,8 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
-/// Parses a regular expression; rejects an empty one, as it would match every line.
+/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, as it would
+/// match none.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err(Problem::new(
@@ -108,7 +113,8 @@ pub fn predicate(text: &str) -> Parsed<String> {
     }
 }
 
-/// Parses the name of a budget. Percent-encoded, it must fit into the name of a file: 255 bytes.
+/// Parses the name of a budget. It must fit into the name of a file, 255 bytes, even if each of its 80 bytes is
+/// percent-encoded as three.
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
         "" => Err(Problem::new(
@@ -121,23 +127,24 @@ pub fn budget_name(text: &str) -> Parsed<String> {
     }
 }
 
-/// Parses the label that begins each line.
+/// Parses the label that begins each line (`--label`): short, and nothing that a terminal would act on.
 pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
-    let problem = match text {
-        _ if text.trim().is_empty() => "is empty".to_owned(),
-        _ if !text.chars().all(is_printable) => {
-            "holds a control character or an invisible one".to_owned()
-        }
-        _ if text.chars().count() > MOST => format!("is longer than {MOST} characters"),
-        _ => return Ok(text.to_owned()),
+    let problem = if text.trim().is_empty() {
+        "is empty".to_owned()
+    } else if !text.chars().all(is_printable) {
+        "holds a control character or an invisible one".to_owned()
+    } else if text.chars().count() > MOST {
+        format!("is longer than {MOST} characters")
+    } else {
+        return Ok(text.to_owned());
     };
     Err(Problem::new(format!(
         "{problem}; tip: try a name such as nightly-sync"
     )))
 }
 
-/// Parses a switch.
+/// Parses a switch, as a variable or a file gives it: on or off, in the words that are common for them.
 pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
@@ -146,7 +153,7 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Parses a repeatable switch as a number.
+/// Parses a repeatable switch: a number, or on, which is 1, or off.
 pub fn count(text: &str) -> Parsed<u8> {
     match whole(text, 0, u64::from(u8::MAX)) {
         Ok(count) => Ok(count as u8),
@@ -154,13 +161,14 @@ pub fn count(text: &str) -> Parsed<u8> {
     }
 }
 
-/// Parses the amount of output that hooks get: a size, on or off. None is off.
+/// Parses the amount of output that hooks get (`--hook-output`): a size, on or off. None is off.
 pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     const DEFAULT: usize = 64 << 10;
     /// The output is kept in memory.
     const MOST: u64 = 1 << 20;
     match switch(text) {
-        Ok(is_on) => Ok(is_on.then_some(DEFAULT)),
+        Ok(true) => Ok(Some(DEFAULT)),
+        Ok(false) => Ok(None),
         Err(_) => match size(text)? {
             size @ 1..=MOST => Ok(Some(size as usize)),
             _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
@@ -179,7 +187,7 @@ pub enum CoolOffMode {
     Skip(u8),
 }
 
-/// Parses the mode of the cool-off: on, off, `skip` or `skip:CODE`.
+/// Parses the mode of the cool-off (`--cool-off`): on, off, `skip` or `skip:CODE`.
 pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
     /// EX_TEMPFAIL of sysexits.h: try again later.
     const TEMPFAIL: u8 = 75;
@@ -207,12 +215,14 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
 /// The longest wait that `--retry-after` accepts from the output unless it names another.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
-/// Parses the longest wait to accept from the output; None is off.
+/// Parses the longest wait to accept from the output (`--retry-after`): a duration, on or off. None is off.
 pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
-    if let Ok(is_on) = switch(text) {
-        return Ok(is_on.then_some(LONGEST_RETRY_AFTER));
+    match switch(text) {
+        Ok(true) => return Ok(Some(LONGEST_RETRY_AFTER)),
+        Ok(false) => return Ok(None),
+        Err(_) => {}
     }
-    // 1 is on, so another bare number would mislead.
+    // 1 is on, so a reader would take another bare number for that, and not for seconds.
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return Err(Problem::new(format!(
             "has no unit; tip: try {text}s, or 1 for on"
@@ -235,7 +245,7 @@ pub enum PlanForm {
     Plot,
 }
 
-/// Parses the form of a plan; None is off.
+/// Parses the form of a plan (`--plan`): on is the table; None is off.
 pub fn plan(text: &str) -> Parsed<Option<PlanForm>> {
     match (text, switch(text)) {
         ("plot", _) => Ok(Some(PlanForm::Plot)),
@@ -258,7 +268,7 @@ pub(super) fn is_wait(text: &str) -> bool {
     retry_after(text).is_ok() || digits(text).is_some()
 }
 
-/// Parses a path, which need not be UTF-8.
+/// Parses a path, which need not be UTF-8. Rejects an empty one, which an unset variable of a script leaves.
 pub(super) fn path(text: &OsStr) -> Parsed<PathBuf> {
     if text.is_empty() {
         return Err(Problem::new("is not a path; tip: try a file name"));

@@ -1,20 +1,20 @@
-//! Parses one of a few words.
+//! Parses one of a few words, as most options with words do: each has a static list of pairs, word and value.
 
 use super::problem::{Parsed, Problem};
 use super::similar::tip;
 
-/// Returns the words of pairs.
+/// Returns the words of pairs for the constant of an option, at compile time, which knows no iterators.
 pub(super) const fn names<T, const N: usize>(pairs: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut names = [""; N];
-    let mut at = 0;
-    while at < N {
-        names[at] = pairs[at].0;
-        at += 1;
+    let mut index = 0;
+    while index < N {
+        names[index] = pairs[index].0;
+        index += 1;
     }
     names
 }
 
-/// Returns the value of a word.
+/// Returns the value of a word. The problem of any other text lists the words, and suggests one that may be meant.
 pub(super) fn word<T: Clone>(pairs: &[(&'static str, T)], text: &str) -> Parsed<T> {
     let known = pairs.iter().find(|(word, _)| *word == text);
     if let Some((_, value)) = known {
@@ -28,8 +28,9 @@ pub(super) fn word<T: Clone>(pairs: &[(&'static str, T)], text: &str) -> Parsed<
     )))
 }
 
-/// Returns the word that a text may mean: another word for on or off, a beginning (`exp`), or an end (`bash`). Returns
-/// an empty string if there is none.
+/// Returns the one of `words` that a text may mean: of the same sense as another word for on or off (`true` for
+/// `always`), or one that begins with the text (`exp`) or ends with it (`bash`). Returns an empty string if there is
+/// none.
 fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
     const ON: [&str; 6] = ["yes", "always", "true", "on", "1", "enabled"];
     const OFF: [&str; 10] = [
@@ -45,17 +46,19 @@ fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
         "/dev/null",
     ];
     let text = text.to_lowercase();
-    let of_group = [&ON[..], &OFF[..]]
-        .into_iter()
-        .filter(|group| group.contains(&&*text))
-        .find_map(|group| words.iter().find(|word| group.contains(*word)));
-    of_group
-        .or_else(|| words.iter().find(|word| is_part(&text, word)))
-        .copied()
-        .unwrap_or_default()
+    for group in [&ON[..], &OFF[..]] {
+        if group.contains(&&*text)
+            && let Some(word) = words.iter().find(|word| group.contains(*word))
+        {
+            return word;
+        }
+    }
+    let of_part = words.iter().find(|word| is_part(&text, word));
+    of_part.copied().unwrap_or_default()
 }
 
-/// Returns true for the beginning of a word (`exp`), or its end after a dash (`bash`).
+/// Returns true for the beginning of a word (`exp`), or its end after a dash (`bash` of `complete-bash`). Shorter texts
+/// would fit too many words.
 fn is_part(text: &str, word: &str) -> bool {
     text.len() > 2 && (word.starts_with(text) || word.ends_with(&format!("-{text}")))
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// The options of a budget, as one run has them; runs of one budget may have different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
@@ -23,6 +24,7 @@ pub struct BudgetLimits {
     pub window: Duration,
 }
 
+/// Numbers of attempts of all runs of a budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All attempts, including retries.
@@ -42,12 +44,13 @@ const RETRY: Counts = Counts {
 };
 
 impl BudgetLimits {
-    /// Returns true if `counts` allow one more retry.
+    /// Returns true if `counts` allow one more retry: below the minimum always, as a share of few attempts means
+    /// little, and then as long as the share of retries is below the ratio.
     pub fn allow(&self, counts: Counts) -> bool {
         if counts.attempts < self.min {
             return true;
         }
-        // In 128 bits, so that nothing overflows.
+        // The ratio is one per million. In 128 bits, so that nothing overflows.
         let retries = u128::from(counts.retries) * 1_000_000;
         retries < u128::from(self.ratio) * u128::from(counts.attempts)
     }
@@ -125,7 +128,9 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Answers a question and updates the ledger. A store makes each call atomic.
+    /// Answers a question and updates the ledger, by the limits of the run that asks. The answer describes the ledger
+    /// before the update, except the number of failed runs. A store makes each call atomic, so that two runs cannot
+    /// both take the last retry.
     pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(limits, now);
         let cool_off = self.cool_off_left(now);
@@ -153,7 +158,8 @@ impl Ledger {
         }
     }
 
-    /// Moves the window to `now`, and returns its counts.
+    /// Forgets what is too old at `now`, and returns the counts of the window that ends then. Another run may have
+    /// asked for a longer window, so older slots than this window's may be kept.
     pub fn counts(&mut self, limits: &BudgetLimits, now: Duration) -> Counts {
         let now = millis(now);
         self.tidy(limits, now);
@@ -165,7 +171,8 @@ impl Ledger {
         counts
     }
 
-    /// Begins a cool-off, unless one that lasts longer has begun.
+    /// Begins a cool-off of this length, unless one that lasts longer has begun: of runs that give up at the same time,
+    /// a later one with a short wait must not let new runs start sooner.
     fn extend_cool_off(&mut self, length: Duration, now: Duration) {
         let length = millis(length.min(LONGEST_COOL_OFF));
         if length > millis(self.cool_off_left(now)) {
@@ -179,7 +186,8 @@ impl Ledger {
         Duration::from_millis(until.saturating_sub(millis(now)).min(length))
     }
 
-    /// Counts a run that gave up after the `earlier` ones that it knew of.
+    /// Counts a run that gave up after the `earlier` failed runs in a row that it knew of when it began. Runs that fail
+    /// together know of the same number, so that they count as one.
     fn count_failed_run(&mut self, earlier: u64) {
         // Less than `earlier` only if another run has succeeded since: this failure is the first after that.
         let in_a_row = if self.failed_runs < earlier {
@@ -190,12 +198,15 @@ impl Ledger {
         self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
     }
 
-    /// Counts attempts in the slot of this moment.
-    fn count(&mut self, counts: Counts, now: Duration) {
+    /// Adds an attempt to the slot of this moment, which is made if it is new.
+    fn count(&mut self, attempt: Counts, now: Duration) {
         let until = self.slot_end(millis(now));
         match self.slots.last_mut() {
-            Some(last) if last.until >= until => last.counts.add(counts),
-            _ => self.slots.push(Slot { until, counts }),
+            Some(last) if last.until >= until => last.counts.add(attempt),
+            _ => self.slots.push(Slot {
+                until,
+                counts: attempt,
+            }),
         }
         if self.slots.len() > MOST_SLOTS {
             // The oldest slot joins the next: its attempts count for longer, never for shorter.
@@ -204,8 +215,9 @@ impl Ledger {
         }
     }
 
-    /// Drops slots past the longest window. Moves slots in the future, left by a clock that was set back, to now, and
-    /// joins slots with the same end.
+    /// Drops slots that are older than the longest window asked for. Moves slots in the future, left by a clock that
+    /// was set back, to now, as they would otherwise count for too long, and joins slots with the same end. The longest
+    /// window (`span`) is forgotten with the last slot that it kept.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);
@@ -226,7 +238,8 @@ impl Ledger {
         });
     }
 
-    /// Returns the end of the slot in which `now` lies.
+    /// Returns the end of the slot in which `now` lies. Slots begin at multiples of a sixtieth of the longest window,
+    /// so that all runs use the same ones.
     fn slot_end(&self, now: u64) -> u64 {
         let width = (self.span / SLOTS_PER_WINDOW).max(1);
         (now / width).saturating_add(1).saturating_mul(width)
@@ -234,9 +247,9 @@ impl Ledger {
 }
 
 impl Counts {
-    fn add(&mut self, more: Counts) {
-        self.attempts = self.attempts.saturating_add(more.attempts);
-        self.retries = self.retries.saturating_add(more.retries);
+    fn add(&mut self, added: Counts) {
+        self.attempts = self.attempts.saturating_add(added.attempts);
+        self.retries = self.retries.saturating_add(added.retries);
     }
 }
 

@@ -7,6 +7,8 @@ use super::sets::CodeSet;
 use crate::policy::outcome::{End, Outcome, Seen};
 use crate::policy::signal::Signal;
 
+/// The options that tell success from failure, and transient failures from permanent ones. Patterns are indices into
+/// [`Seen::matched`], as the text is searched elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Classifier {
     /// `--success-exit`: codes that count as success, as a shell shows them.
@@ -47,6 +49,7 @@ pub struct Rule {
     pub name: Rc<str>,
 }
 
+/// What an attempt's end means for the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
@@ -74,8 +77,9 @@ impl Verdict {
         self.reason().map(|reason| &reason.why)
     }
 
-    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command. Another
-    /// end may have another cause, and SIGPIPE may come from another pipe or socket.
+    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command, which a
+    /// shell is silent about, too (`cmd | head`). Another end may have another cause, and SIGPIPE may come from another
+    /// pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
             matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
@@ -96,7 +100,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Returns a reason of which nothing else is known.
+    /// Returns a reason without a matched text, whose failure is not safe to repeat.
     pub const fn new(why: Why) -> Reason {
         Reason {
             why,
@@ -120,6 +124,7 @@ pub enum FailureCause {
     SuccessIf,
 }
 
+/// Formats as messages show the cause, beside the end: `--fail-match` in `matched "bad" (exit 0; --fail-match)`.
 impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -155,7 +160,8 @@ pub enum Why {
 }
 
 impl Why {
-    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`.
+    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`. None if another
+    /// reason decided.
     pub fn shell_command_failure(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
@@ -166,7 +172,8 @@ impl Why {
 }
 
 impl Classifier {
-    /// Judges an attempt: first success or failure, then stop rules, then retry rules, then the default.
+    /// Judges an attempt: first success or failure, by the exit code, `--fail-match` and `--success-match` in this
+    /// order, then a failure by the rules. Predicates (`--success-if`, `--retry-if`) run later, as they are processes.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let Outcome { end, seen, .. } = outcome;
         let fail_match = self
@@ -198,7 +205,8 @@ impl Classifier {
         !self.success_match.is_empty() && patterns.all(|pattern| seen.text(*pattern).is_none())
     }
 
-    /// Judges a successful attempt that `--success-if` calls a failure.
+    /// Judges a successful attempt that `--success-if` calls a failure. As it was a success otherwise, no
+    /// `--fail-match` pattern matched.
     pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
         self.judge_failure(&Failure {
             outcome,
@@ -212,9 +220,10 @@ impl Classifier {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
-    /// Returns INT or QUIT if it ended the command: the user, who may have pressed a key on a terminal of the command's
-    /// own (`sudo`, `ssh -t`, `docker run -it`), wants no further attempt. Returns None if `--success-exit` or
-    /// `--retry-exit` lists the code, and after a timeout, as backoff then has sent the signal.
+    /// Returns INT or QUIT if it ended the command, or a program of which it reports the end (130, 131): the user, who
+    /// may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants no further
+    /// attempt. Returns None if `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then
+    /// has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -229,7 +238,8 @@ impl Classifier {
     }
 
     /// Judges a failed attempt: survivors, stop rules and lost output make it permanent, then retry rules make it
-    /// transient.
+    /// transient. Collects all rules that apply, as the first names the verdict, but any may say that a repetition is
+    /// safe.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
@@ -265,13 +275,16 @@ impl Classifier {
         self.judge_without_rule(failure)
     }
 
-    /// Judges a failure to which no rule applies.
+    /// Judges a failure to which no rule applies: by a cause that backoff knows itself, else by `--retry-if`, else as
+    /// permanent if there are retry rules, and as transient if there are none.
     fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
         match failure.outcome.end {
             // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => return failure.permanent(Why::CannotStart),
             End::Unended => return failure.permanent(Why::Survivors),
+            // A reader that is gone does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
+            // Transient even with retry rules, as these list failures that the command reports.
             End::TimedOut(_) => return failure.transient(),
             End::Exited(_) | End::Signaled(_) => {}
         }
@@ -307,6 +320,8 @@ impl Failure<'_> {
         Verdict::Transient(self.reason(Why::ByDefault))
     }
 
+    /// Returns the reason of a verdict that no rule gave. Only a command that did not start is certain to have had no
+    /// effect, and so safe to repeat.
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,
@@ -316,8 +331,8 @@ impl Failure<'_> {
         }
     }
 
-    /// Returns the reason by the rules that apply: the first gives name and text; any of them can declare a repetition
-    /// safe.
+    /// Returns the reason by the rules that apply: the first gives name and matched text; any of them can declare a
+    /// repetition safe.
     fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
         let mut reason = self.reason(Why::Rule(first.name.to_string()));
         if let Some(pattern) = first.pattern
@@ -331,7 +346,8 @@ impl Failure<'_> {
 }
 
 impl Rule {
-    /// Returns true if the failure meets all conditions of the rule.
+    /// Returns true if the failure meets all conditions of the rule. A rule without codes, or without a pattern, has no
+    /// such condition.
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self
             .codes
@@ -339,8 +355,8 @@ impl Rule {
         let has_match = self
             .pattern
             .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
-        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat; codes may, as they
-        // list `timeout`.
+        // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, as the command went
+        // on after it printed the text; codes may, as they list `timeout`.
         let is_by_pattern_alone = self.kind == RuleKind::Retry && self.codes.is_none();
         if is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)) {
             return false;

@@ -66,6 +66,7 @@ pub enum Jitter {
     },
 }
 
+/// The options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
     /// The scale of the first wait; the slot time of [`Jitter::Slotted`].
@@ -100,7 +101,7 @@ pub(super) fn nanos(duration: Duration) -> f64 {
     duration.as_nanos() as f64
 }
 
-/// Returns nanoseconds as a rounded duration. Saturates.
+/// Returns nanoseconds as a duration, rounded to whole ones. Saturates at [`Duration::MAX`]; a negative number is zero.
 pub(super) fn from_nanos(nanos: f64) -> Duration {
     // `as` saturates, and makes 0 of NaN.
     let whole = nanos.round() as u128;
@@ -115,7 +116,8 @@ pub(super) fn from_nanos(nanos: f64) -> Duration {
 impl Delays {
     /// Returns e(i) = min(cap, growth(i)): the wait before retry `retry` (0 is the first) without jitter.
     ///
-    /// With decorrelated jitter e(i) is base * factor^i; with slots e(i) is the longest possible wait.
+    /// Two jitters grow by themselves and ignore `growth`: with decorrelated jitter e(i) is base * factor^i; with slots
+    /// e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let wait = match (&self.jitter, &self.growth) {
@@ -145,13 +147,15 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution of the wait before retry `retry`; `previous` is the wait before it, if any.
+    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is the wait before that
+    /// one, which only decorrelated jitter uses; None before the first retry.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         match self.jitter {
             Jitter::Decorrelated { factor } => {
                 let low = nanos(self.base);
                 // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
+                // A base above the cap makes `low` the higher one; the draw is cut at the cap.
                 self.uniform(low, high.max(low))
             }
             Jitter::Slotted { ceiling } => Distribution::Slots {
@@ -163,14 +167,14 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution around a wait of `e` nanoseconds without jitter.
+    /// Returns the distribution that the jitter makes of an un-jittered wait of `e` nanoseconds (see [`Jitter`]).
     fn around(&self, e: f64) -> Distribution {
         match self.jitter {
             Jitter::Full => self.uniform(0.0, e),
             Jitter::Equal => self.uniform(e / 2.0, e),
             Jitter::Additive { spread } => self.uniform(e, e + nanos(spread)),
             Jitter::Proportional { spread } => self.uniform(e * (1.0 - spread), e * (1.0 + spread)),
-            // The others have distributions of their own.
+            // No random part. `distribution` handles the other two itself.
             Jitter::None | Jitter::Decorrelated { .. } | Jitter::Slotted { .. } => {
                 self.uniform(e, e)
             }
@@ -193,8 +197,8 @@ impl Delays {
 
     /// Returns the drawn wait, or, if the server asked for a longer one, `asked` and a random part, so that clients
     /// with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but at least a
-    /// tenth and at most a quarter of `asked`, and at most the cap. The sum may exceed the cap, as the server knows
-    /// better.
+    /// tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most the cap. The
+    /// sum may exceed the cap, as the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
@@ -229,7 +233,7 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap.
+    /// Draws a wait, never longer than the cap. A wait without a random part takes nothing from `rng`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
@@ -238,7 +242,7 @@ impl Distribution {
                 } else {
                     0.0
                 };
-                // Rounding could leave the range.
+                // The sum is clamped, as rounding could leave the range.
                 from_nanos((low + added).clamp(low, high)).min(cap)
             }
             Distribution::Slots { slot, last, cap } => {
@@ -256,7 +260,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the least upper limit of the waits.
+    /// Returns the longest wait; a uniform draw comes as near to it as one likes.
     pub fn most(&self) -> Duration {
         match *self {
             Distribution::Uniform { high, cap, .. } => from_nanos(high).min(cap),
@@ -266,7 +270,8 @@ impl Distribution {
         }
     }
 
-    /// Returns the mean of the waits, exactly: each draw above the cap counts as the cap.
+    /// Returns the mean of the waits for `--plan`, by a formula and not by draws: each draw above the cap counts as the
+    /// cap.
     pub fn mean(&self) -> Duration {
         let mean = match *self {
             Distribution::Uniform { low, high, cap } if high <= nanos(cap) => {
@@ -282,8 +287,8 @@ impl Distribution {
                 let slot = nanos(slot);
                 let last = last as f64;
                 let cap = nanos(cap);
-                // Slots 0 ..= last_below stay below the cap, the rest count as the cap. With slots of length zero all
-                // stay below: `min` replaces infinity and NaN with `last`.
+                // Slots 0 ..= last_below are at most the cap, and sum up to slot * n * (n + 1) / 2; the others count as
+                // the cap. With slots of length zero all stay below: `min` replaces infinity and NaN with `last`.
                 let last_below = (cap / slot).floor().min(last);
                 (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap)
                     / (last + 1.0)

@@ -1,4 +1,6 @@
-//! The table of exit statuses: one row for each way in which a run ends.
+//! The table of exit statuses: one row for each way in which a run ends. No other code decides a status, so that a
+//! script can rely on the few rules here: the command's own status, unless that would hide a failure or the user chose
+//! another.
 
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop, Until};
@@ -66,7 +68,8 @@ pub enum Ending<'a> {
 /// End of an attempt whose output the deadline cut off, whatever end it had: the caller has only a part.
 pub const BY_DEADLINE: End = End::TimedOut(TimeLimit::Deadline);
 
-/// Returns the exit of a run: the table of all ways in which a run ends.
+/// Returns the exit of a run: the table of all ways in which a run ends. `overrides` hold what the user chose in place
+/// of the command's own status.
 pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
     match ending {
         Ending::Stopped { stop, end, until } => match stop {
@@ -77,6 +80,7 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
             Stop::Succeeded { flaky: false } | Stop::EndedOnSuccess(_) => {
                 as_it_ended(end, overrides.zero)
             }
+            // The run has found what it looked for, whatever the failure's own status.
             Stop::FailureCame => Exit::Code(0),
             Stop::GaveUp(why) => match overrides.for_giving_up(why) {
                 Some(code) => Exit::Code(code),
@@ -105,7 +109,8 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
 }
 
 impl Overrides {
-    /// Returns the status that the user has chosen for a run that gives up.
+    /// Returns the status that the user has chosen for a run that gives up for this reason (`--exhausted-exit`); None
+    /// if none is chosen, or the choice does not cover the reason.
     fn for_giving_up(self, why: GiveUp) -> Option<u8> {
         match why {
             GiveUp::Attempts
@@ -122,7 +127,8 @@ impl Overrides {
     }
 }
 
-/// Returns the exit of a run that gave up, without any choice of the user: the attempt's own, unless that would mislead.
+/// Returns the exit of a run that gave up, without any choice of the user: the last attempt's own, but 1 if a 0, or
+/// with `--until failure` any status of a success, would say that the goal was reached.
 fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     // A failed start, and a permanent failure, which ends the run whatever its goal, keep their status.
     let keeps_status = why == GiveUp::Permanent || matches!(end, End::NotStarted(_));
@@ -137,7 +143,8 @@ fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     }
 }
 
-/// Returns the command's own end, unchanged, or 0 for one of the successes `zero`.
+/// Returns the command's own end, unchanged: its code, or death by its signal. An end in `zero` (`--success-exit
+/// CODE=0`) is a 0.
 fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     if zero.contains_end(end) {
         return Exit::Code(0);

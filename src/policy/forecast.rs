@@ -55,7 +55,7 @@ pub struct Spread<T> {
 
 impl<T: Copy> Spread<T> {
     /// Returns the spread of a value that is the same in all runs.
-    fn none(value: T) -> Spread<T> {
+    fn same(value: T) -> Spread<T> {
         Spread {
             low: value,
             high: value,
@@ -78,40 +78,48 @@ pub enum RowsEnd {
     Deadline(Spread<u64>),
 }
 
-/// Returns the forecast of a run. It ends by a limit on retries, or by a limit on time that the mean total reaches.
-/// `before` passes before the first attempt.
+/// Returns the forecast of a run whose seed is not known. `before` passes before the first attempt.
+///
+/// Rows end by a limit on retries, or once their mean total reaches a limit on time. The sampled runs are drawn on
+/// after the last row until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many retries
+/// fit.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
     let mut sample = SampledRuns::new(delays, time_limit(limits, before));
     let mut rows = Vec::new();
-    let mut in_time = Spread::none(0);
+    let mut retries_in_time = Spread::same(0);
     loop {
-        let retries = sample.last.retry;
-        if let Some(end) = end_before(retries, delays, limits) {
+        let retries_drawn = sample.last.retry;
+        if let Some(limit_on_retries) = end_before(retries_drawn, delays, limits) {
             // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
-            let all_retries_fit = rows.len() as u64 == retries && in_time.low == retries;
+            let all_retries_fit =
+                rows.len() as u64 == retries_drawn && retries_in_time.low == retries_drawn;
             let end = if all_retries_fit {
-                end
+                limit_on_retries
             } else {
-                RowsEnd::Deadline(in_time)
+                RowsEnd::Deadline(retries_in_time)
             };
             return Forecast { rows, end };
         }
         let row = sample.next_row();
-        // Rows end once the mean total reaches the limit on time; sampled runs go on.
         if sample.is_in_time(row.total) {
             rows.push(row);
         }
-        in_time = sample.retries_in_time();
-        // Goes on after the last row until 95% of the sampled runs have reached the limit on time.
-        if in_time.high < row.retry {
-            let end = RowsEnd::Deadline(in_time);
+        retries_in_time = sample.retries_in_time();
+        if retries_in_time.high < row.retry {
+            let end = RowsEnd::Deadline(retries_in_time);
             return Forecast { rows, end };
         }
     }
 }
 
-/// Returns the waits of the run that draws from `rng`. `before` passes before the first attempt.
-pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn Rng) -> Forecast {
+/// Returns the waits of the one run that draws from `rng`, as a run with this `--seed` does: least, mean and most of a
+/// row are its one wait. `before` passes before the first attempt.
+pub fn forecast_of_one_run(
+    delays: &Delays,
+    limits: &Limits,
+    before: Duration,
+    rng: &mut dyn Rng,
+) -> Forecast {
     let time_limit = limits.latest_begin().map(|latest| latest.limit);
     let mut rows: Vec<WaitRow> = Vec::new();
     let mut previous = None;
@@ -125,7 +133,7 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
         total = total.saturating_add(wait);
         let begin = before.saturating_add(total);
         if time_limit.is_some_and(|limit| begin >= limit) {
-            let end = RowsEnd::Deadline(Spread::none(retry));
+            let end = RowsEnd::Deadline(Spread::same(retry));
             return Forecast { rows, end };
         }
         previous = Some(wait);
@@ -136,20 +144,21 @@ pub fn drawn(delays: &Delays, limits: &Limits, before: Duration, rng: &mut dyn R
             most: wait,
             total,
             total_most: total,
-            totals: Spread::none(total),
+            totals: Spread::same(total),
         });
     }
 }
 
-/// Returns the time that waits may take, if `before` passes before the first attempt.
+/// Returns the time that waits may take, if `before` passes before the first attempt; None if nothing limits it.
 fn time_limit(limits: &Limits, before: Duration) -> Option<Duration> {
     let latest = limits.latest_begin()?;
     Some(latest.limit.saturating_sub(before))
 }
 
-/// A sampled run.
+/// One of the many runs that are drawn at random, so that their totals can be counted.
 #[derive(Clone, Copy, Default)]
 struct SampledRun {
+    /// The last wait; None before the first.
     previous: Option<Duration>,
     /// Sum of the waits.
     total: Duration,
@@ -171,7 +180,7 @@ struct SampledRuns<'a> {
 }
 
 impl SampledRuns<'_> {
-    /// Begins the sampled runs, none of which has waited yet.
+    /// Begins the sampled runs, none of which has waited yet, with a fixed seed: the same options show the same plan.
     fn new(delays: &Delays, time_limit: Option<Duration>) -> SampledRuns<'_> {
         // Runs without jitter are all equal.
         let runs = if delays.jitter == Jitter::None {
@@ -189,11 +198,16 @@ impl SampledRuns<'_> {
         }
     }
 
-    /// Draws the next wait of each run.
+    /// Draws the next wait of each run, and returns its row. Least and most come from the distribution, the mean from a
+    /// formula if there is one, the spread of totals from the draws.
     fn next_row(&mut self) -> WaitRow {
         let last = self.last;
-        // Upper end of the last wait, for decorrelated jitter.
-        let longest = (last.retry > 0).then_some(last.most);
+        // Decorrelated jitter multiplies the wait before, so the longest of one row gives the longest of the next.
+        let longest = if last.retry == 0 {
+            None
+        } else {
+            Some(last.most)
+        };
         let wait = self.delays.distribution(last.retry, longest);
         if last.retry == ROWS_OF_ALL_RUNS {
             self.runs.truncate(RUNS_OF_LONG_PLAN);
@@ -251,17 +265,18 @@ impl SampledRuns<'_> {
         self.time_limit.is_none_or(|limit| total < limit)
     }
 
-    /// Returns the number of retries before the limit on time.
+    /// Returns the number of retries that begin before the limit on time: all so far if there is none.
     fn retries_in_time(&self) -> Spread<u64> {
         if self.time_limit.is_none() {
-            return Spread::none(self.last.retry);
+            return Spread::same(self.last.retry);
         }
         spread(&self.runs, |run| run.retries_in_time)
     }
 }
 
 impl SampledRun {
-    /// Draws the next wait. No retry begins at `time_limit` or later.
+    /// Draws the next wait, adds it to the run's total, and counts the retry after it if it begins before `time_limit`
+    /// (None is no limit). A run goes on being drawn past the limit, as the totals of later rows include it.
     fn draw_next(
         &mut self,
         wait: Distribution,
@@ -275,12 +290,14 @@ impl SampledRun {
     }
 }
 
-/// Returns the limit, except on time, that forbids retry `retry` (0 is the first) or its row.
+/// Returns the limit, except on time, that forbids retry number `retry` (0 is the first), or only a row for it, as the
+/// plan is long enough; None if the row may follow.
 fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<RowsEnd> {
     let most_rows = match (limits.attempts, limits.latest_begin()) {
         (None, None) => ROWS_WHEN_UNLIMITED,
         _ => MOST_ROWS,
     };
+    // Before retry 0, one attempt has been made.
     if let Some(attempts) = limits.attempts
         && retry + 1 >= attempts
     {
@@ -292,12 +309,15 @@ fn end_before(retry: u64, delays: &Delays, limits: &Limits) -> Option<RowsEnd> {
             None => RowsEnd::Unlimited,
         });
     }
-    limits
-        .reaches_stop_at_delay(delays, retry)
-        .then_some(RowsEnd::Delay)
+    if limits.reaches_stop_at_delay(delays, retry) {
+        Some(RowsEnd::Delay)
+    } else {
+        None
+    }
 }
 
-/// Returns the spread of a value: of n sorted values, those at the places n / 20 and n - 1 - n / 20.
+/// Returns the 5th and the 95th percentile of a value of the runs: of n sorted values, those at the places n / 20 and
+/// n - 1 - n / 20. `runs` must not be empty.
 fn spread<T: Ord + Copy>(runs: &[SampledRun], value: impl Fn(&SampledRun) -> T) -> Spread<T> {
     let mut values: Vec<T> = runs.iter().map(value).collect();
     let low = runs.len() / 20;

@@ -1,4 +1,5 @@
-//! Describes a finished attempt, without judging it. No number could be both a code and a signal.
+//! Describes a finished attempt, without judging it. Exit codes and signals are separate variants, as a number such as
+//! 137 could mean either. The texts of `Display` are parts of messages.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use crate::policy::signal::Signal;
 use crate::text::exact;
 
+/// A finished attempt: how it ended, and what was seen meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
@@ -37,6 +39,7 @@ pub enum Survival {
     Unkillable,
 }
 
+/// Formats for the message that names the processes left: `PID 42 (rsync) does not die of KILL`.
 impl fmt::Display for Survivor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
@@ -59,7 +62,8 @@ impl Outcome {
         }
     }
 
-    /// Returns true if SIGPIPE (13) ended the command, or a program that a shell ran (128 + 13).
+    /// Returns true if SIGPIPE (13) ended the command, or a program that a shell ran: the shell then exits with 128 +
+    /// 13.
     pub fn ended_by_sigpipe(&self) -> bool {
         matches!(self.end, End::Signaled(Signal::PIPE) | End::Exited(141))
     }
@@ -80,28 +84,29 @@ impl Outcome {
 pub struct ForcedEnd {
     /// Length of `--timeout` or `--idle-timeout`, if one of them ended the attempt.
     pub limit: Option<Duration>,
-    /// The first signal was not enough.
+    /// The first signal was not enough, and backoff sent KILL (`--kill-after`).
     pub took_kill: bool,
 }
 
 /// Suffix for an attempt that did not end by the first signal.
 pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 
-/// The end of the attempt, with the limit on one attempt that ended it.
+/// The end of the attempt, with the option and length of the limit on one attempt that ended it. A message about the
+/// deadline names that itself.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A death by KILL names KILL itself.
+        // `killed by SIGKILL` says it already.
         let names_kill = self.forced_end.took_kill && matches!(self.end, End::TimedOut(_));
-        let and = if names_kill { NEEDED_KILL } else { "" };
+        let kill_note = if names_kill { NEEDED_KILL } else { "" };
         let limit = self.forced_end.limit.map(exact);
         match (&self.end, limit) {
             (End::TimedOut(TimeLimit::Timeout), Some(limit)) => {
-                write!(f, "timed out{and} (--timeout {limit})")
+                write!(f, "timed out{kill_note} (--timeout {limit})")
             }
             (End::TimedOut(TimeLimit::Idle), Some(limit)) => {
-                write!(f, "no output for {limit}{and} (--idle-timeout)")
+                write!(f, "no output for {limit}{kill_note} (--idle-timeout)")
             }
-            (end, _) => write!(f, "{end}{and}"),
+            (end, _) => write!(f, "{end}{kill_note}"),
         }
     }
 }
@@ -128,11 +133,13 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Returns the first text that matched the pattern with this index; None if nothing did.
     pub fn text(&self, pattern: usize) -> Option<&str> {
         self.matched.get(pattern)?.as_deref()
     }
 }
 
+/// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Exited(u8),
@@ -173,7 +180,8 @@ impl StartFailure {
     /// Message if no file is at the path that was given.
     pub const NO_FILE: &'static str = "No such file or directory";
 
-    /// Returns true if the name of the command may be a mistake. `not_found` also covers a missing interpreter.
+    /// Returns true if the name of the command may be a mistake, so that a message may guess which. `not_found` would
+    /// also cover a script whose interpreter is missing.
     pub(crate) fn is_about_name(&self) -> bool {
         [StartFailure::NOT_FOUND, StartFailure::NO_FILE].contains(&self.message.as_str())
     }
@@ -185,8 +193,8 @@ impl StartFailure {
 }
 
 impl End {
-    /// Returns the code that rules compare: a shell's code for a death by a signal, none for a timeout, which backoff
-    /// causes.
+    /// Returns the code that rules compare: a shell's code (128+N) for a death by a signal; None for a timeout, which
+    /// backoff causes, and for a command that has not ended.
     pub fn code(&self) -> Option<u8> {
         match self {
             End::Exited(code) => Some(*code),
@@ -204,12 +212,14 @@ impl End {
         }
     }
 
-    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout or no end.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout or no end, as
+    /// `timeout(1)` does.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }
 }
 
+/// Formats as messages show an end: `exit 7`, `killed by SIGTERM`.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -12,9 +12,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use regex_automata::meta::Regex;
-use regex_automata::util::captures::Captures;
 
-use super::times::{LAST_RESET, NUMBER, length, lengths, regex, until_date};
+use super::times::{Found, LAST_RESET, NUMBER, length, lengths, regex, until_date};
 
 /// Most limits of one attempt; further ones are ignored.
 const MOST_LIMITS: usize = 32;
@@ -57,6 +56,7 @@ pub(super) struct RateLimits {
     has_status_429: bool,
 }
 
+/// One limit of a server, as its fields describe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct RateLimit {
     /// The parts of the field's name that other limits do not have.
@@ -64,7 +64,7 @@ struct RateLimit {
     left: Left,
     /// Time until the limit is full again, of a date or an epoch.
     reset_at: Option<Duration>,
-    /// Time until the limit is full again, of a number of seconds, which needs no clock and so outranks a date.
+    /// Time until the limit is full again, of a number of seconds, which needs no clock and so outranks `reset_at`.
     reset_after: Option<Duration>,
 }
 
@@ -79,6 +79,7 @@ enum Left {
 }
 
 impl Left {
+    /// Returns what a field tells whose number is zero, or is not.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing
@@ -89,24 +90,32 @@ impl Left {
 }
 
 impl RateLimits {
-    /// Reads a line with its end, printed at `now`.
+    /// Reads a line with its end, printed at `now`, and remembers the limits that it tells about, and a status 429.
+    /// Most lines have neither, so one cheap search comes before all others.
     pub(super) fn read(&mut self, line: &[u8], now: SystemTime) {
-        if !HINT.iter().any(|hint| hint.is_match(line)) {
+        if !is_match(&HINT, line) {
             return;
         }
-        self.has_status_429 |= STATUS_429.iter().any(|status| status.is_match(line));
-        for found in FIELD.iter().flat_map(|field| field.captures_iter(line)) {
-            self.read_field(&found, line, now);
+        if is_match(&STATUS_429, line) {
+            self.has_status_429 = true;
         }
-        for found in LIST.iter().flat_map(|list| list.captures_iter(line)) {
-            let list = found
-                .get_group_by_name("list")
-                .map(|span| &line[span.range()]);
-            self.read_list(&String::from_utf8_lossy(list.unwrap_or_default()));
+        if let Some(field) = &*FIELD {
+            for captures in field.captures_iter(line) {
+                let captures = &captures;
+                self.read_field(&Found { line, captures }, now);
+            }
+        }
+        if let Some(list) = &*LIST {
+            for captures in list.captures_iter(line) {
+                if let Some(span) = captures.get_group_by_name("list") {
+                    self.read_list(&String::from_utf8_lossy(&line[span.range()]));
+                }
+            }
         }
     }
 
-    /// Returns the longest wait for a limit that is spent, if it is at most `longest`.
+    /// Returns the longest wait for a limit that is spent, of those that are at most `longest`; None if there is none.
+    /// A longer reset, such as that of a limit for a month, is not waited for.
     pub(super) fn wait(&self, longest: Duration) -> Option<Duration> {
         self.limits
             .iter()
@@ -116,6 +125,8 @@ impl RateLimits {
             .max()
     }
 
+    /// Returns true if nothing is left of the limit, or if no field tells, but a status 429 says that some limit is
+    /// spent.
     fn is_spent(&self, limit: &RateLimit) -> bool {
         match limit.left {
             Left::Nothing => true,
@@ -124,10 +135,11 @@ impl RateLimits {
         }
     }
 
-    /// Returns the limit of this name, which is added if it is new; None if there are too many.
+    /// Returns the limit of this name, which is added if it is new; None if there are too many, as the output of a
+    /// command must not fill the memory.
     fn limit_named(&mut self, name: String) -> Option<&mut RateLimit> {
-        if let Some(at) = self.limits.iter().position(|limit| limit.name == name) {
-            return self.limits.get_mut(at);
+        if let Some(index) = self.limits.iter().position(|limit| limit.name == name) {
+            return self.limits.get_mut(index);
         }
         if self.limits.len() == MOST_LIMITS {
             return None;
@@ -139,20 +151,23 @@ impl RateLimits {
         self.limits.last_mut()
     }
 
-    /// Reads one match of [`FIELD`] in a line.
-    fn read_field(&mut self, found: &Captures, line: &[u8], now: SystemTime) {
-        let text =
-            |group: &str| str::from_utf8(&line[found.get_group_by_name(group)?.range()]).ok();
-        let seconds = text("number").map(|number| length(&format!("{number}s")));
-        let parts = ["before", "middle", "behind"];
-        let name: String = parts.into_iter().filter_map(text).collect();
+    /// Reads one match of [`FIELD`]: how much of a limit is left, or when it is full again (its reset). Of several
+    /// resets of one limit, the longest counts; one that cannot be read or is too far ahead changes nothing.
+    fn read_field(&mut self, found: &Found<'_>, now: SystemTime) {
+        let seconds = found
+            .text("number")
+            .map(|number| length(&format!("{number}s")));
+        let mut name = String::new();
+        for part in ["before", "middle", "behind"] {
+            name += found.text(part).unwrap_or_default();
+        }
         let name = name.to_ascii_lowercase().replace('_', "-");
         // The reset of GitHub and Twitter, whose fields have no further part in their names, is always an epoch.
-        let is_epoch = name == "x-" && text("after").is_none();
+        let is_epoch = name == "x-" && !found.has("after");
         let Some(limit) = self.limit_named(name) else {
             return;
         };
-        if text("remaining").is_some() {
+        if found.has("remaining") {
             // The value of this field is a plain number, though it was read like one of seconds.
             if let Some(number) = seconds {
                 limit.left = limit.left.max(Left::nothing_if(number.is_zero()));
@@ -163,17 +178,18 @@ impl RateLimits {
             Some(seconds) if is_epoch || seconds > LAST_RESET => until_epoch(seconds, now),
             seconds => seconds,
         };
-        let of_date = text("date").and_then(|date| until_date(date, now));
-        let reset = text("lengths").map(length).or(of_date).or(of_number);
+        let of_date = found.text("date").and_then(|date| until_date(date, now));
+        let reset = found.text("lengths").map(length).or(of_date).or(of_number);
         let reset = reset.filter(|reset| *reset <= LAST_RESET);
-        if text("after").is_some() {
+        if found.has("after") {
             limit.reset_after = limit.reset_after.max(reset);
         } else {
             limit.reset_at = limit.reset_at.max(reset);
         }
     }
 
-    /// Reads `"burst";r=0;t=5, "daily";r=90;t=3600`, or `limit=10, remaining=0, reset=5`.
+    /// Reads the list of a `RateLimit` field: `"burst";r=0;t=5, "daily";r=90;t=3600`, or in the older form `limit=10,
+    /// remaining=0, reset=5`.
     fn read_list(&mut self, list: &str) {
         for item in list.split(',') {
             let mut parts = item.split(';');
@@ -181,19 +197,22 @@ impl RateLimits {
             // An item of the older form is a parameter by itself, of the only limit, which has no name.
             let is_older_form = first.contains('=');
             let name = if is_older_form { "" } else { first };
-            let parameters = parts.chain(is_older_form.then_some(first));
-            for parameter in parameters {
-                let Some((key, value)) = parameter.split_once('=') else {
-                    continue;
-                };
-                self.read_parameter(&format!("ratelimit {name}"), key, value);
+            let limit_name = format!("ratelimit {name}");
+            if is_older_form {
+                self.read_parameter(&limit_name, first);
+            }
+            for parameter in parts {
+                self.read_parameter(&limit_name, parameter);
             }
         }
     }
 
-    /// Reads one parameter of a limit: `r=0` or `remaining=0` is what is left, `t=30` or `reset=30` the seconds until
-    /// the limit is full again.
-    fn read_parameter(&mut self, name: &str, key: &str, value: &str) {
+    /// Reads one parameter of the limit with this name: `r=0` or `remaining=0` is what is left, `t=30` or `reset=30`
+    /// the seconds until the limit is full again. Any other parameter is ignored.
+    fn read_parameter(&mut self, name: &str, parameter: &str) {
+        let Some((key, value)) = parameter.split_once('=') else {
+            return;
+        };
         let digits = value.trim().split(|c: char| !c.is_ascii_digit()).next();
         let Ok(number) = digits.unwrap_or_default().parse::<u64>() else {
             return;
@@ -209,6 +228,14 @@ impl RateLimits {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns true if the expression, which a test builds, finds something in the line.
+fn is_match(expression: &Option<Regex>, line: &[u8]) -> bool {
+    match expression {
+        Some(expression) => expression.is_match(line),
+        None => false,
     }
 }
 

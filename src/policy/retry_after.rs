@@ -21,10 +21,9 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use regex_automata::meta::Regex;
-use regex_automata::util::captures::Captures;
 
 use super::rate_limit::RateLimits;
-use super::times::{GAP, NUMBER, length, lengths, regex, unit_names, until_date};
+use super::times::{Found, GAP, NUMBER, length, lengths, regex, unit_names, until_date};
 
 /// Words of a request to wait, then its value: a date, lengths with units, or a number. The less obvious groups:
 ///
@@ -61,78 +60,69 @@ pub struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads a clean line with its end, or a part of a long one, printed at `now`. A number or unit counts only if a byte
-    /// follows: at the end of a part, the rest of it may be missing.
+    /// Reads a clean line with its end, or a part of a long one, printed at `now`, and remembers the longest wait. A
+    /// number or unit counts only if a byte follows: at the end of a part, the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
-        if let Some(request) = &*REQUEST {
-            for found in request.captures_iter(line) {
-                let request = WaitRequest {
+        if let Some(expression) = &*REQUEST {
+            for captures in expression.captures_iter(line) {
+                let request = WaitRequest(Found {
                     line,
-                    found: &found,
-                };
+                    captures: &captures,
+                });
                 self.asked = self.asked.max(request.wait(now));
             }
         }
         self.limits.read(line, now);
     }
 
-    /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait for
-    /// a limit that is spent, if it is at most `longest`.
+    /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait
+    /// for a limit that is spent, if it is at most `longest`: servers send the fields of limits with every answer, so a
+    /// longer reset is no request, and must not end the run. None if there is neither.
     pub fn wait(&self, longest: Duration) -> Option<Duration> {
         self.asked.or_else(|| self.limits.wait(longest))
     }
 }
 
 /// One match of [`REQUEST`].
-struct WaitRequest<'a> {
-    line: &'a [u8],
-    found: &'a Captures,
-}
+struct WaitRequest<'a>(Found<'a>);
 
 impl WaitRequest<'_> {
-    /// Returns the wait that the request asks for, if it is one.
+    /// Returns the wait that the matched words ask for, at `now` if they name a date. None if they ask for none after
+    /// all.
     fn wait(&self, now: SystemTime) -> Option<Duration> {
+        let WaitRequest(found) = self;
         // A program's message about its own retries.
-        if self.has("own") {
+        if found.has("own") {
             return None;
         }
-        if let Some(date) = self.text("http_date").or(self.text("date"))
+        if let Some(date) = found.text("http_date").or(found.text("date"))
             && let Some(wait) = until_date(date, now)
         {
             return Some(wait);
         }
         // `try again at` takes only a date.
-        if self.has("lengths") && !self.has("clock") {
-            return self.text("lengths").map(length);
+        if found.has("lengths") && !found.has("clock") {
+            return found.text("lengths").map(length);
         }
-        if self.has("field") {
-            let unit = self.text("unit").unwrap_or(self.default_unit());
+        if found.has("field") {
+            let unit = found.text("unit").unwrap_or(self.default_unit());
             return self.number_in(unit);
         }
         // `retry after 3 attempts` is not a wait.
-        if self.has("prose") && self.has("alone") {
+        if found.has("prose") && found.has("alone") {
             return self.number_in("s");
         }
         None
     }
 
+    /// Returns the unit of a field whose name has none: Amazon's field is in milliseconds.
     fn default_unit(&self) -> &'static str {
-        if self.has("amazon") { "ms" } else { "s" }
+        if self.0.has("amazon") { "ms" } else { "s" }
     }
 
     fn number_in(&self, unit: &str) -> Option<Duration> {
-        let number = self.text("number")?;
+        let number = self.0.text("number")?;
         Some(length(&format!("{number}{unit}")))
-    }
-
-    fn has(&self, group: &str) -> bool {
-        self.found.get_group_by_name(group).is_some()
-    }
-
-    /// Returns the text of a group, if it matched and is UTF-8.
-    fn text(&self, group: &str) -> Option<&str> {
-        let span = self.found.get_group_by_name(group)?;
-        str::from_utf8(&self.line[span.range()]).ok()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Decides whether a run stops or retries, and after which wait. Only verdicts change the state of a run.
+//! Decides whether a run stops or retries, and after which wait. The engine calls [`Session::begin`] before each
+//! attempt and [`Session::next`] after it; the session keeps what these decisions need to know about earlier attempts.
 
 mod limits;
 
@@ -6,11 +7,10 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::budget::Counts;
 use super::classifier::{Verdict, Why};
 use super::delay::Delays;
 use super::outcome::Outcome;
-pub use limits::{Limits, Until};
+pub use limits::{GiveUp, LatestBegin, Limits, Until};
 
 /// The next step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns the reason for giving up, if the run gave up.
+    /// Returns the reason for giving up, if the run gave up; None if it reached its goal, or ended after a success with
+    /// `--until never`.
     pub fn gave_up(self) -> Option<GiveUp> {
         match self {
             Stop::GaveUp(why) => Some(why),
@@ -46,33 +47,7 @@ impl Stop {
     }
 }
 
-/// Reason to end a run that has not reached its goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GiveUp {
-    /// The failure is permanent.
-    Permanent,
-    /// `--attempts` are exhausted.
-    Attempts,
-    /// `--deadline` has passed, or would before the next attempt.
-    Deadline,
-    /// `--stop-after` has passed, or would before the next attempt.
-    StopAfter,
-    /// The next wait would reach `--stop-at-delay`.
-    Delay,
-    /// The output asked for a longer wait than `--retry-after` allows.
-    RetryAfterTooLong,
-    /// The shared budget is exhausted, with its counts.
-    Budget(Counts),
-    /// `--store-down deny`, and the store of the budget did not answer.
-    StoreDown,
-    /// The command may have taken effect, and must not run twice (`--idempotent no`).
-    NotIdempotent,
-    /// `--nested once`.
-    Nested,
-    /// The command read more standard input than can be replayed.
-    Stdin,
-}
-
+/// What a run remembers of its attempts: their number, the growth of the waits, and successes in a row.
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
@@ -83,7 +58,7 @@ pub struct Session<'p> {
     pub total: u64,
     /// Number of retries decided so far, including those before a reset.
     pub retries: u64,
-    /// The output asked for the last wait and lengthened the wait.
+    /// The output of the command asked for a longer last wait than the one drawn, and got it.
     pub is_wait_asked: bool,
     /// Step of the growth for the next wait, from 0 on.
     growth_step: u64,
@@ -96,6 +71,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
+    /// Returns the session of a run that has made no attempt yet.
     pub fn new(limits: &'p Limits, delays: &'p Delays) -> Session<'p> {
         Session {
             limits,
@@ -112,14 +88,15 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Counts an attempt that begins.
+    /// Counts an attempt that begins. If `--reset-after` has made a restart due, the attempt is number 2.
     pub fn begin(&mut self) {
         self.attempt = self.next_attempt();
         self.total += 1;
         self.restart_is_due = false;
     }
 
-    /// Returns the number of the next attempt: 2 if a restart is due, as the last attempt then counts as the first.
+    /// Returns the number of the next attempt: 2 if a restart is due (`--reset-after`), as the last attempt then counts
+    /// as the first.
     pub fn next_attempt(&self) -> u64 {
         if self.restart_is_due {
             2
@@ -128,7 +105,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Decides the step after an attempt. `elapsed` is the time since the run began.
+    /// Decides the step after an attempt, by the goal (`--until`) and the limits of the run. `elapsed` is the time
+    /// since the run began. Remembers a failure, as a later success is then a flaky one, and counts a retry that it
+    /// allows.
     pub fn next(
         &mut self,
         outcome: &Outcome,
@@ -155,7 +134,8 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output has no
-    /// reader, or whose predicate failed says nothing about the command, so it is treated as with `--until success`.
+    /// reader, or whose predicate failed says nothing about the command, so it is treated as with `--until success`:
+    /// a typo in a name must neither count as the failure that was looked for nor be repeated for ever.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let is_unknown = match verdict.reason() {
             Some(reason) => matches!(
@@ -180,7 +160,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it.
+    /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it
+    /// (`--consecutive`). The wait before that is the base delay, as growth and jitter only help a service that fails.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
@@ -202,7 +183,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the wait before another attempt, or the reason why none follows.
+    /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
+    /// successes; counts the retry and lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -215,6 +197,7 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.note_restart(outcome, verdict);
+        // Waits grow with failures in a row, and a success that is to be repeated ends the row.
         if self.restart_is_due || self.is_expected_success(verdict) {
             self.restart_growth();
         }
@@ -238,10 +221,16 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.is_wait_asked = wait > drawn;
+        self.count_retry(drawn);
+        Ok(wait)
+    }
+
+    /// Counts a retry, and lets the next wait grow. The part of a wait that the output asked for is left out:
+    /// decorrelated jitter would multiply it further.
+    fn count_retry(&mut self, drawn: Duration) {
         self.retries += 1;
         self.growth_step += 1;
         self.previous_delay = Some(drawn);
-        Ok(wait)
     }
 
     fn draw(&self, rng: &mut dyn Rng) -> Duration {
@@ -257,8 +246,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Notes that the count restarts if the attempt was long enough for `--reset-after`: the next one is the second. With
-    /// `--until failure`, long successes are expected, and the attempt limit applies to them.
+    /// Notes whether the count of attempts restarts, which takes effect when the next attempt begins: it does after an
+    /// attempt that ran for `--reset-after`, as the command then counts as recovered. With `--until failure`, long
+    /// successes are expected, and the attempt limit applies to them.
     fn note_restart(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let is_long = match self.limits.reset_after {
             Some(healthy) => outcome.ran >= healthy,
@@ -279,8 +269,8 @@ impl<'p> Session<'p> {
         self.previous_delay = None;
     }
 
-    /// Returns the reason in this attempt that forbids another one, if any. Limits that would forbid the next attempt
-    /// are checked later.
+    /// Returns the reason in this attempt that forbids another one; None if another one may follow. Limits on number
+    /// and time of attempts are checked later, as they depend on the next attempt.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
         // A success does not count: the user asks to repeat it (`--until`).
         let failure_may_have_taken_effect = verdict
@@ -302,8 +292,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the cool-off: the time for which later runs must not start after this one has given up. It is the wait
-    /// of one more retry, and grows by a step for each of the `failed_runs` before this one.
+    /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
+    /// one has given up. It is the wait of one more retry, and grows by a step for each of the `failed_runs` that gave
+    /// up in a row before this one, so that a job that is started again and again backs off, too.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
             self.draw(rng)
@@ -315,7 +306,9 @@ impl<'p> Session<'p> {
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. The
+    /// asked wait gets a random part, so that clients with the same answer do not return together, unless
+    /// `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {
@@ -335,7 +328,8 @@ impl<'p> Session<'p> {
             .is_some_and(|attempts| self.next_attempt() > attempts)
     }
 
-    /// Returns the limit on time that forbids an attempt after this wait, if one does.
+    /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
+    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);
@@ -344,33 +338,6 @@ impl<'p> Session<'p> {
         } else {
             None
         }
-    }
-}
-
-/// A limit on the time at which an attempt may begin.
-#[derive(Debug, Clone, Copy)]
-pub struct LatestBegin {
-    /// Time since the run began at which no attempt may begin any more.
-    pub limit: Duration,
-    /// Reason to give up then.
-    pub why: GiveUp,
-}
-
-impl Limits {
-    /// Returns the earlier one of `--deadline` and `--stop-after`, which both limit the begin of an attempt.
-    pub fn latest_begin(&self) -> Option<LatestBegin> {
-        let deadline = self.deadline.map(|limit| LatestBegin {
-            limit,
-            why: GiveUp::Deadline,
-        });
-        let stop_after = self.stop_after.map(|limit| LatestBegin {
-            limit,
-            why: GiveUp::StopAfter,
-        });
-        deadline
-            .into_iter()
-            .chain(stop_after)
-            .min_by_key(|latest| latest.limit)
     }
 }
 

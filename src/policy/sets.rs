@@ -1,4 +1,4 @@
-//! Sets of exit codes.
+//! Sets of exit codes, which options such as `--retry-exit` name and rules look up.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -49,13 +49,14 @@ impl CodeSet {
         self.timeout
     }
 
-    /// Only a timeout has no code.
+    /// Returns true if the end's code is in the set. An end without a code, which is as good as always a timeout, is in
+    /// it if the list names `timeout`.
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }
 }
 
-/// A list that the parser accepts: `1,2,100-110,timeout`.
+/// Formats as a list that the parser accepts: `1,2,100-110,timeout`. Three codes in a row or more are a range.
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();

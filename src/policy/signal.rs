@@ -25,7 +25,7 @@ well_known! {
 }
 
 impl Signal {
-    /// Returns a signal by number, 1 to the platform's highest (64 on Linux).
+    /// Returns a signal by number, 1 to the platform's highest (64 on Linux); None for any other number.
     pub fn from_number(number: i32) -> Option<Signal> {
         (1..=highest())
             .contains(&number)
@@ -56,7 +56,9 @@ fn real_time() -> Option<RangeInclusive<i32>> {
     real_time_of(std::env::consts::OS)
 }
 
-/// On Linux RTMIN is the number that bash and `kill(1)` use with glibc, whichever C library this program has.
+/// Returns the numbers of the real-time signals on a system (a value of `std::env::consts::OS`). On Linux RTMIN is the
+/// number that bash and `kill(1)` use with glibc, whichever C library this program has: a user who types `RTMIN+1`
+/// means theirs, and musl would begin one number later.
 fn real_time_of(system: &str) -> Option<RangeInclusive<i32>> {
     match system {
         "linux" | "android" => Some(34..=64),
@@ -65,10 +67,12 @@ fn real_time_of(system: &str) -> Option<RangeInclusive<i32>> {
     }
 }
 
+/// Returns the highest signal number: 31 on systems with classic signals only.
 fn highest() -> i32 {
     real_time().map_or(31, |range| *range.end())
 }
 
+/// Formats as `SIGTERM`, `SIGRTMIN+3`, or `signal 32` for a number without a name.
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.number();
@@ -88,7 +92,8 @@ impl fmt::Display for Signal {
 impl FromStr for Signal {
     type Err = ();
 
-    /// Parses `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1` or `RTMAX-2`.
+    /// Parses `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1` or `RTMAX-2`. The error says nothing, as the option
+    /// that takes the signal words the message.
     fn from_str(text: &str) -> Result<Signal, ()> {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             return text.parse().ok().and_then(Signal::from_number).ok_or(());
@@ -111,7 +116,8 @@ impl FromStr for Signal {
     }
 }
 
-/// Reads `RTMIN`, `RTMIN+N`, `RTMAX` and `RTMAX-N`, within the platform's range.
+/// Reads `RTMIN`, `RTMIN+N`, `RTMAX` and `RTMAX-N`; None for any other name, and for a number out of the platform's
+/// range.
 fn real_time_by_name(name: &str) -> Option<Signal> {
     let range = real_time()?;
     let number = if let Some(offset) = name.strip_prefix("RTMIN") {
@@ -126,7 +132,7 @@ fn real_time_by_name(name: &str) -> Option<Signal> {
     Signal::from_number(number)
 }
 
-/// Reads `+N` or `-N`; an empty text is 0.
+/// Reads `+N` or `-N`; an empty text is 0, anything else None.
 fn signed(offset: &str) -> Option<i32> {
     match offset.as_bytes() {
         [] => Some(0),

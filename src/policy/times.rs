@@ -1,9 +1,11 @@
-//! Lengths of time and dates as programs print them.
+//! Lengths of time and dates as programs print them, for the readers of waits that a command's output asks for
+//! (`retry_after`, `rate_limit`).
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use regex_automata::meta::Regex;
+use regex_automata::util::captures::Captures;
 use regex_automata::util::syntax;
 
 /// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may
@@ -47,14 +49,35 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!("({NUMBER}){GAP}(?:{units})"))
 });
 
-/// Builds an expression over bytes that ignores case and blanks in its text.
+/// Builds an expression over bytes that ignores case and blanks in its text. None if the text is no expression, which
+/// tests exclude: a panic in a rare line of output would be worse than a wait that is not seen.
 pub(super) fn regex(text: &str) -> Option<Regex> {
     let syntax = syntax::Config::new().unicode(false).utf8(false);
     let syntax = syntax.case_insensitive(true).ignore_whitespace(true);
     Regex::builder().syntax(syntax).build(text).ok()
 }
 
-/// Returns the time until a date: zero if it has passed, None if it is no date.
+/// A match of an expression in a line of output.
+pub(super) struct Found<'a> {
+    pub(super) line: &'a [u8],
+    pub(super) captures: &'a Captures,
+}
+
+impl<'a> Found<'a> {
+    /// Returns true if the group of this name matched.
+    pub(super) fn has(&self, group: &str) -> bool {
+        self.captures.get_group_by_name(group).is_some()
+    }
+
+    /// Returns the text of a group, if it matched and is UTF-8.
+    pub(super) fn text(&self, group: &str) -> Option<&'a str> {
+        let span = self.captures.get_group_by_name(group)?;
+        str::from_utf8(&self.line[span.range()]).ok()
+    }
+}
+
+/// Returns the time until a date: zero if it has passed, None if it is no date. The date is an HTTP date or RFC 3339,
+/// with any of the zones of [`without_zone`].
 pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
     let ZonedDate { local, zone } = without_zone(date);
     let http_date = httpdate::parse_http_date(&format!("{local} GMT"));
@@ -85,6 +108,7 @@ struct ZonedDate<'d> {
 }
 
 impl ZonedDate<'_> {
+    /// Returns a date whose zone is UTC, so that its distance is zero.
     fn utc(local: &str) -> ZonedDate<'_> {
         ZonedDate {
             local,
@@ -93,7 +117,8 @@ impl ZonedDate<'_> {
     }
 }
 
-/// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC.
+/// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC. The parsers
+/// of dates know no zone but UTC, so the caller adds the distance.
 fn without_zone(date: &str) -> ZonedDate<'_> {
     for name in ["GMT", "UTC", "Z", "gmt", "utc", "z"] {
         if let Some(local) = date.strip_suffix(name) {
@@ -133,6 +158,7 @@ pub(super) fn length(text: &str) -> Duration {
     for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
         // Group 1 is the number, 2 the first unit.
         let number = found.get_group(1).map_or("0", |span| &text[span.range()]);
+        // A match always has a unit; without one, the sum would end here.
         let unit = (0..UNITS.len())
             .find(|index| found.get_group(index + 2).is_some())
             .map_or(last_unit, |index| UNITS[index].1);
@@ -148,7 +174,8 @@ pub(super) fn length(text: &str) -> Duration {
     }
 }
 
-/// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds.
+/// Returns a number of units (`12`, `1.5`, `.5`) in nanoseconds. `unit` is the unit's own nanoseconds. Digits after the
+/// ninth decimal are dropped.
 fn nanos(number: &str, unit: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     // `.5` has no whole digits.

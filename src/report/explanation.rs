@@ -11,9 +11,10 @@ use crate::run::event::JudgedAttempt;
 use crate::text::{length, printable};
 
 impl Sentences<'_> {
-    /// Adds the reason for the end to `how` in brackets, and advice after it.
+    /// Returns `how` with the reason for the end in brackets, and advice after it: `exit 7 (attempt limit reached);
+    /// raise --attempts to allow more`. `attempt` is the last one.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        // The deadline ended the predicate, even if `--stop-after` has passed, too.
+        // Only the deadline ends a predicate that runs, even if `--stop-after` has passed, too.
         let why = match attempt.verdict.why() {
             Some(Why::PredicateFailed { .. }) if why == GiveUp::StopAfter => GiveUp::Deadline,
             _ => why,
@@ -22,12 +23,13 @@ impl Sentences<'_> {
         with_detail(how, &self.reason(why, attempt)) + &advice
     }
 
-    /// Names the option that allows more, or returns nothing if none would help.
+    /// Returns advice that names the option that allows more, or nothing if none would help.
     fn advice(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let outcome = &attempt.outcome;
         let is_useless = match why {
             // The attempt may hang, so more time may not help.
             GiveUp::Deadline => outcome.ended_by_deadline(),
+            // The system failed to keep the input, and not `--stdin-limit`.
             GiveUp::Stdin => outcome.seen.input_error.is_some(),
             // A single attempt was asked for.
             GiveUp::Attempts => self.plan.limits.attempts == Some(1),
@@ -55,7 +57,7 @@ impl Sentences<'_> {
         reason.is_some_and(|reason| reason.is_typed)
     }
 
-    /// Returns the reason for the end.
+    /// Returns the reason for the end, with the option that set it: `the next wait would reach --stop-at-delay 5m`.
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
         let limit = typed_limit(&self.plan.limits, why);
@@ -89,7 +91,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if `--attempts` ended the run.
+    /// Returns the reason if `--attempts` ended the run. After a success, only `--consecutive` can have asked for more.
     fn too_many_attempts(&self, verdict: &Verdict) -> &'static str {
         if *verdict == Verdict::Success && self.plan.limits.until == Until::Success {
             "too few successes in a row"
@@ -98,7 +100,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if the budget allowed no retry.
+    /// Returns the reason if the budget allowed no retry. `counts` are those of the budget's window.
     fn budget_exhausted(&self, counts: Counts) -> String {
         let Counts { attempts, retries } = counts;
         let window = match &self.plan.budget {
@@ -109,7 +111,8 @@ impl Sentences<'_> {
         format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
     }
 
-    /// Returns the statement that a retry could do harm, with the reason.
+    /// Returns the statement that a retry could do harm, with the reason: what the user or the words of the command
+    /// say.
     fn not_idempotent(&self) -> String {
         let why = match &self.plan.not_idempotent {
             Some(reason) => printable(&reason.why),
@@ -118,7 +121,8 @@ impl Sentences<'_> {
         format!("it may have taken effect, and is not idempotent: {why}")
     }
 
-    /// Returns the reason why the failure is permanent.
+    /// Returns the reason why the failure is permanent: the rule or cause that the verdict names; nothing for a
+    /// success.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
             return String::new();
@@ -129,7 +133,7 @@ impl Sentences<'_> {
             Why::ReaderGone if outcome.seen.reader_gone => {
                 return "the reader of its output is gone".to_owned();
             }
-            // SIGPIPE of another pipe or socket, or a failed start.
+            // SIGPIPE of another pipe or socket, or a failed start, which the user may know better.
             Why::ReaderGone | Why::CannotStart => {
                 return "permanent unless --retry-exit lists it".to_owned();
             }
@@ -152,7 +156,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns `--for NAME` if all retry rules are of this preset.
+    /// Returns `--for NAME` if all retry rules are of this preset; None if there are others, which no sentence about
+    /// the preset would explain, or no rules.
     fn only_preset(&self) -> Option<&str> {
         let mut names = self.retry_rules().map(|rule| &*rule.name);
         let first = names.next().filter(|name| name.starts_with("--for"))?;
@@ -164,8 +169,8 @@ impl Sentences<'_> {
         rules.filter(|rule| rule.kind == RuleKind::Retry)
     }
 
-    /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option that
-    /// adds a rule.
+    /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option
+    /// that adds a rule (`-e` for a code, `-r` for a text). Nothing after any other failure.
     fn rule_to_add(&self, attempt: &JudgedAttempt) -> String {
         let (Some(Why::NoRuleMatched), Some(preset)) = (attempt.verdict.why(), self.only_preset())
         else {
@@ -173,11 +178,13 @@ impl Sentences<'_> {
         };
         let preset = preset.trim_start_matches("--for ");
         let end = &attempt.outcome.end;
+        // Empty if there is no code to add: 0, or a timeout.
         let new_code = match end {
             End::Exited(code) if *code != 0 => code.to_string(),
             End::Signaled(signal) => signal.to_string(),
             _ => String::new(),
         };
+        // A rule has the code already, so its text is missing.
         let is_listed = self
             .retry_rules()
             .any(|rule| rule.codes.is_none_or(|codes| codes.contains_end(end)));

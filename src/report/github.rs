@@ -2,11 +2,12 @@
 //! GitHub Actions"; a command is a line that begins with `::`, with `%`, CR and LF escaped, or, in the older form,
 //! anything from `##[` on.
 
-use super::text::Level;
+use super::verbosity::Level;
 use crate::run::event::Event;
 use crate::text::without_runner_commands;
 
-/// Returns a sentence as an annotation of this level.
+/// Returns a sentence as an annotation of this level, which the runner shows beside the job; a plain one stays a line
+/// of the log.
 pub(super) fn annotation(level: Level, sentence: &str) -> String {
     let command = match level {
         Level::Plain => return format!("backoff: {}\n", without_runner_commands(sentence)),
@@ -17,7 +18,7 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
     format!("::{command} title=backoff::{}\n", escaped(sentence))
 }
 
-/// Output that precedes the end of a group, and may lack its last line feed.
+/// Whose output precedes the end of a group. It may lack its last line feed, which decides where the next line begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastOutput {
     /// The command's, which backoff has seen.
@@ -26,7 +27,8 @@ pub(super) enum LastOutput {
     Unseen,
 }
 
-/// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so.
+/// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so, and notes
+/// in `is_open` whether a group is open, as only an open one may be ended. Without a `title` no group begins.
 pub(super) fn group(
     event: &Event<'_>,
     title: Option<String>,
@@ -53,7 +55,7 @@ pub(super) fn group(
     }
 }
 
-/// Escapes a text for a command of the runner, which is one line.
+/// Escapes a text for a command of the runner, which is one line: the runner turns the codes back into the characters.
 fn escaped(text: &str) -> String {
     without_runner_commands(text)
         .replace('%', "%25")

@@ -22,7 +22,7 @@ impl Serialize for Object {
     }
 }
 
-/// Returns the value as one line of JSON, with its line feed.
+/// Returns the value as one line of JSON, with its line feed. The values of this program cannot fail to be written.
 pub(crate) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     // Maps have strings as keys, and a `Vec` takes every byte.
@@ -43,6 +43,8 @@ pub(super) fn seconds(length: Duration) -> f64 {
 struct Harmless;
 
 impl Formatter for Harmless {
+    /// Writes a part of a string. The serializer has escaped quotes, backslashes and control characters of ASCII
+    /// itself, and passes the rest here.
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
@@ -55,7 +57,7 @@ impl Formatter for Harmless {
             if is_printable(c) && !begins_command {
                 write!(writer, "{c}")?;
             } else {
-                // JSON escapes UTF-16.
+                // An escape is a unit of UTF-16, so some characters need two.
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     write!(writer, "\\u{unit:04x}")?;
                 }

@@ -1,4 +1,5 @@
-//! Lines for programs, each a JSON object. `docs/log.schema.json` is the schema.
+//! Lines for programs, each a JSON object (`--log-format json`). `docs/log.schema.json` is the schema, so names and
+//! words here are part of the interface.
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,7 @@ use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
 use crate::text::{length, printable, timestamp};
 
+/// The log as JSON lines, some of which wait for the decision whether the run has a log at all.
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
     /// Lines that are printed only if the run becomes eventful.
@@ -23,37 +25,23 @@ pub(super) struct JsonLog {
 }
 
 impl JsonLog {
-    /// Returns the lines about an event. A run that succeeds at once or is skipped has no lines, unless verbose; any
-    /// other run has a complete log.
+    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds at once or is
+    /// skipped has no lines, unless verbose; any other run has a complete log. So lines are held back until an event
+    /// decides that, and are then returned before its own.
     pub(super) fn lines(
         &mut self,
-        text: &Sentences<'_>,
+        sentences: &Sentences<'_>,
         moment: &Moment,
         event: &Event<'_>,
     ) -> Option<String> {
-        let plan = text.plan;
-        let record = record(text, event)?;
-        let mut fields = vec![
-            ("ts", timestamp(moment.time_of_day).into()),
-            ("run_id", text.identity.run_id.clone().into()),
-            ("command", words::command_name(plan).into()),
-            ("label", plan.output.label.clone().into()),
-            ("event", record.name.into()),
-            ("attempt", moment.attempt.into()),
-        ];
-        fields.extend(record.fields);
-        if result(event).is_some() {
-            let elapsed = seconds(moment.elapsed);
-            fields.extend([
-                ("attempts", moment.total.into()),
-                ("elapsed_s", elapsed.into()),
-            ]);
-        }
-        let line = json::line(&Object(fields));
-        let verbosity = plan.output.verbosity;
+        let line = line(sentences, moment, event)?;
+        let verbosity = sentences.plan.output.verbosity;
         if verbosity < 0 {
             // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
-            return (text.least_verbosity(moment, event) <= verbosity).then_some(line);
+            if sentences.least_verbosity(moment, event) > verbosity {
+                return None;
+            }
+            return Some(line);
         }
         self.is_eventful |= match event {
             Event::Stopped { stop, .. } => *stop != Stop::Succeeded { flaky: false },
@@ -65,6 +53,29 @@ impl JsonLog {
         }
         Some(std::mem::take(&mut self.held) + &line)
     }
+}
+
+/// Returns the line about an event, or None if the log leaves the event out. The line of the last event has the totals
+/// of the run.
+fn line(sentences: &Sentences<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
+    let record = record(sentences, event)?;
+    let mut fields = vec![
+        ("ts", timestamp(moment.time_of_day).into()),
+        ("run_id", sentences.identity.run_id.clone().into()),
+        ("command", words::command_name(sentences.plan).into()),
+        ("label", sentences.plan.output.label.clone().into()),
+        ("event", record.name.into()),
+        ("attempt", moment.attempt.into()),
+    ];
+    fields.extend(record.fields);
+    if result(event).is_some() {
+        let elapsed = seconds(moment.elapsed);
+        fields.extend([
+            ("attempts", moment.total.into()),
+            ("elapsed_s", elapsed.into()),
+        ]);
+    }
+    Some(json::line(&Object(fields)))
 }
 
 /// The part of a line that is the event's own.
@@ -83,11 +94,13 @@ impl Record {
     }
 }
 
-/// Returns the record of an event, or None if the log leaves the event out.
-fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
+/// Returns the record of an event, or None if the log leaves the event out: one that only people need, such as a
+/// remark, or that the next event tells, too.
+fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),
-        Event::Ended { outcome, verdict } => return ended(text.plan, outcome, (*verdict)?),
+        // Without a verdict, a signal ended the run, and `interrupted` is the line about it.
+        Event::Ended { outcome, verdict } => return ended(sentences.plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
             asked,
@@ -107,17 +120,17 @@ fn record(text: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
         Event::Warning(text) => Record::warning(printable(text)),
         Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
         Event::CoolingOff(wait) => Record::warning(format!("cooling off for {}", length(*wait))),
-        // `record` does not know this run's own limit, and so no number of calls.
+        // None leaves out the number of calls, which only people need.
         Event::Nested(nesting) => Record::warning(text::nested_warning(nesting, None)),
         Event::Skipped(left) => Record::new("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted { signal, .. } => {
             Record::new("interrupted", vec![("signal", signal.number().into())])
         }
-        event => return end_of_run(text.plan, event),
+        event => return end_of_run(sentences.plan, event),
     })
 }
 
-/// Returns the record of an attempt's end.
+/// Returns the record of an attempt's end; None for a success that another line reports, or that has none.
 fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     let name = match verdict {
         // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
@@ -143,12 +156,12 @@ fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     Some(Record::new("gave_up", fields))
 }
 
-/// Returns the result of the run, if the event ends it. A fault of backoff has no result here: the log has a warning
-/// instead, and the report says "failed".
+/// Returns the result of the run in one word, or None if the event does not end it. A fault of backoff has no result
+/// here: the log has a warning instead, and the report says "failed".
 pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {
-            // `Ended`: a success was the last end with `--until never`.
+            // With `--until never` the run ended by a limit, but after a success.
             Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
@@ -160,10 +173,11 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the fields of an attempt, for the log and the report.
+/// Returns the fields of an attempt, for the log and the report. `verdict` is None if a signal ended the run before the
+/// attempt was judged. Absent values are null, so that the object has the same fields always, except `survivors`.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
-    // A signal has the code 128+N, too.
+    // `code` would be 128+N after a signal, which the field `signal` already tells.
     let code = if signal.is_some() {
         None
     } else {
@@ -188,7 +202,8 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
     fields
 }
 
-/// Returns how the attempt failed. Not escaped, as JSON escapes it.
+/// Returns how the attempt failed, and how a predicate or hook that decided failed; None for a success. Not escaped, as
+/// JSON escapes it.
 fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let why = verdict.why()?;
     let failure = words::how_it_failed(outcome, verdict, str::to_owned);
@@ -203,12 +218,12 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "success",
         Verdict::Transient(_) => "transient",
-        // `--until failure` ends the run without asking `--retry-if`.
+        // `Ask` is left only with `--until failure`, which ends the run without asking `--retry-if`.
         Verdict::Permanent(_) | Verdict::Ask(_) => "permanent",
     }
 }
 
-/// Describes a process of the attempt that could not be ended.
+/// Returns an object about a process of the attempt that could not be ended.
 fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     let why = match why {
         Survival::Protected => "not_permitted",
@@ -217,7 +232,8 @@ fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     json!({ "pid": pid, "program": program, "why": why })
 }
 
-/// Returns the wait that the output of the last attempt asked for.
+/// Returns the wait that the output of the last attempt asked for, in seconds; None if it asked for none, or there was
+/// no attempt.
 fn last_asked(event: &Event<'_>) -> Option<f64> {
     match event {
         Event::Stopped { attempt, .. } => asked_seconds(&attempt.outcome),
@@ -230,7 +246,8 @@ fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }
 
-/// Returns the reason for giving up in one word, if the run gave up.
+/// Returns the reason for giving up in one word; None if the event is not the end of a run that gave up. Reasons that a
+/// program would treat alike share a word; the field `rule` tells them apart.
 pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
     let why = match event {
         Event::Stopped { stop, .. } => stop.gave_up()?,

@@ -1,4 +1,5 @@
-//! All output of backoff about a run. Does not affect the run.
+//! All output of backoff about a run, made of the events that the loop reports. Pure functions of plan and events: the
+//! `Host` writes the lines, and nothing here affects the run.
 
 mod explanation;
 mod github;
@@ -10,4 +11,5 @@ pub(crate) mod report_file;
 pub(crate) mod reporter;
 mod rule;
 mod text;
+mod verbosity;
 mod words;

@@ -34,16 +34,21 @@ const ASCII: Ink = Ink {
     mean: '|',
 };
 
-/// Returns the text of `--plan=plot`, `columns` wide: a bar for each wait, between the lines that `--plan` has, too.
+/// Returns the text of `--plan=plot`: a bar for each wait, between the lines that `--plan` has, too. `columns` is the
+/// width of the terminal; None, without a terminal, is 80. Bars are of block characters if the locale `is_utf8`.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
-    // Some terminals begin a new line after the last column.
-    let room = columns.map_or(80, usize::from).saturating_sub(1);
+    // Some terminals begin a new line after the last column, so that one stays empty.
+    let line_width = columns.map_or(80, usize::from).saturating_sub(1);
     let ink = if is_utf8 { BLOCKS } else { ASCII };
-    let Waits { first, rows, end } = waits(plan);
-    let mut text = first;
+    let Waits {
+        line_on_start,
+        rows,
+        end,
+    } = waits(plan);
+    let mut text = line_on_start;
     if let Some(longest) = rows.iter().map(|row| row.most).max() {
-        text += &heading(ink, room);
-        let labels = labels(&rows, room);
+        text += &heading(ink, line_width);
+        let labels = labels(&rows, line_width);
         for (row, label) in rows.iter().zip(&labels.texts) {
             let bar = bar(ink, row, longest, labels.width_of_bars);
             text += &format!("{:>5}  {bar}{label}\n", row.retry);
@@ -52,12 +57,13 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     text + &reason_for_end(plan, end)
 }
 
-fn heading(ink: Ink, room: usize) -> String {
+fn heading(ink: Ink, line_width: usize) -> String {
     let Ink { sure, chance, mean } = ink;
     let line = format!("retry  wait: {sure} at least, {chance} by chance, {mean} mean");
-    cut(&line, room) + "\n"
+    cut(&line, line_width) + "\n"
 }
 
+/// What stands beside the bars, and the room that is left for them.
 struct Labels {
     /// The label beside each bar.
     texts: Vec<String>,
@@ -65,14 +71,15 @@ struct Labels {
     width_of_bars: usize,
 }
 
-/// Returns the labels, which are empty if bars would get too narrow.
-fn labels(rows: &[WaitRow], room: usize) -> Labels {
+/// Returns the labels of the bars, `0.5s to 1.5s`, and the width that they leave for the longest bar. If that would be
+/// too narrow to compare bars, the labels are empty, and bars have all the room.
+fn labels(rows: &[WaitRow], line_width: usize) -> Labels {
     let texts: Vec<String> = rows
         .iter()
         .map(|row| format!(" {}", range(row.least, row.most)))
         .collect();
     let longest = texts.iter().map(String::len).max().unwrap_or(0);
-    let width_beside_labels = room.saturating_sub(NUMBER + longest);
+    let width_beside_labels = line_width.saturating_sub(NUMBER + longest);
     if width_beside_labels >= NARROWEST {
         return Labels {
             texts,
@@ -81,11 +88,12 @@ fn labels(rows: &[WaitRow], room: usize) -> Labels {
     }
     Labels {
         texts: vec![String::new(); rows.len()],
-        width_of_bars: room.saturating_sub(NUMBER).max(1),
+        width_of_bars: line_width.saturating_sub(NUMBER).max(1),
     }
 }
 
-/// Returns the bar of a wait; the longest wait of the plan is `width` columns long.
+/// Returns the bar of a wait; the longest wait of the plan is `width` columns long. The part up to the least wait is
+/// sure, the rest random with a mark at the mean; a wait without a random part has no mark.
 fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     let least = columns_of(row.least, longest, width);
     let most = columns_of(row.most, longest, width);
@@ -104,7 +112,7 @@ fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     bar
 }
 
-/// Returns the columns that a wait takes, if the longest one takes `width`.
+/// Returns the columns that a wait takes, rounded, if the longest one takes `width`.
 fn columns_of(wait: Duration, longest: Duration, width: usize) -> usize {
     if longest.is_zero() {
         return 0;

@@ -8,15 +8,17 @@ use serde_json::Value;
 use super::json::{self, Object};
 use super::words::typed_limit;
 use crate::policy::delay::generator_of_seed;
-use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, drawn, forecast};
+use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast, forecast_of_one_run};
 use crate::run::plan::Plan;
 use crate::text::length;
 
+/// A column of the table.
 struct Column {
     heading: &'static str,
     least_width: usize,
 }
 
+/// Returns a column with a heading, at least so wide, with the blanks before it.
 const fn column(heading: &'static str, least_width: usize) -> Column {
     Column {
         heading,
@@ -40,11 +42,16 @@ const EXACT: [Column; 3] = [column("retry", 5), column("wait", 9), column("total
 
 /// Returns the table that `--plan` prints.
 pub(crate) fn table(plan: &Plan) -> String {
-    let Waits { first, rows, end } = waits(plan);
-    first + &columns(&rows) + &reason_for_end(plan, end)
+    let Waits {
+        line_on_start,
+        rows,
+        end,
+    } = waits(plan);
+    line_on_start + &columns(&rows) + &reason_for_end(plan, end)
 }
 
-/// Returns the rows as columns that are as wide as their longest cell.
+/// Returns the rows as columns that are as wide as their longest cell; nothing if there is no row. Without any random
+/// wait, least, mean and most would be equal, so one column stands for them.
 fn columns(rows: &[WaitRow]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -57,7 +64,8 @@ fn columns(rows: &[WaitRow]) -> String {
     }
 }
 
-/// Returns the headings of the columns and a line for each row of cells, aligned to the right.
+/// Returns the headings of the columns and a line for each row of cells, aligned to the right. Each row has a cell for
+/// each column.
 fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
     let heading = columns
         .iter()
@@ -65,10 +73,10 @@ fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
         .collect();
     let lines = [vec![heading], cells].concat();
     let mut widths = Vec::new();
-    for (at, column) in columns.iter().enumerate() {
-        let longest = lines.iter().map(|line| line[at].len()).max();
+    for (index, column) in columns.iter().enumerate() {
+        let longest = lines.iter().map(|line| line[index].len()).max();
         // Two blanks before each column except the first.
-        let blanks = if at == 0 { 0 } else { 2 };
+        let blanks = if index == 0 { 0 } else { 2 };
         widths.push(column.least_width.max(longest.unwrap_or(0) + blanks));
     }
     let mut text = String::new();
@@ -102,11 +110,12 @@ fn random_cells(row: &WaitRow) -> Vec<String> {
 #[derive(Serialize)]
 struct Retries {
     retries: Vec<Object>,
+    /// Number of retries without a row, if there are too many for all to have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<u64>,
 }
 
-/// Returns the waits as one object, in seconds.
+/// Returns the waits as one object, in seconds, for `--plan --log-format json`.
 pub(crate) fn as_json(plan: &Plan) -> String {
     let Waits { rows, end, .. } = waits(plan);
     let more = match end {
@@ -143,29 +152,38 @@ fn in_seconds(wait: Duration) -> Value {
 /// The waits of a plan.
 pub(super) struct Waits {
     /// A line about the wait before the first attempt; empty if there is none.
-    pub(super) first: String,
+    pub(super) line_on_start: String,
     pub(super) rows: Vec<WaitRow>,
     pub(super) end: RowsEnd,
 }
 
-/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions.
+/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions. With a seed, the
+/// wait before the first attempt is drawn first, as the run draws it first, too.
 pub(super) fn waits(plan: &Plan) -> Waits {
-    let longest = plan.initial_delay.saturating_add(plan.splay);
     let Some(seed) = plan.seed else {
+        let least = plan.initial_delay;
         let mean = plan.initial_delay.saturating_add(plan.splay / 2);
+        let most = plan.initial_delay.saturating_add(plan.splay);
         let Forecast { rows, end } = forecast(&plan.delays, &plan.limits, mean);
-        let first = first_wait(plan, plan.initial_delay, longest);
-        return Waits { first, rows, end };
+        return Waits {
+            line_on_start: line_on_start(plan, least, most),
+            rows,
+            end,
+        };
     };
     let mut rng = generator_of_seed(seed);
     let initial = plan.initial_wait(&mut rng);
-    let Forecast { rows, end } = drawn(&plan.delays, &plan.limits, initial, &mut rng);
-    let first = first_wait(plan, initial, initial);
-    Waits { first, rows, end }
+    let Forecast { rows, end } = forecast_of_one_run(&plan.delays, &plan.limits, initial, &mut rng);
+    Waits {
+        line_on_start: line_on_start(plan, initial, initial),
+        rows,
+        end,
+    }
 }
 
-/// Returns a line about the wait before the first attempt, or nothing if there is none.
-fn first_wait(plan: &Plan, least: Duration, most: Duration) -> String {
+/// Returns a line about the wait before the first attempt, or nothing if there is none. Names the limit on time, if
+/// there is one, as the wait uses up a part of it.
+fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
     if most.is_zero() {
         return String::new();
     }
@@ -196,7 +214,8 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     line + "\n"
 }
 
-/// Returns the second half of a sentence: how many retries a limit on time allows.
+/// Returns the second half of a sentence: how many retries a limit on time allows, from the 5th to the 95th percentile,
+/// so in 90% of runs.
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     if low < high {
         return format!("ends 90% of runs after {low} to {high} retries");

@@ -1,4 +1,5 @@
-//! Summary of a run, for programs. `docs/report.schema.json` is the schema.
+//! Summary of a run, for programs (`--report`): collected from the events, and written once at the end.
+//! `docs/report.schema.json` is the schema.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::text::timestamp;
 /// Limit on the attempts in a report, the last ones, as a run may last for years.
 const MOST_ATTEMPTS: usize = 10_000;
 
+/// The fields of the report, in their order. Those that are not known yet have defaults.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report<'a> {
     schema: u8,
@@ -36,11 +38,13 @@ pub(crate) struct Report<'a> {
     exit_status: u8,
     attempts_made: u64,
     attempts: VecDeque<Object>,
+    /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
     #[serde(skip)]
     attempt_started: Duration,
 }
 
 impl<'a> Report<'a> {
+    /// Returns the report of a run that has not begun. The other fields are set by events, and at the end.
     pub(crate) fn new(plan: &'a Plan, identity: &'a Identity) -> Report<'a> {
         Report {
             schema: 1,
@@ -56,8 +60,14 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    /// Adds what an event tells to the report.
-    pub(super) fn observe(&mut self, text: &Sentences<'_>, moment: &Moment, event: &Event<'_>) {
+    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
+    /// the run. Drops the oldest entry if there are too many.
+    pub(super) fn observe(
+        &mut self,
+        sentences: &Sentences<'_>,
+        moment: &Moment,
+        event: &Event<'_>,
+    ) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {
@@ -67,7 +77,7 @@ impl<'a> Report<'a> {
                     ("attempt", moment.attempt.into()),
                     ("started", started.into()),
                 ];
-                entry.extend(attempt_fields(text.plan, outcome, *verdict));
+                entry.extend(attempt_fields(sentences.plan, outcome, *verdict));
                 // Last, so that a retry can set it.
                 entry.push(("delay_s", Value::Null));
                 self.attempts.push_back(Object(entry));
@@ -77,21 +87,21 @@ impl<'a> Report<'a> {
             }
             Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => {
                 let entry = self.attempts.back_mut();
-                if let Some((_, last)) = entry.and_then(|entry| entry.0.last_mut()) {
-                    *last = seconds(*delay).into();
+                if let Some((_, delay_s)) = entry.and_then(|entry| entry.0.last_mut()) {
+                    *delay_s = seconds(*delay).into();
                 }
             }
             event if result(event).is_some() => {
                 self.result = result(event);
                 self.gave_up = gave_up(event);
-                self.rule = rule::of_end(text.plan, event);
+                self.rule = rule::of_end(sentences.plan, event);
             }
             _ => {}
         }
     }
 
-    /// Returns the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an error has,
-    /// too.
+    /// Returns the text of the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an
+    /// error has, too. An error outweighs the result that an event told before: the run may have failed after that.
     pub(crate) fn end(
         mut self,
         result: &Result<Exit, RunError>,
@@ -104,7 +114,7 @@ impl<'a> Report<'a> {
             (Err(RunError::Fault(_)), _) | (Ok(_), None) => "failed",
             (Ok(_), Some(result)) => result,
         });
-        // A signal may end a run that gave up.
+        // A signal may end a run that gave up: then the reason to give up did not end it.
         if self.result != Some("gave_up") {
             self.gave_up = None;
             self.rule = None;

@@ -1,16 +1,18 @@
-//! Turns the events of a run into lines and the report.
+//! Turns the events of a run into lines and the report, in the format that the user chose.
 
 use std::path::Path;
 
 use super::github::{self, LastOutput};
 use super::log::JsonLog;
 use super::report_file::Report;
-use super::text::{Level, Sentences, level};
+use super::text::Sentences;
+use super::verbosity::{Level, level};
 use crate::run::event::{Event, Moment};
 use crate::run::plan::{Format, When};
 use crate::run::plan::{Identity, Plan};
 use crate::text::{escapes, timestamp, without_runner_commands};
 
+/// Makes the output about one run, of all its events.
 #[derive(Debug)]
 pub(crate) struct Reporter<'a> {
     text: Sentences<'a>,
@@ -26,27 +28,32 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
+    /// Returns the reporter of a run that has not begun. The functions, which look at terminal and environment, are
+    /// called only if a line depends on them.
     pub(crate) fn new(
         plan: &'a Plan,
         identity: &'a Identity,
         takes_color: fn() -> bool,
         is_read_by_runner: fn() -> bool,
     ) -> Reporter<'a> {
+        let report = if plan.output.report.is_some() {
+            Some(Report::new(plan, identity))
+        } else {
+            None
+        };
         Reporter {
             text: Sentences { plan, identity },
             log: JsonLog::default(),
             is_in_group: false,
             takes_color,
             is_read_by_runner,
-            report: plan
-                .output
-                .report
-                .is_some()
-                .then(|| Report::new(plan, identity)),
+            report,
         }
     }
 
-    /// Returns the lines about an event, or the text of a countdown.
+    /// Returns the lines about an event, each with its line feed, or the text of a countdown; None if nothing is to be
+    /// printed. Must see each event once and in order: it adds to the report, holds back JSON lines, and remembers an
+    /// open group of a runner's log.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Event::Countdown {
             wait,
@@ -73,6 +80,7 @@ impl<'a> Reporter<'a> {
         } else {
             None
         };
+        // A predicate runs after the command and writes to standard error itself.
         let plan = self.text.plan;
         let last_output = if plan.retry_if.is_some() || plan.success_if.is_some() {
             LastOutput::Unseen
@@ -80,11 +88,12 @@ impl<'a> Reporter<'a> {
             LastOutput::Seen
         };
         let group = github::group(event, title, last_output, &mut self.is_in_group);
-        let lines: String = group.into_iter().chain(line).collect();
-        (!lines.is_empty()).then_some(lines)
+        let lines = group.unwrap_or_default() + &line.unwrap_or_default();
+        if lines.is_empty() { None } else { Some(lines) }
     }
 
-    /// Returns a sentence as lines for people.
+    /// Returns a sentence as lines for people: colored on a terminal, with time and run in a log file. Commands to a CI
+    /// runner that foreign text may hold are disarmed, unless a plain log file keeps them from the runner.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
         if (self.is_read_by_runner)() && !log_file.is_some_and(|path| is_file(path)) {
@@ -100,7 +109,7 @@ impl<'a> Reporter<'a> {
         if log_file.is_none() {
             return lines;
         }
-        // Several runs may share the log file, so each line names its run.
+        // Several runs may share the log file, so each line names its run, by the begin of its id.
         let time = timestamp(moment.time_of_day);
         let id = &self.text.identity.run_id[..8];
         lines
@@ -109,7 +118,7 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
-    /// Returns true if lines are colored.
+    /// Returns true if lines are colored (`--color`): by default not in a log file, which is read by other programs.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {
@@ -130,7 +139,8 @@ fn color_of(level: Level) -> &'static str {
     }
 }
 
-/// Returns false for a path in /dev or /proc, which may lead to a descriptor that a CI runner reads.
+/// Returns true for the path of a plain log file; false for one in /dev or /proc, which may lead to a descriptor that a
+/// CI runner reads.
 fn is_file(path: &Path) -> bool {
     !path.starts_with("/dev") && !path.starts_with("/proc")
 }

@@ -15,7 +15,8 @@ const NO_READER: &str = "output not read";
 /// Processes of the attempt could not be ended.
 const SURVIVORS: &str = "survivors";
 
-/// Returns the name of what decided whether a failure is retried; None for a success.
+/// Returns the name of what decided whether a failure is retried; None for a success. `--idempotent` outweighs the rule
+/// that would have allowed a retry.
 pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason()?;
     let is_refused = !plan.limits.idempotent && !reason.is_safe_to_repeat;
@@ -30,12 +31,14 @@ pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> O
         Why::ReaderGone if outcome.seen.reader_gone => NO_READER,
         Why::Unread => NO_READER,
         Why::Survivors => SURVIVORS,
+        // Here the reader is that of another pipe or socket.
         Why::ByDefault | Why::CannotStart | Why::ReaderGone => DEFAULT,
     };
     Some(rule.to_owned())
 }
 
-/// Returns the name of what decided that the run gave up; None if the event is not such an end.
+/// Returns the name of what decided that the run gave up: a rule, or the option of a limit. None if the event is not
+/// such an end.
 pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
     match event {
         Event::Stopped { stop, attempt } => match stop.gave_up()? {
@@ -52,6 +55,7 @@ pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
 /// Returns the option that made the run give up.
 fn of_limit(why: GiveUp) -> &'static str {
     match why {
+        // `of_end` names the rule instead.
         GiveUp::Permanent => DEFAULT,
         GiveUp::Attempts => "--attempts",
         GiveUp::Deadline => "--deadline",

@@ -1,4 +1,5 @@
-//! Lines for people: the event, backoff's next step, and the option that changes the step.
+//! Lines for people: the event, backoff's next step, and the option that changes the step. `explanation` has the
+//! reasons for giving up, `words` the parts that JSON needs, too, `verbosity` says which events have a line at all.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,45 +20,22 @@ pub(crate) struct Sentences<'a> {
     pub(super) identity: &'a Identity,
 }
 
-/// Verbosities from which on an event is shown.
-const ALWAYS: i16 = i16::MIN;
-const QUIET: i16 = -1;
-const NORMAL: i16 = 0;
-const VERBOSE: i16 = 1;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Plain,
-    Success,
-    Warning,
-    Error,
-}
-
-/// Returns how grave an event is, which decides the color and the kind of annotation.
-pub(super) fn level(event: &Event<'_>) -> Level {
-    match event {
-        Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
-        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => {
-            Level::Warning
-        }
-        Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
-        Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
-        _ => Level::Plain,
-    }
-}
-
 impl Sentences<'_> {
-    /// Returns the line about an event without `backoff: `, or None if it is not shown.
+    /// Returns the line about an event without `backoff: `, or None if the event has no line at this verbosity. Foreign
+    /// text in it is escaped.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
             return None;
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Printed on standard error elsewhere; here only for a log file.
+            // `main` prints the failure on standard error itself, so a line is only for a log file.
             Event::Failed(why) => {
-                let has_log_file = self.plan.output.log_file.is_some();
-                has_log_file.then(|| (*why).to_owned())
+                if self.plan.output.log_file.is_some() {
+                    Some((*why).to_owned())
+                } else {
+                    None
+                }
             }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
@@ -72,64 +50,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the least verbosity that shows an event.
-    pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
-        match event {
-            Event::Warning(_) | Event::Failed(_) => ALWAYS,
-            // Only the JSON log has a line for this event.
-            Event::Ended { outcome, .. } if outcome.could_not_start() => ALWAYS,
-            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
-                ALWAYS
-            }
-            Event::Stopped { stop, attempt } => {
-                if attempt.verdict.is_silent_end(&attempt.outcome) {
-                    return VERBOSE;
-                }
-                match stop {
-                    Stop::Succeeded { flaky: false } => VERBOSE,
-                    Stop::GaveUp(_) => QUIET,
-                    Stop::Succeeded { flaky: true }
-                    | Stop::FailureCame
-                    | Stop::EndedOnSuccess(_) => NORMAL,
-                }
-            }
-            Event::NoTime { .. } => QUIET,
-            Event::Started
-            | Event::ReadAhead
-            | Event::Confirming { .. }
-            | Event::WaitSkipped
-            | Event::Skipped(_) => VERBOSE,
-            // The status alone does not tell why no attempt follows.
-            Event::Interrupted {
-                by: Interruption::OfCommand,
-                ..
-            } => NORMAL,
-            // The signal interrupted no attempt: backoff itself dies by the signal, which tells enough.
-            Event::Interrupted { outcome: None, .. } => VERBOSE,
-            Event::Interrupted {
-                signal,
-                outcome: Some(outcome),
-                ..
-            } if self.is_obvious_interruption(*signal, outcome) => VERBOSE,
-            _ => NORMAL,
-        }
-    }
-
-    /// Returns true if the command could not start, and the user knows of no earlier attempt.
-    fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
-        outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
-    }
-
-    /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
-    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
-        if !outcome.survivors.is_empty() {
-            return false;
-        }
-        let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
-        is_success || outcome.end.code() == Some(signal.shell_status())
-    }
-
-    /// Returns the part of a sentence after the label, or None if the event has no sentence.
+    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence: only JSON has a
+    /// line about the end of an attempt that goes on.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -164,7 +86,8 @@ impl Sentences<'_> {
         })
     }
 
-    /// Returns the end of the run in words.
+    /// Returns the sentence about the end of the run after `attempt`, the last one: success, the failure that was
+    /// looked for, or giving up, with the reason and advice.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
@@ -196,7 +119,7 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns the sentence about a run that a cool-off has skipped.
+    /// Returns the sentence about a run that a cool-off has skipped. `left` is the rest of the cool-off.
     fn skipped(&self, left: Duration) -> String {
         let left = length(left);
         let budget = self.budget();
@@ -205,7 +128,8 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns how the last attempt failed, why the run gave up, and advice.
+    /// Returns how the last attempt failed, why the run gave up, and advice. With `--until failure`, a run that gives
+    /// up after a success has found no failure.
     fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -216,7 +140,8 @@ impl Sentences<'_> {
         self.explained(how, why, attempt)
     }
 
-    /// Returns why no attempt could begin in time.
+    /// Returns why no attempt could begin in time: the limit of `why` has passed, or would during the wait for the end
+    /// of the cool-off, if there is one.
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -229,7 +154,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about an attempt that another one follows. `number` is `attempt 2 of 5`.
+    /// Returns the sentence about an attempt that another one follows after `delay`. `number` is `attempt 2 of 5`;
+    /// `is_asked` says that the output asked for the delay.
     fn retrying(
         &self,
         number: &str,
@@ -249,17 +175,17 @@ impl Sentences<'_> {
             let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
             format!("{failure} after {ran}{}", self.note_on_reset(outcome))
         };
-        let asked = if is_asked {
+        let asked_note = if is_asked {
             self.note_on_asked_wait(outcome)
         } else {
             ""
         };
-        format!("{number} failed: {how}; retrying in {delay}{asked}")
+        format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
-    /// Returns the remark that the output asked for the wait.
+    /// Returns the remark that the output asked for the wait, which then differs from the options.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
-        // Only with `--until never`: otherwise the run gives up.
+        // The wait was cut: only with `--until never`, as otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
             ", as the output asked for more than --retry-after allows"
         } else {
@@ -267,7 +193,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the remark that the count restarts, if the attempt was long enough for `--reset-after`.
+    /// Returns the remark that the attempt was long enough for `--reset-after`, if it was: the number of the next
+    /// attempt, which counts from there, would surprise.
     fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
@@ -275,7 +202,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the countdown of a wait for the attempt of `moment`, cut to `columns`.
+    /// Returns the countdown of a wait for the attempt of `moment`, which is still to come, cut to `columns`: a longer
+    /// text would leave lines behind, as the terminal can only overwrite the last one.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -295,15 +223,16 @@ impl Sentences<'_> {
         let left = length(left);
         let start = format!("backoff: {label}: starting {next} in {left}");
         let line = format!("{start}{deadline}: {why}");
-        // The time must not be cut off, or be next to dots.
-        let room = columns.saturating_sub("...".len());
-        if width(&line) > columns && width(&start) > room {
+        // The time must not be cut off, or be next to dots: a narrow terminal gets a line that begins with it.
+        let columns_before_dots = columns.saturating_sub("...".len());
+        if width(&line) > columns && width(&start) > columns_before_dots {
             return cut(&format!("{left} until {next} ({why})"), columns);
         }
         cut(&line, columns)
     }
 
-    /// Returns `, deadline in 5m`, or nothing without a deadline.
+    /// Returns `, deadline in 5m`, or nothing without a deadline. In whole seconds, as the countdown is drawn each
+    /// second.
     fn time_to_deadline(&self, moment: &Moment) -> String {
         match self.plan.limits.deadline {
             Some(deadline) => {
@@ -315,13 +244,20 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the title of an attempt: `curl: attempt 2 of 5`.
+    /// Returns the title of an attempt's group in a runner's log, `curl: attempt 2 of 5`; None with `-q`.
     pub(super) fn title(&self, moment: &Moment) -> Option<String> {
-        let is_shown = self.plan.output.verbosity >= 0;
-        is_shown.then(|| format!("{}: {}", self.label(), self.numbered(moment.attempt)))
+        if self.plan.output.verbosity < 0 {
+            return None;
+        }
+        Some(format!(
+            "{}: {}",
+            self.label(),
+            self.numbered(moment.attempt)
+        ))
     }
 
-    /// Returns `--label`, or the command's own name without its directory.
+    /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
+    /// apart. A path without a last part, such as `..`, is quoted whole.
     fn label(&self) -> String {
         if let Some(label) = &self.plan.output.label {
             return label.clone();
@@ -341,7 +277,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, with a tip if its name may be a mistake.
+    /// Returns why the command could not start, with a tip if its name may be a mistake, and not only its interpreter
+    /// is missing.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
@@ -351,7 +288,7 @@ impl Sentences<'_> {
         format!("cannot run {command}: {}{tip}", outcome.end)
     }
 
-    /// Returns the name of the budget: `budget "api"`.
+    /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget have it.
     pub(super) fn budget(&self) -> String {
         let name = match &self.plan.budget {
             Some(budget) => printable(&budget.name),
@@ -376,7 +313,7 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
-/// Returns the name of the rule that allows the retry, or nothing if none does.
+/// Returns the name of the rule that allows the retry, `--retry-exit`, or nothing if it is allowed by default.
 fn retry_rule(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::Transient(reason) => match &reason.why {
@@ -387,23 +324,24 @@ fn retry_rule(verdict: &Verdict) -> &str {
     }
 }
 
-/// Returns the sentence about INT or QUIT that ended the command alone.
+/// Returns the sentence about INT or QUIT that ended the command, but that backoff has not received: most likely a key
+/// of a terminal of the command's own.
 fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
     let advice = format!("use --retry-exit {signal} to retry");
     format!("interrupted: {outcome}; no further attempt; {advice}")
 }
 
-/// Returns the sentence about a signal that backoff received, during an attempt with this outcome or between two
-/// attempts.
+/// Returns the sentence about a signal that backoff received, during an attempt with this outcome, or between two
+/// attempts if there is none.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
-            let and = if outcome.forced_end.took_kill {
+            let kill_note = if outcome.forced_end.took_kill {
                 NEEDED_KILL
             } else {
                 ""
             };
-            let by = format!("interrupted by {signal}{and}");
+            let by = format!("interrupted by {signal}{kill_note}");
             with_detail(by, &still_run(outcome))
         }
         None => format!("interrupted by {signal}"),
@@ -411,7 +349,8 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     format!("{how}; no further attempt")
 }
 
-/// Returns the warning that retries multiply. `attempts` is this run's own limit.
+/// Returns the warning that retries multiply, as an outer run retries all retries of this one. `attempts` is this run's
+/// own limit; None leaves the number of calls out.
 pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
@@ -419,7 +358,7 @@ pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String
     )
 }
 
-/// Returns ` (up to 3 x 5 = 15 calls)`, if both limits are known.
+/// Returns ` (up to 3 x 5 = 15 calls)`; None if one of the limits is unknown or unlimited, or the product too large.
 fn number_of_calls(nesting: &Nesting, attempts: Option<u64>) -> Option<String> {
     let outer = nesting.outer_attempts?;
     let own = attempts?;

@@ -1,4 +1,5 @@
-//! Parts of lines: failures, names, tips, lengths of time.
+//! Parts of lines that text and JSON share or that need no state: failures, names, limits, and tips about a command
+//! that was not found.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const SYNTAX_OF_SHELLS: [char; 16] = [
 ];
 
 /// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
-/// command's output.
+/// command's output for where the text goes: a terminal needs it, JSON escapes by itself.
 pub(super) fn how_it_failed(
     outcome: &Outcome,
     verdict: &Verdict,
@@ -49,7 +50,8 @@ pub(super) fn still_run(outcome: &Outcome) -> String {
     printable(&names.join(", "))
 }
 
-/// Adds a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if the text ends with brackets.
+/// Returns the text with a detail in brackets: `exit 7 (detail)`, or `timed out (--timeout 5s; detail)` if it ends with
+/// brackets, as a line has one pair at most. An empty detail adds nothing.
 pub(super) fn with_detail(text: String, detail: &str) -> String {
     if detail.is_empty() {
         return text;
@@ -60,7 +62,8 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
     }
 }
 
-/// Returns a tip about the likely mistake in a command that was not found.
+/// Returns a tip about the likely mistake in a command that was not found, `; tip: ...`, or nothing if none is likely.
+/// The surest guess comes first.
 pub(super) fn likely_mistake(plan: &Plan) -> String {
     let Some(first) = plan.command.first() else {
         return String::new();
@@ -76,6 +79,7 @@ pub(super) fn likely_mistake(plan: &Plan) -> String {
         let variable = quoted(first);
         return format!("; tip: to set a variable, try backoff env {variable} ...");
     }
+    // `backoff 5 -- cmd`: the 5 was meant for backoff.
     let is_followed_by_dashes = plan.command.get(1).is_some_and(|next| next == "--");
     if word.starts_with(|c: char| c.is_ascii_digit()) && is_followed_by_dashes {
         return "; tip: only options of backoff stand before --".to_owned();
@@ -88,13 +92,15 @@ pub(super) fn likely_mistake(plan: &Plan) -> String {
     String::new()
 }
 
-/// Returns a tip about a word that no program has as its name.
+/// Returns a tip about a first word that no program has as its name: of a shell's language, an option, a duration ...;
+/// None if the word may be a program.
 fn mistaken_word(word: &str) -> Option<String> {
     if is_in(WORDS_OF_SH, word) {
         return Some(format!(
             "; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"
         ));
     }
+    // Bash has `help`, too, but whoever types it here wants this program's.
     if word == "help" {
         return Some("; tip: try backoff --help".to_owned());
     }
@@ -135,7 +141,9 @@ fn may_be_function(word: &str) -> bool {
     begins_as_name && is_plain && has_parts
 }
 
-/// Returns a tip if a pattern of several words was probably not quoted: `-r connection refused -- cmd`.
+/// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
+/// is `connection`, and `refused` was taken for the command. None without such an option, or without `--` in the
+/// command.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let end = plan.command.iter().position(|word| word == "--")?;
     let option = option_with_pattern(&plan.classifier)?;
@@ -146,7 +154,8 @@ fn unquoted_pattern(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Returns an option that was given an expression, if one was.
+/// Returns an option that was given an expression, `--retry-match`, if one was. Rules of presets have expressions, too,
+/// but other names.
 fn option_with_pattern(classifier: &Classifier) -> Option<String> {
     for rule in &classifier.rules {
         if rule.pattern.is_some() && rule.name.ends_with("-match") {
@@ -167,7 +176,8 @@ pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// Returns a limit on time as the user sets it: `--deadline 5m`.
+/// Returns a limit on time as the user sets it, `--deadline 5m`; nothing if the reason to give up is no limit. `why`
+/// tells which of the limits.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let Some(limit) = limiting_option(limits, why) else {
         return String::new();
@@ -189,7 +199,7 @@ pub(super) struct LimitingOption {
     value: Option<Duration>,
 }
 
-/// Returns the option that set the limit on the run.
+/// Returns the option that set the limit by which the run gave up; None if the reason is no limit that can be raised.
 pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOption> {
     let option = match why {
         GiveUp::Attempts => "attempts",

@@ -1,4 +1,5 @@
-//! The address of a Redis service, and the credentials.
+//! The address of a Redis service, and the credentials. The crate `redis` parses most of it; what it does not know,
+//! such as several hosts, a timeout and files for TLS, is taken out before.
 
 use std::fmt;
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub enum AddressError {
     UserAfterFirstHost,
 }
 
+/// Formats as the rest of a sentence that begins with the address, without its secrets.
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -67,6 +69,7 @@ struct AddressSettings {
 }
 
 impl AddressSettings {
+    /// Parses the text after `?`: settings, separated by `&`. Only `rediss`, the scheme of TLS, has files.
     fn parse(
         scheme: &str,
         text: &str,
@@ -86,7 +89,7 @@ impl AddressSettings {
         Ok(settings)
     }
 
-    /// Reads one setting: `timeout=250ms`.
+    /// Reads one setting, `timeout=250ms`, and notes its value. `ca`, `cert` and `key` need TLS.
     fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(AddressError::UnknownSetting);
@@ -112,7 +115,7 @@ impl AddressSettings {
     }
 }
 
-/// The part before `?`.
+/// The parts of an address between `://` and `?`.
 struct AddressParts<'a> {
     /// User and password, with `@`.
     user: &'a str,
@@ -123,6 +126,7 @@ struct AddressParts<'a> {
 }
 
 impl AddressParts<'_> {
+    /// Splits the text between `://` and `?`. One user holds for all hosts, so it must stand before the first.
     fn parse<'a>(scheme: &str, text: &'a str) -> Result<AddressParts<'a>, AddressError> {
         // `@` may be part of a socket's path.
         let end_of_user = match text.rfind('@') {
@@ -139,7 +143,8 @@ impl AddressParts<'_> {
         Ok(AddressParts { user, hosts, path })
     }
 
-    /// Returns the servers. The crate parses a single host, and the scheme of TLS only with its own TLS.
+    /// Returns the servers, one for each host. The crate parses a single host, and the scheme of TLS only with its own
+    /// TLS, so each host gets an address of its own without TLS.
     fn servers(
         &self,
         scheme: &str,
@@ -159,7 +164,7 @@ impl AddressParts<'_> {
     }
 }
 
-/// Returns our error for one of the crate, whose text may quote the address.
+/// Returns our error for one of the crate, whose text may quote the address, and so a password.
 fn without_address(error: &RedisError) -> AddressError {
     if error.to_string().contains("database") {
         AddressError::DatabaseIsNoNumber
@@ -169,28 +174,30 @@ fn without_address(error: &RedisError) -> AddressError {
 }
 
 impl Address {
-    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`.
+    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. `read` parses the timeout.
     pub(crate) fn parse(
         scheme: &str,
-        rest: &str,
+        after_scheme: &str,
         read: ReadDuration,
     ) -> Result<Address, AddressError> {
         // In the crate, `#insecure` turns the check of certificates off.
-        if rest.contains('#') {
+        if after_scheme.contains('#') {
             return Err(AddressError::Fragment);
         }
-        let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
+        let (parts, settings) = after_scheme.split_once('?').unwrap_or((after_scheme, ""));
         let settings = AddressSettings::parse(scheme, settings, read)?;
-        let place = AddressParts::parse(scheme, place)?;
+        let parts = AddressParts::parse(scheme, parts)?;
         Ok(Address {
             scheme: scheme.to_owned(),
-            servers: place.servers(scheme, &settings.credentials)?,
+            servers: parts.servers(scheme, &settings.credentials)?,
             tls: settings.tls,
             timeout: settings.timeout,
         })
     }
 
-    /// Reads the files that the address names. Returns the service and its database without user and password.
+    /// Returns the service and its database without user and password, by which nested runs compare their stores. Reads
+    /// the files that the address names, to find faulty ones at the start. Without files nothing is read, as the
+    /// authorities of the machine take a while.
     pub(crate) fn prepare(&self) -> Result<String, TlsError> {
         if let Some(tls) = &self.tls
             && !tls.files.is_empty()
@@ -201,7 +208,7 @@ impl Address {
         Ok(format!("{}/{database}", self.name()))
     }
 
-    /// Reads the authorities that the machine trusts, unless the address names its own.
+    /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries.
     pub(crate) fn load_certificates(&self) {
         if let Some(tls) = &self.tls {
             // A query returns the error.
@@ -209,7 +216,7 @@ impl Address {
         }
     }
 
-    /// Returns the service without user and password.
+    /// Returns the service as messages show it, without user and password: `redis://h1:6379,h2:6379`.
     pub(crate) fn name(&self) -> String {
         let servers: Vec<String> = self
             .servers
@@ -219,7 +226,7 @@ impl Address {
         format!("{}://{}", self.scheme, servers.join(","))
     }
 
-    /// Returns the address of one server without user and password.
+    /// Returns the address of one server as messages show it, without user and password.
     pub(super) fn name_of(&self, server: &ConnectionAddr) -> String {
         format!("{}://{}", self.scheme, shown(server))
     }

@@ -1,4 +1,5 @@
-//! A connection to an untrusted server: ends when the step's time is over, and reads a limited number of bytes.
+//! A connection to an untrusted server: ends when the step's time is over, and reads a limited number of bytes,
+//! whatever the server does. That of the crate `redis` has neither limit over all its reads and writes.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -22,7 +23,8 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Returns a time that begins now. Only `process` may read the clock itself.
+    /// Returns a time of this length that begins now. `Instant::now()` is reserved for `process`, so now is computed as
+    /// the begin plus what has passed since.
     pub(super) fn restarted(self, limit: Duration) -> Time {
         Time {
             began: self.began + self.began.elapsed(),
@@ -30,7 +32,7 @@ impl Time {
         }
     }
 
-    /// Returns the time left, or an error if none is.
+    /// Returns the time left, which is not zero, as a socket would take zero for no limit; a timeout error if none is.
     fn left(&self) -> io::Result<Duration> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         if left.is_zero() {
@@ -43,10 +45,11 @@ impl Time {
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
+/// A connection, with TLS or without it.
 pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
-    /// Connects to a server, with TLS if it is given.
+    /// Connects to a server, with TLS if it is given. Fails once `time` is over, also in any later call.
     pub(super) fn open(
         server: &ConnectionAddr,
         tls: Option<&Tls>,
@@ -61,7 +64,7 @@ impl Connection {
         let socket = Socket {
             socket,
             time,
-            rest: MOST_BYTES,
+            bytes_left: MOST_BYTES,
         };
         Ok(Connection(match tls {
             Some(tls) => Box::new(StreamOwned::new(tls.session(&name)?, socket)),
@@ -69,7 +72,7 @@ impl Connection {
         }))
     }
 
-    /// Sends a command, and returns the reply. An error reply is an error.
+    /// Sends a command, waits for the reply, and returns it. An error reply is an error, as is a reply of another type.
     pub(super) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> RedisResult<T> {
         self.0.write_all(&command.get_packed_command())?;
         self.0.flush()?;
@@ -78,7 +81,8 @@ impl Connection {
     }
 }
 
-/// Connects to the first reachable address of `HOST:PORT`; each address has an equal share of the time.
+/// Connects to the first reachable address of `HOST:PORT`; each address has an equal share of the time left, as a host
+/// may have an address that drops all packets. Returns the last error if none can be reached.
 fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     let mut addresses = server.to_socket_addrs()?;
     let mut problem = ErrorKind::AddrNotAvailable.into();
@@ -101,13 +105,12 @@ fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
 struct Socket {
     socket: TcpStream,
     time: Time,
-    /// Bytes that may still be read.
-    rest: usize,
+    bytes_left: usize,
 }
 
 impl Socket {
-    /// Makes a call with the time left. After an interruption by a stop (SIGSTOP), repeats the call with the full time,
-    /// as the server was not late.
+    /// Makes a call of the socket with the time left. All signals are blocked, so only a stop (SIGSTOP) can interrupt
+    /// it: then repeats the call with the full time again, as the server was not late.
     fn in_time(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<usize>,
@@ -127,11 +130,11 @@ impl Socket {
 }
 
 impl Read for Socket {
+    /// Reads at most as many bytes as are left. Returns 0, which is the end, once none is left.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // At the limit this is 0, and reading nothing is the end.
-        let most = buffer.len().min(self.rest);
+        let most = buffer.len().min(self.bytes_left);
         let count = self.in_time(|mut socket| socket.read(&mut buffer[..most]))?;
-        self.rest -= count;
+        self.bytes_left -= count;
         Ok(count)
     }
 }

@@ -29,6 +29,7 @@ pub enum TlsError {
     OneWithoutTheOther,
 }
 
+/// Formats as the rest of a sentence that begins with the address, which names the files.
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -52,6 +53,7 @@ impl fmt::Display for TlsError {
 
 impl std::error::Error for TlsError {}
 
+/// The certificates of an address with TLS, and what was made of them.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     /// The files that an address names: `ca`, `cert` and `key`.
@@ -61,7 +63,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Creates the TLS session for `HOST:PORT`.
+    /// Creates the TLS session for `HOST:PORT`, to whose host the server's certificate must be issued. Sends nothing
+    /// yet.
     pub(super) fn session(&self, server: &str) -> io::Result<ClientConnection> {
         let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
@@ -69,7 +72,8 @@ impl Tls {
         ClientConnection::new(config, name).map_err(io::Error::other)
     }
 
-    /// Returns the configuration, which the first call makes from the files.
+    /// Returns the configuration, which the first call makes from the files. An error is not remembered: a later call
+    /// reads the files again.
     pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TlsError> {
         if let Some(config) = self.config.get() {
             return Ok(Arc::clone(config));
@@ -78,7 +82,8 @@ impl Tls {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
-    /// Reads the files that the address names, or else the authorities of the system.
+    /// Reads the files that the address names, or else the authorities of the system. `cert` and `key`, by which the
+    /// server knows this client, go together.
     fn build(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(match self.files.get("ca") {
@@ -100,7 +105,7 @@ impl Tls {
     }
 }
 
-/// Returns the certificates or the keys in a file, at least one.
+/// Returns the certificates or the keys in a file, at least one; an error names the file.
 fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, TlsError> {
     let found: Result<Vec<T>, PemError> = T::pem_file_iter(file).and_then(Iterator::collect);
     let file = file.to_owned();

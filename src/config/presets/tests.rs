@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::table::TABLE;
 use super::{
-    Preset, Row, RowVerdict, TABLE, columns, expanded, find, lines_of, list, name_of_list, own_rows,
+    Preset, Row, RowVerdict, columns, expanded, find, lines_of, list, name_of_list, own_rows,
 };
 use crate::config::presets;
 use crate::search::clean::Cleaner;

@@ -1,7 +1,8 @@
-//! Limits on a run.
+//! Limits on a run: the values of the options that end it, and the reasons to give up. The session applies them.
 
 use std::time::Duration;
 
+use crate::policy::budget::Counts;
 use crate::policy::delay::Delays;
 
 /// The goal of a run: decides which ends of an attempt are followed by another attempt.
@@ -16,6 +17,7 @@ pub enum Until {
     Never,
 }
 
+/// The options that end a run, or restart its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     pub until: Until,
@@ -41,6 +43,48 @@ pub struct Limits {
     pub leave_to_outer: bool,
 }
 
+/// Reason to end a run that has not reached its goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GiveUp {
+    /// The failure is permanent.
+    Permanent,
+    /// `--attempts` are exhausted.
+    Attempts,
+    /// `--deadline` has passed, or would before the next attempt.
+    Deadline,
+    /// `--stop-after` has passed, or would before the next attempt.
+    StopAfter,
+    /// The next wait would reach `--stop-at-delay`.
+    Delay,
+    /// The output asked for a longer wait than `--retry-after` allows.
+    RetryAfterTooLong,
+    /// The shared budget is exhausted, with its counts.
+    Budget(Counts),
+    /// `--store-down deny`, and the store of the budget did not answer.
+    StoreDown,
+    /// The command may have taken effect, and must not run twice (`--idempotent no`).
+    NotIdempotent,
+    /// `--nested once`.
+    Nested,
+    /// The command read more standard input than can be replayed.
+    Stdin,
+}
+
+/// A limit on the time at which an attempt may begin.
+#[derive(Debug, Clone, Copy)]
+pub struct LatestBegin {
+    /// Time since the run began at which no attempt may begin any more.
+    pub limit: Duration,
+    /// Reason to give up then.
+    pub why: GiveUp,
+}
+
+impl LatestBegin {
+    fn new(limit: Duration, why: GiveUp) -> LatestBegin {
+        LatestBegin { limit, why }
+    }
+}
+
 impl Limits {
     /// Retries every transient failure, for as long as it takes.
     pub const UNLIMITED: Limits = Limits {
@@ -57,7 +101,21 @@ impl Limits {
         leave_to_outer: false,
     };
 
-    /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`.
+    /// Returns the earlier one of `--deadline` and `--stop-after`, which both limit the begin of an attempt; the
+    /// deadline if they are equal, None if neither is set.
+    pub fn latest_begin(&self) -> Option<LatestBegin> {
+        match (self.deadline, self.stop_after) {
+            (Some(deadline), Some(stop_after)) if stop_after < deadline => {
+                Some(LatestBegin::new(stop_after, GiveUp::StopAfter))
+            }
+            (Some(deadline), _) => Some(LatestBegin::new(deadline, GiveUp::Deadline)),
+            (None, Some(stop_after)) => Some(LatestBegin::new(stop_after, GiveUp::StopAfter)),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`. The wait
+    /// without jitter decides, so that chance does not change the number of attempts.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
         self.stop_at_delay
             .is_some_and(|stop| delays.unjittered(retry) >= stop)

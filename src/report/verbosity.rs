@@ -1,0 +1,97 @@
+//! Which events have a line, at which verbosity (`-q` is -1, `-v` is 1), and how grave they are.
+
+use super::text::Sentences;
+use crate::policy::classifier::Verdict;
+use crate::policy::outcome::{End, Outcome};
+use crate::policy::session::{Stop, Until};
+use crate::policy::signal::Signal;
+use crate::run::event::{Event, Interruption, Moment};
+
+/// Verbosities from which on an event is shown. Even `-qqq` shows what is [`ALWAYS`] shown.
+const ALWAYS: i16 = i16::MIN;
+const QUIET: i16 = -1;
+const NORMAL: i16 = 0;
+const VERBOSE: i16 = 1;
+
+/// How grave an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Plain,
+    Success,
+    Warning,
+    Error,
+}
+
+/// Returns how grave an event is, which decides the color and the kind of annotation. A retry after a success is what
+/// the user asked for (`--until`), and no warning.
+pub(super) fn level(event: &Event<'_>) -> Level {
+    match event {
+        Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
+        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => {
+            Level::Warning
+        }
+        Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
+        Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
+        _ => Level::Plain,
+    }
+}
+
+impl Sentences<'_> {
+    /// Returns the least verbosity that shows an event: -1 with `-q`, 0 by default, 1 with `-v`. By default a run that
+    /// succeeds at once prints nothing, and no line only repeats what the exit status tells.
+    pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
+        match event {
+            Event::Warning(_) | Event::Failed(_) => ALWAYS,
+            // Only the JSON log has a line for this event.
+            Event::Ended { outcome, .. } if outcome.could_not_start() => ALWAYS,
+            Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
+                ALWAYS
+            }
+            Event::Stopped { attempt, .. } if attempt.verdict.is_silent_end(&attempt.outcome) => {
+                VERBOSE
+            }
+            Event::Stopped { stop, .. } => match stop {
+                Stop::Succeeded { flaky: false } => VERBOSE,
+                Stop::GaveUp(_) => QUIET,
+                Stop::Succeeded { flaky: true } | Stop::FailureCame | Stop::EndedOnSuccess(_) => {
+                    NORMAL
+                }
+            },
+            Event::NoTime { .. } => QUIET,
+            Event::Started
+            | Event::ReadAhead
+            | Event::Confirming { .. }
+            | Event::WaitSkipped
+            | Event::Skipped(_) => VERBOSE,
+            // The status alone does not tell why no attempt follows.
+            Event::Interrupted {
+                by: Interruption::OfCommand,
+                ..
+            } => NORMAL,
+            // The signal interrupted no attempt: backoff itself dies by the signal, which tells enough.
+            Event::Interrupted { outcome: None, .. } => VERBOSE,
+            Event::Interrupted {
+                signal,
+                outcome: Some(outcome),
+                ..
+            } if self.is_obvious_interruption(*signal, outcome) => VERBOSE,
+            _ => NORMAL,
+        }
+    }
+
+    /// Returns true if the command could not start, and the user knows of no earlier attempt: there was none, or `-q`
+    /// hid it. The line then speaks of the command, as that of a shell does, and not of attempts.
+    pub(super) fn never_started(&self, moment: &Moment, outcome: &Outcome) -> bool {
+        outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
+    }
+
+    /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
+    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+        // A line has to name them.
+        if !outcome.survivors.is_empty() {
+            return false;
+        }
+        let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
+        is_success || outcome.end.code() == Some(signal.shell_status())
+    }
+}
