@@ -96,7 +96,11 @@ impl Cleaner {
             if self.state == State::Text {
                 let (plain, special) = rest.split_at(plain_length(rest, may_have_blank));
                 self.put(plain);
-                rest = &special[self.take_whole(special)..];
+                let taken = self.take_whole(special);
+                rest = &special[taken..];
+                if taken > 0 {
+                    continue;
+                }
             }
             if let Some((byte, after)) = rest.split_first() {
                 match self.take(*byte) {
@@ -141,17 +145,15 @@ impl Cleaner {
         }
     }
 
-    /// Takes CR LF, a blank or a color at once, if it is complete. Returns its length, or 0. A shortcut for the most common
+    /// Takes the CR of CR LF, a blank or a color at once, if it is complete. Returns its length, or 0. A shortcut for the most common
     /// cases: byte by byte the result is the same.
     fn take_whole(&mut self, special: &[u8]) -> usize {
         if self.after_cr {
             return 0;
         }
         match *special {
-            [b'\r', b'\n', ..] => {
-                self.put(b"\n");
-                2
-            }
+            // The LF, which ends the line as it is, begins the next plain text.
+            [b'\r', b'\n', ..] => 1,
             [ESC, b'[', ref rest @ ..] => length_of_color(rest).map_or(0, |length| length + 2),
             [first, second, ..] if is_blank_of_two(first, second) => {
                 self.put(b" ");
