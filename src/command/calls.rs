@@ -1,7 +1,7 @@
 //! Finds calls of curl and wget in a command, and in every script among its words.
 //!
-//! Each mention of a client's name as a word begins a call, so an unknown wrapper hides nothing. Texts that a shell will
-//! read, or that mention a client, are scripts of their own.
+//! Each mention of a client's name as a word begins a call, so an unknown wrapper hides nothing. Texts that a shell
+//! will read, or that mention a client, are scripts of their own.
 
 mod client_name;
 mod command;
@@ -187,7 +187,7 @@ impl<'s> Calls<'s> {
         while at < self.texts.len() {
             let parsed = Rc::clone(&self.texts[at].parsed);
             let context = self.texts[at].context.clone();
-            if parsed.is_incomplete {
+            if parsed.may_be_misread {
                 self.note_unknown_code("a script that cannot be followed", &context);
             }
             for script in &parsed.scripts {

@@ -1,7 +1,8 @@
 //! Variables of all scripts of a command, and the values that each may have.
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
-//! assignment in any script gives it.
+//! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
+//! worst, while one that is missing may hide an option that sends data.
 
 mod arguments;
 mod assignments;
@@ -49,7 +50,8 @@ struct ScriptVariable {
     may_be_number: bool,
 }
 
-/// Expands words. Values of variables need expansions, and these need values.
+/// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
+/// `expansion`, which imports it. `frame` is that of the script in which the words stand.
 pub(crate) trait Expand {
     /// Returns the lists of words that a command may consist of.
     fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>>;
@@ -80,7 +82,7 @@ pub(crate) struct Scope<'s> {
     may_pass_options: bool,
     /// Commands that may call a function.
     function_calls: Vec<FunctionCall>,
-    /// The arguments of `function_calls`, once they were searched for.
+    /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name.
     functions: BTreeSet<String>,
@@ -88,11 +90,12 @@ pub(crate) struct Scope<'s> {
     directories: Vec<String>,
     /// Values of variables that were found before.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
-    /// Variables whose values are being found.
+    /// Variables whose values are being found now, so that one that needs its own value is noticed.
     pending: RefCell<BTreeSet<String>>,
 }
 
 impl<'s> Scope<'s> {
+    /// Returns the scope of a command before any of its scripts was read: only the environment has values.
     pub(crate) fn new(
         expand: &'s dyn Expand,
         surroundings: &'s dyn Surroundings,
@@ -116,7 +119,8 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Allows for unknown code: from now on, each variable may have any value.
+    /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
+    /// own.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -126,7 +130,9 @@ impl<'s> Scope<'s> {
         self.has_unknown_code
     }
 
-    /// Adds a directory to which a script goes. Returns false if it is known, or there are too many.
+    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too. Returns true if it
+    /// is new, so that scripts have to be read again; false if it was noted before, or there are too many and it is
+    /// ignored.
     pub(crate) fn add_directory(&mut self, directory: String) -> bool {
         let is_full = self.directories.len() >= MOST_DIRECTORIES;
         if is_full || self.directories.contains(&directory) {
@@ -136,17 +142,21 @@ impl<'s> Scope<'s> {
         true
     }
 
-    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script may go.
+    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
+    /// may go, as it is not known which of them is the current one when the file is used.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !name.starts_with('/') {
-            let others = self.directories.iter();
-            paths.extend(others.map(|directory| format!("{directory}/{name}")));
+            for directory in &self.directories {
+                paths.push(format!("{directory}/{name}"));
+            }
         }
         paths
     }
 
-    /// Returns the values that a parameter may have: a variable, `1` or `@`.
+    /// Returns the values that a parameter may have: a variable, an argument such as `1`, or all arguments (`@`). Keeps
+    /// those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), that many others
+    /// need, or that has many values, has one value, which is not known. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -157,7 +167,7 @@ impl<'s> Scope<'s> {
         }
         let depth = self.pending.borrow().len();
         if depth >= DEEPEST || !self.pending.borrow_mut().insert(name.to_owned()) {
-            // The value of a variable that needs itself is unknown.
+            // Not kept: only for the variable that asks, this one is unknown.
             return vec![Value::Text(unknown(Doubt::AnyWords))];
         }
         let mut values = self.values_of_variable(name, frame);
@@ -170,7 +180,9 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script.
+    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
+    /// Stops looking when there are more than the limit, as the caller then replaces all of them. `frame` tells how
+    /// much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {
@@ -204,9 +216,11 @@ impl<'s> Scope<'s> {
         self.functions.contains(name) || self.functions.contains("")
     }
 
-    /// Returns the definition of a function that bash has exported to the environment.
+    /// Returns the definition of a function that bash has exported to the environment (`export -f`), as a script that
+    /// can be read; None if there is no such function.
     pub(crate) fn exported_function(&self, name: &str) -> Option<String> {
-        let value = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;
-        Some(format!("{name} {value}"))
+        // Bash exports it as `() { commands; }`.
+        let body = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;
+        Some(format!("{name} {body}"))
     }
 }
