@@ -3,6 +3,9 @@
 //! Each step returns all results that are possible, so that no call of a client that sends data is missed. Where there
 //! would be too many, one unknown part stands for all of them. In all functions `frame` holds the arguments and the
 //! environment of the script in which the words stand.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 pub(crate) mod atoms;
 mod braces;
@@ -84,7 +87,7 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
         _ => false,
     };
     let doubt = if choices.iter().all(is_harmless) {
-        Doubt::PlainPart
+        Doubt::HarmlessPart
     } else {
         Doubt::AnyWords
     };
@@ -142,7 +145,7 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
         let mut text = Symbols::new();
         for atom in atoms {
             match atom {
-                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::PlainPart => {
+                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::HarmlessPart => {
                     text.extend(unknown(Doubt::AnyWords));
                 }
                 Atom::Symbol(symbol, _) => text.push(symbol),
@@ -188,7 +191,7 @@ fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<At
     match piece {
         Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],
         Piece::Quotes => vec![vec![Atom::Quotes]],
-        Piece::Number => vec![in_atoms(&unknown(Doubt::PlainPart), Quoting::Quoted)],
+        Piece::Number => vec![in_atoms(&unknown(Doubt::HarmlessPart), Quoting::Quoted)],
         // The name that bash gives to the pipe, or one like it.
         Piece::Process => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
         // Elsewhere than in an assignment, an array is not expected.

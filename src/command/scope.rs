@@ -198,7 +198,7 @@ impl<'s> Scope<'s> {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
         }
         if variable.may_be_number {
-            add_new(&mut values, Value::Text(unknown(Doubt::PlainPart)));
+            add_new(&mut values, Value::Text(unknown(Doubt::HarmlessPart)));
         }
         for assigned in &variable.assigned {
             for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {

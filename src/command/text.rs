@@ -24,7 +24,7 @@ pub(crate) enum Doubt {
     /// The ID of the run: one word, the same in each attempt.
     RunId,
     /// A part of one word that begins no option and holds no sign of a shell: a number, the name of a system.
-    PlainPart,
+    HarmlessPart,
     /// A part of one word that is trusted to begin no option: a quoted plain expansion (`"$URL"`).
     TrustedPart,
     /// A part of one word, which may begin an option: `"$(command)"`.
@@ -37,7 +37,7 @@ impl Doubt {
     /// Returns true if the part may hold blanks, quotes or operators, so that a shell that reads the text may find
     /// code.
     pub(crate) fn may_hold_code(self) -> bool {
-        self > Doubt::PlainPart
+        self > Doubt::HarmlessPart
     }
 }
 

@@ -111,8 +111,8 @@ impl<'t> ScriptReader<'t> {
         is_next
     }
 
-    /// Gives up on the rest of the text, which cannot be followed: marks the text, and moves the cursor to its end, so
-    /// that all loops of the reader end.
+    /// Gives up on the rest of the text, which cannot be followed: marks the text as misread, and moves the cursor to
+    /// its end, so that all loops of the reader end.
     fn give_up(&mut self) {
         self.parsed.may_be_misread = true;
         self.position = self.text.len();
@@ -139,7 +139,8 @@ impl<'t> ScriptReader<'t> {
     }
 
     /// Calls `read` with a reader of another text, one level deeper, and returns its result. The substitutions that it
-    /// finds are added to `parsed`. At the limit on nesting, `read` finds an empty text, and the text is marked.
+    /// finds are added to `parsed`. At the limit on nesting, `read` finds an empty text, and the text is marked as
+    /// misread.
     fn read_nested<T>(
         &mut self,
         text: &[Symbol],

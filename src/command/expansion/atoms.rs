@@ -1,5 +1,8 @@
 //! Atoms: the parts of a word after its expansions have their values, and before it is split into words at blanks. Each
 //! remembers if it is quoted, as only what is not quoted is split.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use crate::command::syntax::Quoting;
 use crate::command::text::{Doubt, Symbol};

@@ -1,7 +1,9 @@
 //! The expansion of a parameter: `$name`, `${name:-word}` and the like.
 //!
-//! A parameter may have several values (see `scope`), so each function returns all results that are possible. Where
-//! a result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data.
+//! A parameter may have several values (see `scope`), so each function returns all results that are possible. Where a
+//! result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data. How
+//! much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken
+//! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
 use crate::command::scope::value::{Value, element, elements, is_all_unknown};
@@ -21,7 +23,8 @@ enum Emptiness {
 /// each result that the operator may give. No list stands twice.
 pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
     match parameter.operator.as_str() {
-        "length" => return vec![in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)],
+        "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
+        // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -154,7 +157,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     };
     let is_certain = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
-        Symbol::Unknown(doubt) => *doubt <= Doubt::PlainPart,
+        Symbol::Unknown(doubt) => *doubt <= Doubt::HarmlessPart,
     };
     if text.is_empty() {
         Emptiness::Empty
@@ -185,7 +188,10 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
         other => other,
     };
     let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
-    let (Some(skipped), true) = (skipped, is_quoted_slice) else {
+    if !is_quoted_slice {
+        return doubtful(parameter);
+    }
+    let Some(skipped) = skipped else {
         return doubtful(parameter);
     };
     let mut sliced = Vec::new();
@@ -217,6 +223,7 @@ fn changed(
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
         let operand_text = exact(&operand);
         let result = match &operand_text {
+            // A longer text is not worth the work.
             Some(operand) if known_text.len() <= LONGEST_VALUE => {
                 changed_text(&known_text, &parameter.operator, operand)
             }
@@ -225,7 +232,7 @@ fn changed(
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             None if is_harmless(&text, &operand) => {
-                in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)
+                in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)
             }
             None => doubtful(parameter),
         });

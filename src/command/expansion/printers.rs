@@ -40,7 +40,7 @@ fn printed_by(words: &[Word]) -> Option<Symbols> {
     let texts: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
     let texts = texts?;
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let one_word = Some(unknown(Doubt::PlainPart));
+    let one_word = Some(unknown(Doubt::HarmlessPart));
     match words.as_slice() {
         ["uname", "-s" | "-m" | "-r" | "-n" | "-p" | "-i" | "-o"] => one_word,
         ["uname" | "arch" | "nproc" | "whoami" | "hostname"] => one_word,

@@ -200,7 +200,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
 fn is_trusted(symbol: &Symbol) -> bool {
     matches!(
         symbol,
-        Symbol::Unknown(Doubt::TrustedPart | Doubt::PlainPart | Doubt::RunId)
+        Symbol::Unknown(Doubt::TrustedPart | Doubt::HarmlessPart | Doubt::RunId)
     )
 }
 

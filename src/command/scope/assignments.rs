@@ -103,7 +103,9 @@ impl Scope<'_> {
                         self.set_names_unknown(&literals[option + 1..]);
                     }
                 }
-                Some("declare" | "typeset" | "local" | "readonly") => self.declare(literals, frame),
+                Some("declare" | "typeset" | "local" | "readonly") => {
+                    self.add_declaration(literals, frame)
+                }
                 _ => {}
             }
         }
@@ -170,7 +172,7 @@ impl Scope<'_> {
     /// Adds what `declare` and its likes do, given the literal texts of the words after it: a name without a value may
     /// be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
     /// another variable, which may be any.
-    fn declare(&mut self, words: &Literals, frame: &Rc<Frame>) {
+    fn add_declaration(&mut self, words: &Literals, frame: &Rc<Frame>) {
         for word in words.iter().flatten() {
             if is_name(word) {
                 self.assign(word, RawWord::default(), frame);

@@ -1,6 +1,6 @@
 //! Values of a variable before a script sets it: its value in the environment, or one that a shell gives it.
 //!
-//! In all of them, `AnyWords` stands for a value that is not known, and `PlainPart` for one that is known to be
+//! In all of them, `AnyWords` stands for a value that is not known, and `HarmlessPart` for one that is known to be
 //! harmless: a number or a name, which is no option and is not split.
 
 use super::{Frame, Inherited, LONGEST_VALUE, Scope};
@@ -34,6 +34,7 @@ impl Scope<'_> {
         }
         let value = self.surroundings.variable(name);
         let is_unset = value.is_none() && texts.is_empty();
+        // With a part of the environment, the variable may be missing.
         if is_unset || frame.environment == Inherited::Part {
             texts.push(Symbols::new());
         }
@@ -55,10 +56,10 @@ fn value_text(value: &str) -> Symbols {
 fn set_by_backoff(name: &str) -> Vec<Symbols> {
     match name {
         "BACKOFF_ROOT_ID" | "BACKOFF_RUN_ID" => vec![unknown(Doubt::RunId)],
-        // Texts of others.
+        // Texts that may hold anything.
         "BACKOFF_REASON" | "BACKOFF_ENV" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
         // Numbers; some are empty until an attempt has failed.
-        _ => vec![Symbols::new(), unknown(Doubt::PlainPart)],
+        _ => vec![Symbols::new(), unknown(Doubt::HarmlessPart)],
     }
 }
 
@@ -72,12 +73,15 @@ enum SetByShell {
 /// Returns the value that a shell itself gives to a parameter; None for a parameter that no shell sets.
 fn set_by_shell(name: &str) -> Option<SetByShell> {
     let set = match name {
-        "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::PlainPart)),
+        "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::HarmlessPart)),
         "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
         | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
-        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => SetByShell::Perhaps(unknown(Doubt::PlainPart)),
+        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => {
+            SetByShell::Perhaps(unknown(Doubt::HarmlessPart))
+        }
         // An absolute path, which is no option.
         "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
+        // What the script itself has read or run, which may be any text.
         "_"
         | "REPLY"
         | "OPTARG"

@@ -1,4 +1,7 @@
 //! One value that a variable of a shell may have: a text or a list of texts, with unknown parts in it.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use crate::command::text::{Doubt, Symbol, Symbols, Word, may_be_several_words, unknown};
 
@@ -31,7 +34,7 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 /// all of them are plain words, and any words otherwise.
 pub(crate) fn summary(values: &[Value]) -> Symbols {
     if values.iter().all(Value::is_plain_word) {
-        unknown(Doubt::PlainPart)
+        unknown(Doubt::HarmlessPart)
     } else {
         unknown(Doubt::AnyWords)
     }

@@ -54,7 +54,7 @@ impl Draft {
     }
 
     /// Adds the command to the script, unless it is empty, and begins another one. A command without words counts if it
-    /// has an input: a shell may be what reads the input (`{ sh; } <<END`).
+    /// has an input: a shell before it may be what reads the input (`(sh) <<END`).
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();

@@ -1,6 +1,7 @@
 //! Reads expansions within a word: `$name`, `${...}`, `$(...)` and backquotes. Each becomes one piece of the word.
 //!
-//! The scripts of substitutions are added to `parsed.scripts`, too: their commands run like any others.
+//! The scripts of substitutions are added to `parsed.scripts`, too: their commands run like any others. A text that
+//! cannot be followed is marked as misread (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use std::rc::Rc;
 
@@ -61,7 +62,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads the text of backquotes, whose backslashes were removed, as a script. Adds all that it holds to `parsed`,
-    /// and returns the script; at the limit on nesting, an empty one, and the text is marked.
+    /// and returns the script; at the limit on nesting, an empty one, and the text is marked as misread.
     fn read_unescaped_script(&mut self, text: &[Symbol]) -> Rc<Script> {
         if self.depth >= DEEPEST {
             self.parsed.may_be_misread = true;

@@ -1,7 +1,7 @@
 //! Reads quotes and backslashes of a word, and adds what they stand for to the word's pieces.
 //!
 //! A quotation adds [`Piece::Quotes`], as `''` is a word although it is empty. A quotation without its end marks the
-//! text as misread: a shell would not run it.
+//! text as misread: a shell would not run it. Such a text counts as unknown code.
 
 use super::ScriptReader;
 use super::word::Pieces;

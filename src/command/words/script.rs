@@ -1,7 +1,8 @@
 //! Reads a script: its commands, operators, `case`, functions and redirections.
 //!
 //! Only the list of simple commands is kept, with the input of each, as an input may be a script of a shell. Control
-//! flow is read so that no command is missed, and then forgotten: each command may run.
+//! flow is read so that no command is missed, and then forgotten: each command may run. A text that cannot be followed
+//! is marked as misread (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use super::draft::{Draft, Tabs};
 use super::{ScriptEnd, ScriptReader};
@@ -129,7 +130,7 @@ impl ScriptReader<'_> {
         if let Some(name) = draft.command.words.last().cloned()
             && self.skip_if_next(")")
         {
-            // Empty for a name that is not known.
+            // Empty for a name that is not known, which stands for any.
             let name = name.literal().unwrap_or_default();
             self.parsed.functions.push(name);
             draft.end_command();
@@ -173,6 +174,7 @@ impl ScriptReader<'_> {
         } else {
             // `<&3` duplicates a descriptor.
             let is_input = self.starts_with("<") && !self.starts_with("<&");
+            // All signs of an operator such as `>>`, `>|` or `<>`.
             while self.skip_if_next("<")
                 || self.skip_if_next(">")
                 || self.skip_if_next("&")
@@ -199,6 +201,7 @@ impl ScriptReader<'_> {
         }
         draft.add_word(word);
         if draft.command.names_function() {
+            // Empty for a name that is not known, which stands for any.
             let name = draft.command.words[1].literal().unwrap_or_default();
             self.parsed.functions.push(name);
         }

@@ -1,5 +1,6 @@
 //! Reads a word of a script: its pieces up to a blank or an operator. Expansions stay pieces here; their values are put
-//! in later, when the assignments of all scripts are known.
+//! in later, when the assignments of all scripts are known. A text that cannot be followed is marked as misread
+//! (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use super::{DEEPEST, ScriptReader};
 use crate::command::syntax::{Piece, Quoting, RawWord};
