@@ -5,9 +5,13 @@
 //!
 //! A script may set a variable by which an earlier command gets a further meaning. So all commands are read in rounds,
 //! until a round finds no further script or value. Code that cannot be read is noted, as it may hold a call.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 mod client_name;
 mod command;
+mod evaluated;
 mod expanded_command;
 mod feeders;
 mod scripts;
@@ -147,6 +151,7 @@ impl<'s> Calls<'s> {
         let words: Vec<Word> = command.iter().map(|word| Word::exact(word)).collect();
         let context = Context {
             frame: Rc::new(Frame {
+                // Not used: the words of this command have no variables.
                 arguments: None,
                 environment: Inherited::All,
             }),
@@ -214,7 +219,8 @@ impl<'s> Calls<'s> {
         });
     }
 
-    /// Notes which clients a text mentions: for others, unknown code is no reason to forbid a retry by default.
+    /// Notes which clients a text mentions. With `--for auto`, doubts about a client count only if some text mentions
+    /// it.
     fn note_mentions(&mut self, text: &[Symbol]) {
         for client in CLIENTS {
             if !self.mentioned.contains(&client.name) && mentions(text, client.name) {
@@ -233,6 +239,7 @@ impl<'s> Calls<'s> {
             return;
         }
         let (text, _) = &key;
+        // One more, so that empty texts count, too.
         self.symbols += text.len() + 1;
         if self.symbols > MOST_SYMBOLS {
             self.note_unknown_code("too many scripts", &context);
@@ -262,11 +269,12 @@ impl<'s> Calls<'s> {
             for input in &command.input {
                 self.add_texts_with_client(input, context);
             }
+            // The same IDs for all values of the command's variables.
             self.first_id += MOST_CALLS;
             let words = command.words_after_assignments();
-            for list in expansion::commands(&self.scope, words, &context.frame) {
+            for expanded in expansion::commands(&self.scope, words, &context.frame) {
                 let in_script = CommandInScript { script, index };
-                self.read_command(&ExpandedCommand::new(&list, Some(in_script)), context);
+                self.read_command(&ExpandedCommand::new(&expanded, Some(in_script)), context);
             }
         }
     }

@@ -39,7 +39,7 @@ fn outer_attempts(variables: &Variables, depth: u64) -> Option<u64> {
     if depth == 1 {
         return limit_of_innermost;
     }
-    // Set by the innermost run for those around it. The outermost does not set it, as it is the only one.
+    // The innermost run sets this for the runs around it; the outermost has none around it, and does not.
     let limits_around_innermost = positive(variables, AROUND)?;
     limits_around_innermost.checked_mul(limit_of_innermost?)
 }

@@ -63,7 +63,7 @@ pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
 }
 
 /// Returns the name of a program without its directory, and without its version if only the shorter name has a preset:
-/// `pip` for `/usr/bin/pip3.11`, but `python3` stays if a preset has this name.
+/// `pip` for `/usr/bin/pip3.11`. A name that has a preset itself stays as it is.
 fn name_for_presets(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or_default();
     let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));

@@ -245,6 +245,7 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
         is_script |= has('c');
         // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
         let value_count = usize::from(has('o') || has('O'));
+        // The next word behind these values.
         word = words.nth(value_count)?;
     }
     let is_plain_script = is_script && !word.contains(|c| METACHARACTERS.contains(c));

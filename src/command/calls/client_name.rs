@@ -1,5 +1,5 @@
-//! Recognizes the name of a client in a word. What is taken for a call without being one costs a retry at worst, while
-//! a call that is not seen may send data twice.
+//! Recognizes the name of a client, curl or wget, in a word. What is taken for a call without being one costs a retry
+//! at worst, while a call that is not seen may send data twice.
 
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
 
@@ -17,6 +17,7 @@ pub(super) fn is_named(text: &[Symbol], client: &str) -> bool {
     };
     // `curl:8.5`, `curl@sha256:...`
     let begins_tag = matches!(suffix.first(), Some(Symbol::Known(':' | '@')));
+    // Nothing at all is a version, too.
     begins_tag || exact(suffix).as_deref() == Some(".exe") || suffix.iter().all(may_be_of_version)
 }
 

@@ -2,6 +2,9 @@
 //!
 //! No list of wrappers is needed to find a call: any word that names a client begins one. Only where the name of the
 //! program is unknown, the known wrappers tell which word it is.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 use std::rc::Rc;
 
@@ -79,8 +82,8 @@ impl Calls<'_> {
     }
 
     /// Adds a call if the word at this index names a client, and returns true if it does. `number` is how many calls
-    /// and scripts of the command stand before it: it makes the same ID whatever values the variables of the command
-    /// have.
+    /// and scripts of the command stand before it: by it, the call has the same ID whatever values its variables have,
+    /// and is recognized as the same call.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -181,6 +184,7 @@ fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     if text.first() != Some(&Symbol::Known('-')) || text.len() < 3 {
         return scripts;
     }
+    // Behind `-S`.
     scripts.push(&text[2..]);
     if let Some(sign) = text.iter().position(|symbol| *symbol == Symbol::Known('=')) {
         scripts.push(&text[sign + 1..]);

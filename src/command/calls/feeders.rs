@@ -1,5 +1,5 @@
-//! Programs that add words to the command that they run: `xargs` and `parallel`. The words come from their input, so
-//! that they are not known, and each may be an option that sends data.
+//! Programs that add words to the command that they run, such as a call of curl: `xargs` and `parallel`. The words come
+//! from their input, so that they are not known, and each may be an option that sends data.
 
 use crate::command::text::{
     Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, mentions, shown, unknown,

@@ -2,6 +2,9 @@
 //!
 //! "Reading" a text as a script means here: it is added to the search with `add_script`, and its commands are looked at
 //! when the round comes to it. A script that cannot be read is noted as unknown code, which may hold a call.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 use std::rc::Rc;
 
@@ -19,24 +22,6 @@ use crate::command::{ScriptFile, expansion};
 /// Commands that let a shell run some of their words as scripts.
 const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
     "trap", "su", "watch", "script", "flock", "runuser", "at", "batch",
-];
-
-/// Programs that print assignments for `eval`. So common that without them many scripts would count as unknown code.
-const PRINT_ASSIGNMENTS: [&str; 14] = [
-    "ssh-agent",
-    "brew",
-    "opam",
-    "minikube",
-    "docker-machine",
-    "rbenv",
-    "pyenv",
-    "direnv",
-    "dircolors",
-    "fnm",
-    "mise",
-    "conda",
-    "kubectl",
-    "gpg-agent",
 ];
 
 impl Calls<'_> {
@@ -80,7 +65,7 @@ impl Calls<'_> {
 
     /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
     /// machine, adds nothing; one whose name is unknown, or that is too long to be read, is unknown code.
-    fn read_script_file(&mut self, file: &Word, context: &Context) {
+    pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         // A substitution is a script of its own that is read anyway.
         let is_substitution = file.origin.starts_with("<(");
         let is_elsewhere = context.frame.environment == Inherited::None;
@@ -150,6 +135,7 @@ impl Calls<'_> {
         for file in &command.input_files {
             let file = std::slice::from_ref(file);
             for words in expansion::commands(&self.scope, file, &context.frame) {
+                // A shell refuses a name of several words.
                 if let [word] = words.as_slice() {
                     self.read_script_file(word, context);
                 }
@@ -256,63 +242,6 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
-    /// counts as unknown code, too, unless it is the output of a program that is known to print only assignments.
-    fn read_eval(&mut self, words: &[Word], context: &Context) {
-        let unknown = words.iter().find(|word| may_hold_code(&word.text));
-        if let Some(word) = unknown {
-            self.allow_unknown_assignments();
-            if prints_assignments(&word.origin) {
-                return;
-            }
-            self.note_unknown_code(format!("eval {}", word.origin), context);
-        }
-        let context = context.named("the script of eval".to_owned());
-        self.add_script(&joined(words), context);
-    }
-
-    /// Allows for code that may set any variable, from now on. The first time, all commands have to be read again, as
-    /// each may mean something else then.
-    fn allow_unknown_assignments(&mut self) {
-        if !self.scope.has_unknown_code() {
-            self.scope.allow_unknown_code();
-            self.needs_another_round = true;
-        }
-    }
-
-    /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
-    /// variable. Unlike a script that runs by itself, it shares the variables of the shell.
-    fn read_source(&mut self, words: &[Word], context: &Context) {
-        let Some(file) = words.first() else {
-            return;
-        };
-        if prints_assignments(&file.origin) {
-            self.allow_unknown_assignments();
-            return;
-        }
-        if file.origin.starts_with("<(") {
-            self.allow_unknown_assignments();
-            self.note_unknown_code(format!("source {}", file.origin), context);
-            return;
-        }
-        if !self.may_find_script(file) {
-            self.allow_unknown_assignments();
-        }
-        self.read_script_file(file, context);
-    }
-
-    /// Returns true if the path of this word is known and names a file that can be read in one of the directories to
-    /// which a script may go.
-    fn may_find_script(&self, file: &Word) -> bool {
-        let Some(path) = exact(&file.text) else {
-            return false;
-        };
-        let paths = self.scope.possible_paths(&path);
-        paths
-            .iter()
-            .any(|path| matches!(self.surroundings.script(path), ScriptFile::Text(_)))
-    }
-
     /// Reads the program of the command as a script if it is a file with the `#!` of a shell, or a function that bash
     /// has exported. A name without a slash is a file in `PATH`, and taken for a program of the system.
     pub(super) fn read_program_as_script(
@@ -348,16 +277,6 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true for a word like `"$(ssh-agent -s)"`: the substitution of one command that is known to print assignments
-/// for `eval`. `origin` is the word as it is written.
-fn prints_assignments(origin: &str) -> bool {
-    let script = origin.trim_start_matches(['"', '$', '(', '`', '<', ' ']);
-    let program = script.split([' ', ')']).next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default();
-    let is_substitution = script.len() < origin.len();
-    is_substitution && PRINT_ASSIGNMENTS.contains(&name) && !script.contains(['|', ';', '&'])
-}
-
 /// Returns true if a script begins with an unknown part that may hold code: `$CMD --all`, but not `curl $URL`. Behind a
 /// known name, an unknown part is an argument of the program, which is judged there.
 fn begins_unknown(text: &[Symbol]) -> bool {
@@ -368,7 +287,7 @@ fn begins_unknown(text: &[Symbol]) -> bool {
 }
 
 /// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs.
-fn joined(words: &[Word]) -> Symbols {
+pub(super) fn joined(words: &[Word]) -> Symbols {
     let mut text = Symbols::new();
     for word in words {
         if !text.is_empty() {

@@ -1,7 +1,7 @@
 //! Reads the words of a call: options with their values, operands, and words that may be either.
 //!
-//! A word that is not known may be an option that takes the next word as its value. From then on, it is not certain
-//! what a word is, until one can only be an option or an operand.
+//! Behind several unknown words (`$OPTIONS`), or an option of which the name is not known, the next word may be a
+//! value: it is read as what it looks like, and marked as not certain.
 
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
@@ -84,6 +84,7 @@ impl ItemReader<'_> {
                 WordKind::Operand => self.read_operand(word),
                 WordKind::MayBeOption => {
                     self.add_doubtful(word);
+                    // A single unknown word is taken for one that has no value behind it, such as a URL.
                     NextWord::OptionOrOperand
                 }
             },
@@ -101,8 +102,8 @@ impl ItemReader<'_> {
     }
 
     /// Gives the option at this index of the items its value. Returns what the next word is.
-    fn read_value(&mut self, index: usize, word: &Word) -> NextWord {
-        if let Some(Item::Option(option)) = self.items.get_mut(index) {
+    fn read_value(&mut self, option_index: usize, word: &Word) -> NextWord {
+        if let Some(Item::Option(option)) = self.items.get_mut(option_index) {
             option.value = Some(word.text.clone());
         }
         NextWord::OptionOrOperand
@@ -185,6 +186,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
     match text {
         [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
         [Symbol::Known('-'), _, ..] => WordKind::Letters,
+        // `-` alone is one, too.
         [Symbol::Known(_), ..] | [] => WordKind::Operand,
         [Symbol::Unknown(_), ..] => {
             let first_untrusted = text.iter().find(|symbol| !is_trusted(symbol));
