@@ -159,8 +159,8 @@ fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
 /// Returns the jitter in effect. If it differs from the one that is given, or none is, the reason is told by what it
 /// is: each option that changes it does so in its own way.
 fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
-    let is_given = settings.get(&JITTER);
-    match (is_given, delays.jitter) {
+    let given = settings.get(&JITTER);
+    match (given, delays.jitter) {
         (Ok(Some(given)), in_effect) if given == in_effect => InEffect::AsSet,
         // Given or the default; only its factor may differ.
         (_, Jitter::Decorrelated { .. }) => InEffect::AsSet,

@@ -238,6 +238,7 @@ pub(super) fn budget(
     cap: Duration,
     outer: Option<&str>,
 ) -> Checked<BudgetAndStore> {
+    // All options are read before the name, so that they are checked without `--budget`, too.
     let mode = settings.value(&COOL_OFF)?;
     // The cool-off may be the Retry-After that a server sent to another run.
     let longest = cap.max(longest_asked(settings)?);
@@ -259,6 +260,7 @@ pub(super) fn budget(
     let prepared = store
         .prepare()
         .map_err(|problem| store_error(settings, &problem))?;
+    // By this, nested runs recognize the same budget.
     let place = format!("{name:?} in {}", prepared.location);
     let budget = SharedBudget {
         name,

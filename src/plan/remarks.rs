@@ -122,6 +122,7 @@ impl Remarks {
         let mut remarks = Remarks::default();
         let is_verbose = output.verbosity >= 1;
         for (name, value) in variables {
+            // An empty variable counts as unset.
             if value.is_empty() || is_known(variables, name) {
                 continue;
             }

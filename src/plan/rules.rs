@@ -96,7 +96,7 @@ fn match_rules(
         kind,
         codes: None,
         pattern: Some(pattern),
-        // The user vouches for a retry.
+        // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     });
@@ -109,7 +109,7 @@ fn exit_rule(opt: &Opt<CodeSet>, kind: RuleKind, codes: CodeSet) -> Rule {
         kind,
         codes: Some(codes),
         pattern: None,
-        // The user vouches for a retry.
+        // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     }

@@ -76,6 +76,7 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
         {
             return Err(no_effect_with(factor, growth));
         }
+        // A list of waits has no growth.
         if let Some(delays) = typed(settings, &DELAYS) {
             return Err(no_effect_with(factor, delays));
         }
@@ -86,6 +87,7 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
     {
         return Err(no_effect_with(base, delays));
     }
+    // An empty input is not kept.
     if let (Some(limit), Some(stdin)) = (typed(settings, &STDIN_LIMIT), typed(settings, &STDIN))
         && stdin.read(&STDIN) == Ok(InputMode::Null)
     {

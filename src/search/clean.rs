@@ -97,6 +97,7 @@ impl Cleaner {
         let is_untouched = self.state == State::Text && !self.after_cr;
         let may_have_blank = !bytes.is_ascii() && has_blank(bytes);
         if is_untouched && !may_have_blank && memchr3(ESC, b'\r', BACKSPACE, bytes).is_none() {
+            // Nothing to clean.
             self.has_text = bytes.last().map_or(self.has_text, |byte| *byte != b'\n');
             return bytes;
         }
@@ -124,6 +125,7 @@ impl Cleaner {
     pub fn finish(&mut self) -> &[u8] {
         self.clean.clear();
         self.put_held_bytes();
+        // Keeps only the bytes to return.
         *self = Cleaner {
             clean: std::mem::take(&mut self.clean),
             ..Cleaner::default()
@@ -131,14 +133,14 @@ impl Cleaner {
         &self.clean
     }
 
-    /// Adds text to the cleaned bytes, and notes if the line has text after it. An LF that follows a CR was counted
-    /// with it, and is left out. All that comes out goes through here.
+    /// Adds text to the cleaned bytes, and notes if the line has text after it. Leaves out an LF at its beginning if a
+    /// CR stood before it: that has ended the line already. All that comes out goes through here.
     fn put(&mut self, text: &[u8]) {
-        let Some((first, rest)) = text.split_first() else {
+        let Some((first, after_first)) = text.split_first() else {
             return;
         };
         let text = if self.after_cr && *first == b'\n' {
-            rest
+            after_first
         } else {
             text
         };
@@ -167,6 +169,7 @@ impl Cleaner {
                 2
             }
             [ESC, b'[', ref parameters @ ..] => {
+                // A color vanishes.
                 length_of_color(parameters).map_or(0, |length| length + 2)
             }
             [first, second, ..] if is_blank_of_two(first, second) => {
@@ -188,6 +191,7 @@ impl Cleaner {
             State::Text => self.take_in_text(byte),
             State::Blank(begun, length) => self.take_in_blank(byte, begun, length),
             State::Escape => self.take_after_escape(byte),
+            // Any number of announcing bytes, and a last one.
             State::Announced => match byte {
                 b' '..=b'/' => Taken::Yes,
                 b'0'..=b'~' => self.take_end(Effect::Nothing),
@@ -263,7 +267,9 @@ impl Cleaner {
             b' '..=b'/' => self.state = State::Announced,
             // Index, next line, reverse index, restore the cursor, reset.
             b'D' | b'E' | b'M' | b'8' | b'c' => return self.take_end(Effect::EndsLine),
+            // All other sequences of two bytes.
             b'0'..=b'~' | CANCEL | SUBSTITUTE => return self.take_end(Effect::Nothing),
+            // No sequence: only the ESC vanishes.
             _ => return Taken::AsText,
         }
         Taken::Yes
@@ -311,7 +317,8 @@ impl Cleaner {
         Taken::Yes
     }
 
-    /// Takes the last byte of a sequence, which then has this effect on the line, and goes back to text.
+    /// Takes the last byte of a sequence, which then has this effect on the line, and goes back to text. Returns
+    /// [`Taken::Yes`], so that callers can return it.
     fn take_end(&mut self, effect: Effect) -> Taken {
         self.state = State::Text;
         match effect {
@@ -331,6 +338,7 @@ fn effect(end: u8, parameters: Parameters) -> Effect {
         (b'K', Parameters::Zero) => Effect::Nothing,
         // Selective erasure.
         (b'J' | b'K', Parameters::Private) => Effect::EndsLine,
+        // Modes of the terminal, such as a hidden cursor.
         (_, Parameters::Private) => Effect::Nothing,
         (b'C', _) => Effect::Blank,
         // Lines, columns, tab stops, positions, a saved position.

@@ -113,7 +113,7 @@ impl Pattern {
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case, by
     /// which the bytes of a call are limited.
     pub fn places(&self) -> usize {
-        // Few places of the program's own expressions, words and `.*`, are active at once.
+        // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
         if self.list.is_some() {
             self.text.len() / 32 + 1
         } else {
@@ -145,6 +145,7 @@ impl Pattern {
 /// and pays off only on long texts. Its size has no limit here, as [`Pattern::places`] has one.
 pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
     let config = Regex::config()
+        // The text may be no UTF-8.
         .utf8_empty(false)
         .nfa_size_limit(None)
         .hybrid(false);
@@ -239,8 +240,9 @@ fn block_form(hir: &Hir, case: TextCase) -> Hir {
     map_leaves(hir, &|leaf| leaf_for_block(leaf, case))
 }
 
-/// Rewrites a literal, class or assertion for blocks, whose text has several lines, and letters of this case. What it
-/// matches may be more than before, as a line that is found is searched once more.
+/// Rewrites a literal, class or assertion for the search in a block: nothing matches `\n`, `^` and `$` hold at each
+/// line, and for text in lowercase, letters are lowercase. Word boundaries of Unicode hold everywhere: a line that is
+/// found by mistake is searched once more.
 fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),

@@ -161,6 +161,7 @@ impl Engine {
         let form = Hir::alternation(forms.collect());
         // [`MOST_PLACES`] limits the size.
         let config = Regex::config()
+            // Only asked if something matches.
             .which_captures(WhichCaptures::None)
             .utf8_empty(false)
             .nfa_size_limit(None)
@@ -284,9 +285,9 @@ impl Scanner {
         remaining
     }
 
-    /// Searches whole lines, or this part of one line, for matches that begin before `limit`. Calls `found` for each
-    /// pattern that is found, and closes it. The first bytes of a stream are searched with the sieve, as an engine for
-    /// all patterns takes longer to build than these to search.
+    /// Searches whole lines, or this part of one line, for matches that begin before `limit`; later ones are left to
+    /// the next window. Calls `found` for each pattern that is found, and closes it. The first bytes of a stream are
+    /// searched with the sieve, as an engine for all patterns takes longer to build than these to search.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         if self.searched < self.patterns.sieved_bytes && self.built.count() < MOST_BUILT {
             self.searched += text.len();
@@ -295,6 +296,7 @@ impl Scanner {
             }
             return;
         }
+        // Put back below, unless a pattern is found.
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
@@ -316,7 +318,7 @@ impl Scanner {
     }
 
     /// Searches part of a line for each open pattern by itself, in the order of the patterns; with a sieve, only for
-    /// those that the literals in the line leave over. Calls `found` for each match that begins before `limit`, and
+    /// those that may match with the literals in the line. Calls `found` for each match that begins before `limit`, and
     /// closes the pattern.
     fn search_line(&mut self, line: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         let sieve = self.patterns.sieve();

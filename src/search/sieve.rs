@@ -84,9 +84,11 @@ impl Sieve {
             .filter(|index| trees[*index].top.may_match(&[]))
             .collect();
         let mut texts: Vec<(Vec<u8>, usize)> = builder.numbers.into_iter().collect();
+        // The automaton numbers the literals in this order.
         texts.sort_unstable_by_key(|(_, number)| *number);
         let literals = AhoCorasick::builder()
             .ascii_case_insensitive(true)
+            // The kind that is built soonest.
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .prefilter(false)
             .build(texts.iter().map(|(text, _)| text))
@@ -183,6 +185,7 @@ impl TreeBuilder {
         if text.len() < SHORTEST {
             return Node::NeedsNothing(hir);
         }
+        // The beginning of a long one is rare enough.
         let text = text[..text.len().min(LONGEST)].to_ascii_lowercase();
         let next = self.numbers.len();
         Node::Literal(hir, *self.numbers.entry(text).or_insert(next))

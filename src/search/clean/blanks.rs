@@ -23,17 +23,17 @@ pub(in crate::search) const BLANKS: [(char, char); 8] = [
 /// expression with another blank would never match.
 pub(in crate::search) fn spaces_for_blanks(bytes: &[u8]) -> Vec<u8> {
     let mut spaced = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((first, after)) = rest.split_first() {
+    let mut unread = bytes;
+    while let Some((first, after)) = unread.split_first() {
         let length_of_blank = [2, 3]
             .into_iter()
-            .find(|length| rest.get(..*length).is_some_and(is_blank));
+            .find(|length| unread.get(..*length).is_some_and(is_blank));
         if let Some(length) = length_of_blank {
             spaced.push(b' ');
-            rest = &rest[length..];
+            unread = &unread[length..];
         } else {
             spaced.push(*first);
-            rest = after;
+            unread = after;
         }
     }
     spaced
@@ -59,6 +59,7 @@ pub(super) fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
     // U+2000 to U+200A, U+2028 and U+2029, U+202F.
     let ends_general_punctuation =
         (third.wrapping_sub(0x80) <= 0x0a) | (third & 0xfe == 0xa8) | (third == 0xaf);
+    // Then U+205F, U+1680 and U+3000.
     (first == 0xe2) & (second == 0x80) & ends_general_punctuation
         | (first == 0xe2) & (second == 0x81) & (third == 0x9f)
         | (first == 0xe1) & (second == 0x9a) & (third == 0x80)
@@ -68,6 +69,7 @@ pub(super) fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
 /// Returns true if a blank may begin with these one or two bytes, so that the next byte has to be waited for. False for
 /// a complete blank, too.
 pub(super) fn may_become_blank(begun: &[u8]) -> bool {
+    // The first bytes of [`BLANKS`] in UTF-8.
     match *begun {
         [first] => matches!(first, 0xc2 | 0xe1 | 0xe2 | 0xe3),
         [first, second] => matches!(
