@@ -20,11 +20,9 @@ mod plain_text;
 use memchr::memchr3;
 
 use self::blanks::{has_blank, is_blank_of_three, is_blank_of_two, may_become_blank};
-use self::plain_text::plain_length;
+use self::plain_text::{BACKSPACE, ESC, plain_length};
 
-const ESC: u8 = 0x1b;
 const BELL: u8 = 0x07;
-const BACKSPACE: u8 = 0x08;
 /// These two cancel a sequence.
 const CANCEL: u8 = 0x18;
 const SUBSTITUTE: u8 = 0x1a;

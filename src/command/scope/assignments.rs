@@ -104,7 +104,7 @@ impl Scope<'_> {
                     }
                 }
                 Some("declare" | "typeset" | "local" | "readonly") => {
-                    self.add_declaration(literals, frame)
+                    self.add_declaration(literals, frame);
                 }
                 _ => {}
             }

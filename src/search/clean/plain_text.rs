@@ -5,7 +5,10 @@ use memchr::{memchr, memchr3};
 use super::blanks::{
     GROUP, GROUP_AND_REST, is_blank, is_blank_of_three, is_blank_of_two, may_become_blank,
 };
-use super::{BACKSPACE, ESC};
+
+/// Begins a sequence.
+pub(super) const ESC: u8 = 0x1b;
+pub(super) const BACKSPACE: u8 = 0x08;
 
 /// Returns how many leading bytes are plain text, which can be copied at once: up to a special byte, or a character
 /// that is or may become a blank. `may_have_blank` is false if the bytes surely have none, which is looked for faster.
