@@ -3,6 +3,8 @@
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
 //! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
 //! worst, while one that is missing may hide an option that sends data.
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 mod arguments;
 mod assignments;
@@ -155,8 +157,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a parameter may have: a variable, an argument such as `1`, or all arguments (`@`). Keeps
-    /// those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), that many others
-    /// need, or that has many values, has one value, which is not known. `frame` is that of the script that uses it.
+    /// those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or that ends a
+    /// long chain of variables which need each other, has one unknown value; so has one with too many values. `frame`
+    /// is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);

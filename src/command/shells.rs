@@ -36,17 +36,34 @@ pub(super) enum OperandsOfShell<'w> {
     Unknown(String),
 }
 
+/// What the options of a shell say about its operands.
+#[derive(Default)]
+struct ShellOptions {
+    /// `-c`: the first operand is a script.
+    has_c: bool,
+    /// `-s`: operands are arguments of the script on standard input.
+    has_s: bool,
+}
+
+impl ShellOptions {
+    /// Notes the letters of an option such as `-ceu`. `option` is the option without its sign; a long one has no
+    /// letters.
+    fn add(&mut self, option: &str) {
+        if !option.starts_with('-') {
+            self.has_c |= option.contains('c');
+            self.has_s |= option.contains('s');
+        }
+    }
+}
+
 /// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one;
 /// a word that may be several words may be `-c` as well, so that nothing behind it is certain.
 pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
-    // `-c`: the next operand is a script.
-    let mut has_c = false;
-    // `-s`: operands are arguments of the script on standard input.
-    let mut has_s = false;
+    let mut options = ShellOptions::default();
     let mut index = 0;
     while let Some(word) = words.get(index) {
         // Options may stand between `-c` and the script.
-        if has_c && !is_known_option(word) {
+        if options.has_c && !is_known_option(word) {
             break;
         }
         if may_be_several_words(&word.text) {
@@ -55,31 +72,35 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         let Some(text) = exact(&word.text) else {
             break;
         };
-        let Some(letters) = text.strip_prefix(['-', '+']) else {
+        let Some(option) = text.strip_prefix(['-', '+']) else {
             break;
         };
         index += 1;
-        match letters {
-            "-" | "" => break,
-            "-rcfile" | "-init-file" => index += 1,
-            // A long option without a value.
-            _ if letters.starts_with('-') => {}
-            _ => {
-                has_c |= letters.contains('c');
-                has_s |= letters.contains('s');
-                // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
-                if letters.contains(['o', 'O']) {
-                    index += 1;
-                }
-            }
+        // `-` and `--` end the options.
+        if option.is_empty() || option == "-" {
+            break;
+        }
+        options.add(option);
+        if takes_value(option) {
+            index += 1;
         }
     }
     // Empty if the value of the last option is missing.
     let operands = words.get(index..).unwrap_or_default();
     match operands {
-        [script, arguments @ ..] if has_c => OperandsOfShell::Script { script, arguments },
-        [file, arguments @ ..] if !has_s => OperandsOfShell::File { file, arguments },
+        [script, arguments @ ..] if options.has_c => OperandsOfShell::Script { script, arguments },
+        [file, arguments @ ..] if !options.has_s => OperandsOfShell::File { file, arguments },
         _ => OperandsOfShell::StandardInput,
+    }
+}
+
+/// Returns true if the next word is the value of this option of a shell, which is given without its sign: `-o
+/// pipefail`, `-O extglob`, `-ceuo pipefail`, `--rcfile FILE`.
+fn takes_value(option: &str) -> bool {
+    if option.starts_with('-') {
+        option == "-rcfile" || option == "-init-file"
+    } else {
+        option.contains(['o', 'O'])
     }
 }
 

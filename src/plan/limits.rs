@@ -242,12 +242,7 @@ pub(super) fn budget(
     let mode = settings.value(&COOL_OFF)?;
     // The cool-off may be the Retry-After that a server sent to another run.
     let longest = cap.max(longest_asked(settings)?);
-    let limits = BudgetLimits {
-        // Retries per million attempts.
-        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
-        min: settings.value(&BUDGET_MIN)?,
-        window: settings.value(&BUDGET_WINDOW)?,
-    };
+    let limits = budget_limits(settings)?;
     let store = settings.get(&STORE)?;
     let denies_if_down = settings.value(&STORE_DOWN)? == StoreDown::Deny;
     let Some(name) = settings.get(&BUDGET)? else {
@@ -274,6 +269,16 @@ pub(super) fn budget(
     Ok(BudgetAndStore {
         budget: Some(budget),
         store,
+    })
+}
+
+/// Reads the options that limit the retries of all runs of a budget.
+fn budget_limits(settings: &Settings) -> Checked<BudgetLimits> {
+    Ok(BudgetLimits {
+        // Retries per million attempts.
+        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
+        min: settings.value(&BUDGET_MIN)?,
+        window: settings.value(&BUDGET_WINDOW)?,
     })
 }
 

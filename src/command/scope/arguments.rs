@@ -2,6 +2,8 @@
 //!
 //! In which function a `$1` stands is not followed: it may be the script's argument, or that of any call of any
 //! function. A command is taken for a call of a function if one of its words may be the function's name.
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 use std::rc::Rc;
 

@@ -2,6 +2,8 @@
 //!
 //! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed makes
 //! the variable unknown, and one whose variable is not known makes all of them unknown (`has_unknown_code`).
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 use std::rc::Rc;
 

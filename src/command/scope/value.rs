@@ -40,8 +40,8 @@ pub(crate) fn summary(values: &[Value]) -> Symbols {
     }
 }
 
-/// Returns true if a text is one word, no option, and holds nothing that a shell acts on: then the value does not
-/// matter for what a command does. Its beginning has to be known.
+/// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
+/// paths and URLs. Its beginning has to be known. Many such values can be looked at as one.
 pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     let is_plain = |symbol: &Symbol| match symbol {
         Symbol::Known(c) => c.is_alphanumeric() || "-_./:@%+,=".contains(*c),
