@@ -19,7 +19,7 @@ use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
 use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
 
-/// Limit on the combinations of values in one command.
+/// Limit on the combinations of values in one command, each of which is judged by itself.
 const MOST_COMBINATIONS: usize = 16;
 
 /// Expands words as bash does. A type only because [`Scope`], which this module uses, needs to call back.
@@ -76,7 +76,7 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
 }
 
 /// Returns one unknown word for the lists of words (`choices`) that a word may become. It counts as harmless only if
-/// each list is one plain word, such as `eu-1`, that is not the name of a client.
+/// each list is one plain word, such as `eu-1`, and not the name of a client, which the command would then call.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {

@@ -25,13 +25,13 @@ use super::syntax::RawWord;
 use super::text::{Doubt, Symbols, Word, unknown};
 use super::{AttemptEnvironments, Surroundings};
 
-/// Limit on the values that a variable may have.
+/// Limit on the values that a variable may have, as each multiplies the words to be judged.
 pub(crate) const MOST_VALUES: usize = 8;
 /// Limit on the symbols of a value.
 pub(crate) const LONGEST_VALUE: usize = 4096;
-/// Limit on variables whose values need each other.
+/// Limit on variables whose values need each other, as each is found by a recursive call.
 const DEEPEST: usize = 16;
-/// Limit on the directories to which scripts go.
+/// Limit on the directories to which scripts go, as a script file is looked for in each.
 const MOST_DIRECTORIES: usize = 8;
 
 /// The right side of an assignment.

@@ -27,6 +27,7 @@ impl Scope<'_> {
             for command in &script.commands {
                 if let Some(name_index) = self.called_function_index(command) {
                     let arguments = command.words[name_index + 1..].to_vec();
+                    // Then `"$1"` is not trusted to be no option.
                     self.may_pass_options |= arguments.iter().any(begins_literal_option);
                     self.function_calls.push(FunctionCall {
                         arguments,
@@ -139,8 +140,8 @@ fn may_precede_program(word: &RawWord) -> bool {
     word.assignment().is_some() || OPENERS.contains(&&*bare)
 }
 
-/// Returns true if a word begins with a literal `-`, quoted or not. What an expansion at its beginning may be does not
-/// count.
+/// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an
+/// option. What an expansion at its beginning may be does not count.
 pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     let first = word
         .pieces
