@@ -55,16 +55,18 @@ struct ScriptVariable {
 /// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
 /// `expansion`, which imports it. `frame` is that of the script in which the words stand.
 pub(crate) trait Expand {
-    /// Returns the lists of words that a command may consist of.
+    /// Returns the lists of words that a command may consist of: one for each combination of the values that its
+    /// variables may have.
     fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>>;
 
-    /// Returns the values that the right side of an assignment may be.
+    /// Returns the values that an assignment with this right side may give to a variable.
     fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
 
-    /// Returns the parts of a word before it is split.
+    /// Returns the parts of a word before it is split into words at blanks: one list for each combination of values.
     fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>>;
 
-    /// Returns the texts that a word may be if it is not split.
+    /// Returns the texts that a word may be where it is not split, one for each combination of values: on the right of
+    /// an assignment, in quotes, or as an input.
     fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols>;
 }
 

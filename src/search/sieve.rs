@@ -140,6 +140,7 @@ impl TreeBuilder {
         Tree {
             top,
             literals,
+            // Of an expression of the user, the parser has followed `(?i)`.
             ignores_case: pattern.list().is_some(),
         }
     }

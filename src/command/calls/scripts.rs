@@ -277,8 +277,9 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true if a script begins with an unknown part that may hold code: `$CMD --all`, but not `curl $URL`. Behind a
-/// known name, an unknown part is an argument of the program, which is judged there.
+/// Returns true if a script begins with an unknown part that may hold code, so that it may run any program: `$CMD
+/// --all`, but not `curl $URL`. Behind a known name, an unknown part is an argument of the program, which is judged
+/// there.
 fn begins_unknown(text: &[Symbol]) -> bool {
     let first = text
         .iter()
