@@ -289,6 +289,7 @@ impl Scanner {
     /// the next window. Calls `found` for each pattern that is found, and closes it. The first bytes of a stream are
     /// searched with the sieve, as an engine for all patterns takes longer to build than these to search.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
+        // If the lines differ much, building an expression for each costs more than the engine.
         if self.searched < self.patterns.sieved_bytes && self.built.count() < MOST_BUILT {
             self.searched += text.len();
             for line in text.split(|byte| *byte == b'\n') {

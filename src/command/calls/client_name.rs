@@ -40,7 +40,7 @@ fn file_name(text: &[Symbol]) -> &[Symbol] {
         .iter()
         .rposition(|symbol| *symbol == Symbol::Known('/'));
     match slash {
-        Some(at) => &text[at + 1..],
+        Some(slash) => &text[slash + 1..],
         None => text,
     }
 }

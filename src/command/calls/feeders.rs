@@ -85,7 +85,7 @@ fn replace_mark(word: &Word, mark: &str) -> Word {
     }
 }
 
-/// Returns true for the name of a program that adds words to a command.
+/// Returns true for the name of a program that adds words to the command behind it, so that these are not all there is.
 pub(super) fn adds_words(text: &[Symbol]) -> bool {
     exact(text).is_some_and(|text| {
         let name = text.rsplit('/').next().unwrap_or_default();

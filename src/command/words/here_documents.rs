@@ -1,6 +1,6 @@
 //! Reads here-documents: the `<<END` of a command, and the lines that follow its line. They matter as a shell may read
-//! one as its script (`sh <<END`). One that cannot be followed marks the text as misread, so that it
-//! counts as unknown code.
+//! one as its script (`sh <<END`). One that cannot be followed marks the text as misread, so that it counts
+//! as unknown code.
 
 use super::ScriptReader;
 use super::draft::{Draft, HereDocument, Tabs};
