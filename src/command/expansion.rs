@@ -57,7 +57,8 @@ pub(crate) fn commands(scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> V
     lists
 }
 
-/// Replaces each list by one for each choice: the list with the choice behind it.
+/// Replaces each list by one for each choice, the list with the choice behind it, so that in the end each combination
+/// has a list. Without any choice, no list is left.
 fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
     if let [choice] = choices {
         // Nearly always: no list has to be copied.

@@ -155,7 +155,7 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// Writes why the request must not be sent twice.
+    /// Writes what was found, and why it must not be sent twice, as the reason in a message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let risk = match self.risk {
             Risk::Sends => "without a fixed Idempotency-Key header",

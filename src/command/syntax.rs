@@ -141,7 +141,8 @@ pub(crate) struct Assignment {
 }
 
 impl RawWord {
-    /// Returns the text of a word, without its quotes; None if it has expansions or an unknown part.
+    /// Returns the text of a word that is the same whenever it is expanded, without its quotes; None if it has
+    /// expansions or an unknown part.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -216,7 +217,7 @@ impl RawWord {
     }
 }
 
-/// Returns the character of a symbol; None if the symbol is an unknown part.
+/// Returns the character of a symbol; None if the symbol is an unknown part, at which the known text before it ends.
 fn known_char(symbol: &Symbol) -> Option<char> {
     match symbol {
         Symbol::Known(c) => Some(*c),

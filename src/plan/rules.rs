@@ -103,7 +103,8 @@ fn match_rules(
     Ok(rules.collect())
 }
 
-/// Returns the rule of an option such as `--retry-exit`, for all its exit codes.
+/// Returns the rule of an option such as `--retry-exit`, for all its exit codes. `kind` tells if they make a failure
+/// permanent or transient.
 fn exit_rule(opt: &Opt<CodeSet>, kind: RuleKind, codes: CodeSet) -> Rule {
     Rule {
         kind,

@@ -187,7 +187,7 @@ impl Engine {
 }
 
 impl Scanner {
-    /// Begins the search for all patterns in a new stream.
+    /// Begins the search in a new stream, for all patterns. Several streams share the patterns.
     pub fn new(patterns: Arc<Patterns>) -> Self {
         Self {
             open: vec![true; patterns.list.len()],

@@ -226,7 +226,8 @@ impl Tree {
 }
 
 impl Node {
-    /// Appends the numbers of the literals in this node and below it, some of them twice.
+    /// Appends the numbers of the literals in this node and below it. Some are appended twice, and none is sorted: the
+    /// caller does that.
     fn add_literals(&self, numbers: &mut Vec<usize>) {
         match self {
             Self::NeedsNothing(_) => {}

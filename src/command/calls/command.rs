@@ -130,7 +130,8 @@ impl Calls<'_> {
         self.read_command_with_scripts(&name, command, index, context)
     }
 
-    /// Adds a call for each client that the program of the command may be, if its name is not known, such as `$CMD`.
+    /// Adds a call for each client that the program of the command may be, if its name is not known, such as `$CMD`:
+    /// with words like `-d`, that call would send data.
     fn add_guessed_calls(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         let Some(program) = command.words.get(command.program_index) else {
             return;

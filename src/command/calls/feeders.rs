@@ -65,7 +65,8 @@ fn replaced_mark(words: &[Word]) -> Option<String> {
     None
 }
 
-/// Returns a word with an unknown part in the place of each mark. The part stays in one word, but may begin an option.
+/// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs.
+/// The part stays in one word, but may begin an option.
 fn replace_mark(word: &Word, mark: &str) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();

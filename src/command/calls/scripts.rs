@@ -125,7 +125,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context.
+    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context: a
+    /// shell runs what it reads there.
     fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
         for input in &command.input {
             for text in expansion::texts(&self.scope, input, &context.frame) {
@@ -229,7 +230,8 @@ impl Calls<'_> {
         self.add_script(&joined(words), context);
     }
 
-    /// Reads each word with a blank in it as a script: in other words of these commands there is no blank.
+    /// Reads each word with a blank in it as a script. The other words of these commands, options, names and times,
+    /// have no blanks.
     fn read_words_with_blanks(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let has_blank = word

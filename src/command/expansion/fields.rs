@@ -63,7 +63,8 @@ impl Field {
         })
     }
 
-    /// Returns true if the symbol at an index is a sign of a pattern: `*`, `?`, or a `[` with its `]`.
+    /// Returns true if the symbol at an index, which the caller knows to be unquoted, is a sign of a pattern: `*`, `?`,
+    /// or a `[` with its `]`.
     fn is_pattern(&self, index: usize) -> bool {
         match self.symbols[index].0 {
             Symbol::Known('*' | '?') => true,

@@ -101,7 +101,7 @@ impl ItemReader<'_> {
         !matches!(self.next, NextWord::Unknown)
     }
 
-    /// Gives the option at this index of the items its value. Returns what the next word is.
+    /// Gives the option at this index of the items its value. Returns what the next word is: no value any more.
     fn read_value(&mut self, option_index: usize, word: &Word) -> NextWord {
         if let Some(Item::Option(option)) = self.items.get_mut(option_index) {
             option.value = Some(word.text.clone());
@@ -198,7 +198,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
     }
 }
 
-/// Returns true for an unknown part that is trusted to begin no option.
+/// Returns true for an unknown part that is trusted to begin no option, such as a quoted plain expansion (`"$URL"`).
 fn is_trusted(symbol: &Symbol) -> bool {
     matches!(
         symbol,

@@ -108,7 +108,8 @@ impl Client {
         }
     }
 
-    /// Returns the meaning of an option of one letter, such as `-d`.
+    /// Returns the meaning of an option of one letter, such as `-d`. One that stands in no table takes no value and
+    /// does not change the request.
     fn meaning_of_letter(&self, option: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&option)) {
             return row.meaning;

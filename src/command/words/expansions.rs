@@ -143,7 +143,8 @@ impl ScriptReader<'_> {
         script
     }
 
-    /// Reads `${...}`, from the brace after the `$`.
+    /// Reads `${...}`, from the brace after the `$` up to and with the closing one. A missing brace marks the text as
+    /// misread.
     fn read_braces(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         self.position += 1;
         if self.depth >= DEEPEST {
@@ -250,7 +251,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Returns the piece of `$name`.
+/// Returns the piece of `$name`, which has no index and no operator.
 fn plain_parameter(name: String, quoting: Quoting) -> Piece {
     Piece::Parameter(Box::new(Parameter {
         name,

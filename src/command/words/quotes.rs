@@ -33,7 +33,8 @@ impl ScriptReader<'_> {
         self.position += 1;
     }
 
-    /// Reads `'text'`, in which each symbol stands for itself, from the opening to the closing quote.
+    /// Reads `'text'`, in which each symbol stands for itself, from the opening to the closing quote. Without a closing
+    /// one the text is marked as misread.
     pub(super) fn read_single_quotes(&mut self, pieces: &mut Pieces) {
         self.position += 1;
         pieces.list.push(Piece::Quotes);
@@ -97,7 +98,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads the quotation of `$'...'`, with escapes as in C, from its opening to its closing quote.
+    /// Reads the quotation of `$'...'`, with escapes as in C, from its opening to its closing quote. Without a closing
+    /// one the text is marked as misread.
     pub(super) fn read_ansi_quotes(&mut self, pieces: &mut Pieces) {
         self.position += 1;
         pieces.list.push(Piece::Quotes);

@@ -93,7 +93,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece.
+    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece. So a literal word
+    /// is a single piece, by which reserved words are recognized.
     pub(super) fn add_symbol(&mut self, symbol: Symbol, quoting: Quoting) {
         match self.list.last_mut() {
             Some(Piece::Text(text, last)) if *last == quoting => text.push(symbol),

@@ -39,7 +39,7 @@ pub(in crate::search) fn spaces_for_blanks(bytes: &[u8]) -> Vec<u8> {
     spaced
 }
 
-/// Returns true if this is one of [`BLANKS`] in UTF-8.
+/// Returns true if these bytes are one of [`BLANKS`] in UTF-8, and nothing else.
 pub(super) fn is_blank(character: &[u8]) -> bool {
     match *character {
         [first, second] => is_blank_of_two(first, second),
