@@ -1,10 +1,17 @@
 //! Finds calls of curl and wget in a command, and in every script among its words.
 //!
-//! Each mention of a client's name as a word begins a call, so an unknown wrapper hides nothing. Texts that a shell will
-//! read, or that mention a client, are scripts of their own.
+//! Each mention of a client's name as a word begins a call, so an unknown wrapper hides nothing. Texts that a shell
+//! will read, or that mention a client, are scripts of their own.
+//!
+//! A script may set a variable by which an earlier command gets a further meaning. So all commands are read in rounds,
+//! until a round finds no further script or value. Code that cannot be read is noted, as it may hold a call.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 mod client_name;
 mod command;
+mod evaluated;
 mod expanded_command;
 mod feeders;
 mod scripts;
@@ -16,7 +23,7 @@ use self::expanded_command::{CommandInScript, ExpandedCommand};
 use super::http::options::Client;
 use super::http::tables::CLIENTS;
 use super::scope::{Frame, Inherited, Scope};
-use super::syntax::{ParsedText, Script};
+use super::syntax::{ParsedText, RawWord, Script};
 use super::text::{Doubt, Symbol, Symbols, Word, mentions};
 use super::{AttemptEnvironments, Surroundings, expansion, words};
 
@@ -24,7 +31,7 @@ use super::{AttemptEnvironments, Surroundings, expansion, words};
 const MOST_SYMBOLS: usize = 1 << 19;
 /// Limit on the rounds over all scripts.
 const MOST_ROUNDS: usize = 6;
-/// Limit on the calls in one command.
+/// Limit on the calls and scripts in one command. Also the number of IDs that are reserved for its calls.
 const MOST_CALLS: usize = 64;
 
 /// A call of a client.
@@ -33,9 +40,9 @@ pub(super) struct Call {
     pub(super) client: &'static Client,
     /// The words after the client's name.
     pub(super) words: Vec<Word>,
-    pub(super) place: Place,
+    pub(super) location: Location,
     pub(super) certainty: Certainty,
-    /// Calls with the same number stand at the same place and differ in the values of variables.
+    /// Calls with the same ID stand at the same place of a script and differ in the values of variables.
     pub(super) id: usize,
 }
 
@@ -52,12 +59,12 @@ pub(super) enum Certainty {
 pub(super) struct UnknownCode {
     /// The code for a message, such as `eval "$CODE"`.
     pub(super) what: String,
-    pub(super) place: Place,
+    pub(super) location: Location,
 }
 
-/// The place of a call or of unknown code.
+/// Where a call or unknown code stands, for messages.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// Among the words of the command.
     Command,
     /// In a script with this name, such as `the script of bash -c`.
@@ -74,26 +81,26 @@ struct ScriptText {
 #[derive(Debug, Clone)]
 struct Context {
     frame: Rc<Frame>,
-    place: Place,
+    location: Location,
 }
 
 impl Context {
-    /// Returns the context of a script inside this one that has a name of its own.
+    /// Returns the context of a script that this one runs, which messages call by this name.
     fn named(&self, name: String) -> Context {
         Context {
             frame: Rc::clone(&self.frame),
-            place: Place::Script(name.into()),
+            location: Location::Script(name.into()),
         }
     }
 
-    /// Returns the context of a script inside this one with these arguments, or unknown ones.
+    /// Returns the context of a script that this one runs with these arguments, `$0` first; None if they are unknown.
     fn with_arguments(&self, arguments: Option<Vec<Symbols>>) -> Context {
         Context {
             frame: Rc::new(Frame {
                 arguments,
                 environment: self.frame.environment,
             }),
-            place: self.place.clone(),
+            location: self.location.clone(),
         }
     }
 }
@@ -107,9 +114,10 @@ pub(super) struct Calls<'s> {
     texts: Vec<ScriptText>,
     /// The texts of `texts` with what each gets from its caller.
     seen: BTreeSet<(Symbols, Frame)>,
-    /// Number of symbols in all texts.
+    /// Number of symbols in all texts, and one more for each text.
     symbols: usize,
-    next_id: usize,
+    /// The first of the IDs that are reserved for the calls in the command that is being read.
+    first_id: usize,
     /// A finding of this round may give an earlier command further meanings.
     needs_another_round: bool,
     /// The clients whose names stand in any text.
@@ -121,7 +129,8 @@ pub(super) struct Calls<'s> {
 }
 
 impl<'s> Calls<'s> {
-    /// Finds the calls in a command.
+    /// Finds the calls in a command and in all its scripts, and the code that cannot be read. `environments` tells if
+    /// variables are the same in each attempt; only then their values count as known.
     pub(super) fn find(
         command: &[&str],
         surroundings: &'s dyn Surroundings,
@@ -133,7 +142,7 @@ impl<'s> Calls<'s> {
             texts: Vec::new(),
             seen: BTreeSet::new(),
             symbols: 0,
-            next_id: 0,
+            first_id: 0,
             needs_another_round: false,
             mentioned: Vec::new(),
             found: Vec::new(),
@@ -142,18 +151,19 @@ impl<'s> Calls<'s> {
         let words: Vec<Word> = command.iter().map(|word| Word::exact(word)).collect();
         let context = Context {
             frame: Rc::new(Frame {
+                // Not used: the words of this command have no variables.
                 arguments: None,
                 environment: Inherited::All,
             }),
-            place: Place::Command,
+            location: Location::Command,
         };
         for word in &words {
             calls.note_mentions(&word.text);
         }
         let command = ExpandedCommand::new(&words, None);
-        for (at, word) in words.iter().enumerate() {
-            // A script that begins with an assignment is not one.
-            if at != command.script_at {
+        for (index, word) in words.iter().enumerate() {
+            // `env A=b curl`. But the script `A=b; curl` is no assignment as a whole.
+            if index != command.script_index {
                 calls.scope.add_assignment_of_word(word, &context.frame);
             }
         }
@@ -161,10 +171,12 @@ impl<'s> Calls<'s> {
         calls
     }
 
-    /// Reads the command and all scripts, again and again until a round finds no further script or value.
+    /// Reads the command and all scripts in rounds, until one finds no further script or value. If the last round still
+    /// finds one, there may be calls that were not seen, so that this counts as unknown code.
     fn search(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         for _ in 0..MOST_ROUNDS {
             self.read_all_once(command, context);
+            // Beyond the limit on symbols, unknown code was noted already.
             if !self.needs_another_round || self.symbols > MOST_SYMBOLS {
                 return;
             }
@@ -172,7 +184,8 @@ impl<'s> Calls<'s> {
         self.note_unknown_code("scripts within scripts", context);
     }
 
-    /// Reads the command and all scripts, those included that come to light meanwhile.
+    /// Reads the command and all scripts once, those included that come to light meanwhile. Begins with empty findings,
+    /// as this round finds all those of the last one again.
     fn read_all_once(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         self.needs_another_round = false;
         self.found.clear();
@@ -183,29 +196,31 @@ impl<'s> Calls<'s> {
                 .add_function_calls(&text.parsed, &text.context.frame);
         }
         self.read_command(command, context);
-        let mut at = 0;
-        while at < self.texts.len() {
-            let parsed = Rc::clone(&self.texts[at].parsed);
-            let context = self.texts[at].context.clone();
-            if parsed.is_incomplete {
+        // By index, as reading a script may add others.
+        let mut index = 0;
+        while index < self.texts.len() {
+            let parsed = Rc::clone(&self.texts[index].parsed);
+            let context = self.texts[index].context.clone();
+            if parsed.may_be_misread {
                 self.note_unknown_code("a script that cannot be followed", &context);
             }
             for script in &parsed.scripts {
                 self.read_script(script, &context);
             }
-            at += 1;
+            index += 1;
         }
     }
 
-    /// Notes code that cannot be read. `what` names it in a message.
+    /// Notes code that cannot be read, so that it may hold a call that sends data. `what` names it in a message.
     fn note_unknown_code(&mut self, what: impl Into<String>, context: &Context) {
         self.unknown.push(UnknownCode {
             what: what.into(),
-            place: context.place.clone(),
+            location: context.location.clone(),
         });
     }
 
-    /// Notes which clients a text mentions.
+    /// Notes which clients a text mentions. With `--for auto`, doubts about a client count only if some text mentions
+    /// it.
     fn note_mentions(&mut self, text: &[Symbol]) {
         for client in CLIENTS {
             if !self.mentioned.contains(&client.name) && mentions(text, client.name) {
@@ -214,7 +229,9 @@ impl<'s> Calls<'s> {
         }
     }
 
-    /// Adds a script unless it was added before with the same context.
+    /// Adds a text that a shell will read: parses it, notes its assignments, and asks for another round. Does nothing
+    /// if the text was added before with the same arguments and environment. Beyond the limit on all symbols, the text
+    /// counts as unknown code, which may also set any variable.
     fn add_script(&mut self, text: &[Symbol], context: Context) {
         let text: Symbols = text.iter().map(|symbol| as_code(*symbol)).collect();
         let key = (text, (*context.frame).clone());
@@ -222,6 +239,7 @@ impl<'s> Calls<'s> {
             return;
         }
         let (text, _) = &key;
+        // One more, so that empty texts count, too.
         self.symbols += text.len() + 1;
         if self.symbols > MOST_SYMBOLS {
             self.note_unknown_code("too many scripts", &context);
@@ -239,31 +257,37 @@ impl<'s> Calls<'s> {
         });
     }
 
-    /// Reads the commands of a script, each with all values that its variables may have.
+    /// Reads the commands of a script, each with all values that its variables may have. Assigned values and inputs
+    /// that mention a client become scripts, too, as the script may run them in a way that is not known.
     fn read_script(&mut self, script: &Script, context: &Context) {
-        for (at, command) in script.commands.iter().enumerate() {
+        for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {
                 if let Some(assignment) = word.assignment() {
-                    for text in expansion::texts(&self.scope, &assignment.value, &context.frame) {
-                        self.add_if_client_is_mentioned(&text, context);
-                    }
+                    self.add_texts_with_client(&assignment.value, context);
                 }
             }
             for input in &command.input {
-                for text in expansion::texts(&self.scope, input, &context.frame) {
-                    self.add_if_client_is_mentioned(&text, context);
-                }
+                self.add_texts_with_client(input, context);
             }
-            self.next_id += MOST_CALLS;
+            // The same IDs for all values of the command's variables.
+            self.first_id += MOST_CALLS;
             let words = command.words_after_assignments();
-            for list in expansion::commands(&self.scope, words, &context.frame) {
-                let in_script = CommandInScript { script, at };
-                self.read_command(&ExpandedCommand::new(&list, Some(in_script)), context);
+            for expanded in expansion::commands(&self.scope, words, &context.frame) {
+                let in_script = CommandInScript { script, index };
+                self.read_command(&ExpandedCommand::new(&expanded, Some(in_script)), context);
             }
         }
     }
 
-    /// Adds a text as a script if it mentions a client and is more than a name: some program may have it run.
+    /// Adds each text that a word may be as a script if it mentions a client.
+    fn add_texts_with_client(&mut self, word: &RawWord, context: &Context) {
+        for text in expansion::texts(&self.scope, word, &context.frame) {
+            self.add_if_client_is_mentioned(&text, context);
+        }
+    }
+
+    /// Adds a text as a script if it mentions a client and is more than a name: some program may have it run. The
+    /// arguments that it then gets are not known.
     fn add_if_client_is_mentioned(&mut self, text: &[Symbol], context: &Context) {
         let is_mentioned = CLIENTS.iter().any(|client| mentions(text, client.name));
         if is_mentioned && text.iter().any(may_separate_words) {
@@ -272,7 +296,8 @@ impl<'s> Calls<'s> {
     }
 }
 
-/// Returns a symbol of a value as it counts in a script: an unknown part may hold quotes and operators.
+/// Returns a symbol of a value as it counts in a script. A shell that reads an unknown part as code finds any words in
+/// it, whatever quotes stood around it before.
 fn as_code(symbol: Symbol) -> Symbol {
     match symbol {
         Symbol::Unknown(doubt) if doubt.may_hold_code() => Symbol::Unknown(Doubt::AnyWords),
@@ -280,7 +305,7 @@ fn as_code(symbol: Symbol) -> Symbol {
     }
 }
 
-/// Returns true for a symbol that a script may hold, but not a name.
+/// Returns true for a symbol that no name of a program or file has, so that its text may be a script of several words.
 fn may_separate_words(symbol: &Symbol) -> bool {
     match symbol {
         Symbol::Known(c) => c.is_whitespace() || ";|&$(`<>'\"\\".contains(*c),

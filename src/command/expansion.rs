@@ -1,4 +1,11 @@
 //! Expands the words of a script: one list of words for each combination of the values that variables may have.
+//!
+//! Each step returns all results that are possible, so that no call of a client that sends data is missed. Where there
+//! would be too many, one unknown part stands for all of them. In all functions `frame` holds the arguments and the
+//! environment of the script in which the words stand.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 pub(crate) mod atoms;
 mod braces;
@@ -12,10 +19,10 @@ use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
 use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
 
-/// Limit on the combinations of values in one command.
+/// Limit on the combinations of values in one command, each of which is judged by itself.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Expands words as bash does.
+/// Expands words as bash does. A type only because [`Scope`], which this module uses, needs to call back.
 pub(super) struct Bash;
 
 impl Expand for Bash {
@@ -36,7 +43,8 @@ impl Expand for Bash {
     }
 }
 
-/// Returns the lists of words that a command may consist of.
+/// Returns the lists of words that a command may consist of. A word that would make too many combinations becomes one
+/// unknown word in all of them.
 pub(crate) fn commands(scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>> {
     let mut lists = vec![Vec::new()];
     for word in words {
@@ -44,23 +52,32 @@ pub(crate) fn commands(scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> V
         if lists.len() * choices.len() > MOST_COMBINATIONS {
             choices = vec![vec![summary(&choices, word)]];
         }
-        if let [choice] = choices.as_slice() {
-            for list in &mut lists {
-                list.extend_from_slice(choice);
-            }
-            continue;
-        }
-        let combined = lists.iter().flat_map(|list| {
-            choices
-                .iter()
-                .map(move |choice| [list.as_slice(), choice].concat())
-        });
-        lists = combined.collect();
+        append_choices(&mut lists, &choices);
     }
     lists
 }
 
-/// Returns one word for several that a word may become.
+/// Replaces each list by one for each choice, the list with the choice behind it, so that in the end each combination
+/// has a list. Without any choice, no list is left.
+fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
+    if let [choice] = choices {
+        // Nearly always: no list has to be copied.
+        for list in lists {
+            list.extend_from_slice(choice);
+        }
+        return;
+    }
+    let mut combined = Vec::new();
+    for list in lists.iter() {
+        for choice in choices {
+            combined.push([list.as_slice(), choice].concat());
+        }
+    }
+    *lists = combined;
+}
+
+/// Returns one unknown word for the lists of words (`choices`) that a word may become. It counts as harmless only if
+/// each list is one plain word, such as `eu-1`, and not the name of a client, which the command would then call.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {
@@ -71,7 +88,7 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
         _ => false,
     };
     let doubt = if choices.iter().all(is_harmless) {
-        Doubt::PlainPart
+        Doubt::HarmlessPart
     } else {
         Doubt::AnyWords
     };
@@ -81,8 +98,10 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     }
 }
 
-/// Returns the lists of words that a word may become.
+/// Returns the lists of words that one word of a script may become: an unquoted expansion may be several words or none.
+/// If there would be too many, one unknown word stands for all.
 fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>> {
+    // A shell expands braces first, then variables, and splits the result at last.
     let Some(words) = braces::expand(word) else {
         return vec![vec![Word {
             text: unknown(Doubt::AnyWords),
@@ -95,12 +114,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
             .iter()
             .map(|atoms| fields::split(atoms, &word.source))
             .collect();
-        let combined = lists.iter().flat_map(|list: &Vec<Word>| {
-            choices
-                .iter()
-                .map(move |choice| [list.as_slice(), choice].concat())
-        });
-        lists = combined.collect();
+        append_choices(&mut lists, &choices);
         if lists.len() > MOST_COMBINATIONS {
             return vec![vec![summary(&lists, word)]];
         }
@@ -108,7 +122,8 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
     lists
 }
 
-/// Returns the values that an assignment may give.
+/// Returns the values that an assignment with this right side may give. Unlike words of a command, it is not split, but
+/// `name=(...)` makes an array, whose words are.
 fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     for piece in &word.pieces {
         if let Piece::Array(words) = piece {
@@ -122,21 +137,25 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the texts that a word may be if it is not split. Unknown parts may hold blanks.
+/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
+/// Without a split, an unknown part keeps its blanks, so that it counts as any number of words wherever the text is
+/// used.
 pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     let mut texts = Vec::new();
     for atoms in atoms(scope, word, frame) {
         let mut text = Symbols::new();
         for atom in atoms {
             match atom {
-                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::PlainPart => {
+                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::HarmlessPart => {
                     text.extend(unknown(Doubt::AnyWords));
                 }
                 Atom::Symbol(symbol, _) => text.push(symbol),
+                // The elements of `"$@"` are joined.
                 Atom::Break => text.push(Symbol::Known(' ')),
                 Atom::Quotes => {}
             }
         }
+        // A literal text may be longer than the value of a variable, which is copied more often.
         if text.len() > LONGEST_VALUE * 16 {
             text = unknown(Doubt::AnyWords);
         }
@@ -145,24 +164,14 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
     texts
 }
 
-/// Returns the lists of atoms that a word may become.
+/// Returns the lists of atoms that a word may become: one for each combination of the values of its expansions. Too
+/// many or too long ones become one list, of a single part that may be any words.
 fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     let mut lists = vec![Vec::new()];
     for piece in &word.pieces {
-        let choices = atoms_of_piece(scope, piece, frame);
-        if let [choice] = choices.as_slice() {
-            for list in &mut lists {
-                list.extend_from_slice(choice);
-            }
-        } else {
-            let combined = lists.iter().flat_map(|list| {
-                choices
-                    .iter()
-                    .map(move |choice| [list.as_slice(), choice].concat())
-            });
-            lists = combined.collect();
-        }
+        append_choices(&mut lists, &atoms_of_piece(scope, piece, frame));
         let size: usize = lists.iter().map(Vec::len).sum();
+        // A long literal text, such as the script of `sh -c`, has to be read, and stands only once.
         let is_literal = matches!(
             word.pieces.as_slice(),
             [Piece::Text(..)] | [Piece::Quotes, Piece::Text(..)]
@@ -177,13 +186,16 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns the lists of atoms that one piece of a word may become.
+/// Returns the lists of atoms that one piece of a word may become: one list for a piece without variables, or one for
+/// each value. A substitution whose output is not known is any part of a word in quotes, and any words outside of them.
 fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<Atom>> {
     match piece {
         Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],
         Piece::Quotes => vec![vec![Atom::Quotes]],
-        Piece::Number => vec![in_atoms(&unknown(Doubt::PlainPart), Quoting::Quoted)],
+        Piece::Number => vec![in_atoms(&unknown(Doubt::HarmlessPart), Quoting::Quoted)],
+        // The name that bash gives to the pipe, or one like it.
         Piece::Process => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
+        // Elsewhere than in an assignment, an array is not expected.
         Piece::Array(_) => vec![in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)],
         Piece::Command(script, quoting) => {
             let printed = printers::printed(scope, script, frame).unwrap_or_else(|| {

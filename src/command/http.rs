@@ -1,4 +1,7 @@
 //! Judges a call of curl or wget by its words: may it send something that is not idempotent?
+//!
+//! A word may be unknown in part, or it may not be certain that it is an option. Such a word can make a call unsafe to
+//! repeat, but never safe. In this module, `items` are the options and operands of one call.
 
 mod items;
 pub(crate) mod options;
@@ -32,7 +35,8 @@ pub(crate) enum Suspicion {
 }
 
 impl Client {
-    /// Returns what the words after the client's name show about the request.
+    /// Returns what the words after the client's name show about the request: an option that sends, a word that may be
+    /// one, and a fixed Idempotency-Key.
     pub(crate) fn request_facts(&self, words: &[Word]) -> RequestFacts {
         let items = read_items(self, words);
         let hides = options(&items).find(|option| option.role == OptionRole::Hides);
@@ -52,7 +56,8 @@ impl Client {
     }
 }
 
-/// Returns the option by which a call sends something that is not idempotent.
+/// Returns the option by which a call sends something that is not idempotent, for messages; None if no option does. Any
+/// method other than an idempotent one counts; without a method, data does, as it makes the request a POST.
 fn sending_option(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Method) {
         let method = option.value.as_deref().unwrap_or_default();
@@ -66,6 +71,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
     if has_certain_option(items, OptionRole::Method) {
         return None;
     }
+    // `-G`, by which data becomes a part of the URL.
     let is_get =
         has_certain_option(items, OptionRole::Get) && !has_option(items, OptionRole::NoGet);
     let sending = options(items).find(|option| match option.role {
@@ -78,7 +84,8 @@ fn sending_option(items: &[Item]) -> Option<String> {
     sending.map(|option| option.name.clone())
 }
 
-/// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is a PUT.
+/// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is
+/// a PUT. Without a scheme, curl guesses the protocol by the name of the host.
 fn has_only_http_urls(items: &[Item]) -> bool {
     let mut has_url = false;
     for item in items {
@@ -94,9 +101,10 @@ fn has_only_http_urls(items: &[Item]) -> bool {
     has_url
 }
 
-/// Returns the Idempotency-Key if it is the same in each attempt and belongs to the only request.
+/// Returns the value of the first Idempotency-Key header that is the same in each attempt. Returns None if there is
+/// none, or if it may not belong to all requests of the call.
 fn fixed_key(items: &[Item]) -> Option<String> {
-    // Such an option may begin another request. Unknown words are trusted not to.
+    // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {
         return None;
     }
@@ -115,7 +123,8 @@ fn fixed_key(items: &[Item]) -> Option<String> {
     key
 }
 
-/// Returns the value of an Idempotency-Key header if each attempt has the same.
+/// Returns the value of a header if that is an Idempotency-Key that each attempt sends alike: a text, or the ID of the
+/// run. Returns None for any other header, and for a key that is empty or may differ.
 fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
     let colon = header
         .iter()
@@ -128,11 +137,15 @@ fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
         Symbol::Unknown(doubt) => *doubt == Doubt::RunId,
     });
     let shown = shown(value).trim().to_owned();
-    (name.eq_ignore_ascii_case("Idempotency-Key") && is_fixed && !shown.is_empty()).then_some(shown)
+    let is_key = name.eq_ignore_ascii_case("Idempotency-Key");
+    if !is_key || !is_fixed || shown.is_empty() {
+        return None;
+    }
+    Some(shown)
 }
 
-/// Returns true unless the command is a call of curl that may make several requests: the refusal of the last one proves
-/// nothing about the others.
+/// Returns true unless the command is a call of curl that may make several requests. Then the refusal of one (a closed
+/// port, say) proves nothing about the others, which may have had an effect.
 pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;
@@ -158,7 +171,8 @@ pub(crate) fn is_single_request(command: &[&str]) -> bool {
     !repeats && urls.len() == 1 && !urls[0].contains(['{', '[', '@'])
 }
 
-/// Returns true if a call of curl hides error messages, in which the preset finds the HTTP status.
+/// Returns true if a call of curl hides its error messages (`-s` without `-S`), in which the preset finds the HTTP
+/// status. `words` are those after the name.
 pub(crate) fn hides_errors(words: &[&str]) -> bool {
     let items = read_items(&CURL, &exact_words(words));
     has_option(&items, OptionRole::Silent) && !has_option(&items, OptionRole::ShowsErrors)

@@ -1,4 +1,5 @@
-//! Finds the outer runs, which are known from variables.
+//! Finds the outer runs of backoff inside of which this one runs, from variables that they set. Retries of runs within
+//! runs multiply: three attempts around three are nine.
 
 use super::program::is_backoff;
 use crate::config::settings::{Variables, variable};
@@ -6,7 +7,9 @@ use crate::options::Nested;
 use crate::run::plan::Nesting;
 use crate::run::variables::{AROUND, COUNTED};
 
-/// Describes the outer runs from the variables that the innermost of them has set. `words` are the command.
+/// Describes the outer runs from the variables that the innermost of them has set, and decides if this run has to warn
+/// that attempts multiply. `nested` is the option `--nested`, `words` are the command. Without outer runs, the depth is
+/// 0.
 pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> Nesting {
     let Some(depth) = positive(variables, "BACKOFF_DEPTH") else {
         return Nesting::default();
@@ -14,6 +17,7 @@ pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> 
     let outer_attempts = outer_attempts(variables, depth);
     // One warning is enough for all attempts of the outer run.
     let is_first = positive(variables, "BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
+    // None, without a limit, multiplies them as well.
     let multiplies_attempts = outer_attempts != Some(1);
     Nesting {
         depth,
@@ -27,22 +31,24 @@ pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> 
     }
 }
 
-/// Returns the product of the attempt limits of all outer runs; None if it is unlimited or unknown.
+/// Returns how often the outer runs may start this one: the product of the attempt limits of all of them. Returns None
+/// if one has no limit, if a variable is missing or wrong, or if the product is beyond 64 bits. `depth` is their
+/// number.
 fn outer_attempts(variables: &Variables, depth: u64) -> Option<u64> {
-    let of_innermost = positive(variables, "BACKOFF_ATTEMPT_LIMIT");
+    let limit_of_innermost = positive(variables, "BACKOFF_ATTEMPT_LIMIT");
     if depth == 1 {
-        return of_innermost;
+        return limit_of_innermost;
     }
-    // The outermost run does not set this variable, as no other limit multiplies its own.
-    let around_innermost = positive(variables, AROUND)?;
-    around_innermost.checked_mul(of_innermost?)
+    // The innermost run sets this for the runs around it; the outermost has none around it, and does not.
+    let limits_around_innermost = positive(variables, AROUND)?;
+    limits_around_innermost.checked_mul(limit_of_innermost?)
 }
 
 fn text<'v>(variables: &'v Variables, name: &str) -> Option<&'v str> {
     variable(variables, name)?.to_str()
 }
 
-/// Returns the number in a variable, unless it is 0.
+/// Returns the number in a variable; None if the variable is missing, holds no number, or 0.
 fn positive(variables: &Variables, name: &str) -> Option<u64> {
     text(variables, name)?
         .parse()

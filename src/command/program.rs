@@ -15,7 +15,8 @@ pub(crate) struct WrappedCommand<'c> {
 }
 
 impl<'c> WrappedCommand<'c> {
-    /// Finds the wrapped program, which only presets need.
+    /// Finds the wrapped program behind `sudo` and the like. `presets` are those of `--for`; without any, nothing asks
+    /// for the program, so that it is not searched for.
     pub(crate) fn new(words: &[&'c str], presets: Vec<PresetName>) -> WrappedCommand<'c> {
         let wrapped = if presets.is_empty() {
             Vec::new()
@@ -25,28 +26,31 @@ impl<'c> WrappedCommand<'c> {
         WrappedCommand { presets, wrapped }
     }
 
-    /// Returns true if the user has named the preset of this program.
+    /// Returns true if `--for` names the preset of this program: then the user says that the command is such a program.
+    /// With `--for auto` it is only concluded.
     pub(crate) fn is_named(&self, program: &str) -> bool {
         self.presets
             .iter()
             .any(|preset| *preset != PresetName::Auto && preset.is_for(program))
     }
 
-    /// Returns true if a preset judges failures of this program.
+    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`.
     pub(crate) fn is_judged(&self, program: &str) -> bool {
         self.presets.iter().any(|preset| preset.is_for(program))
     }
 }
 
-/// Returns the name and arguments of the last program on the way to the one finally run that has a preset, or else of
-/// the one finally run. The name has no directory, and no version that no preset knows.
+/// Returns the name and the arguments of the program that presets judge: the innermost one that has a preset, or else
+/// the innermost of all. `sudo curl URL` is `curl URL`, and `npx cowsay` is `npx cowsay`, as only npx has a preset. The
+/// name has no directory, and no version that no preset knows.
 pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
-    let (mut words, mut last_known) = (command.to_vec(), None);
+    let mut words = command.to_vec();
+    let mut last_known = None;
     for _ in 0..DEEPEST {
         let Some(program) = words.first_mut() else {
             break;
         };
-        *program = name(program);
+        *program = name_for_presets(program);
         if for_program(words[0]).is_some() {
             last_known = Some(words.clone());
         }
@@ -58,12 +62,14 @@ pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     last_known.unwrap_or(words)
 }
 
-/// Returns the file name, without its version if only the shorter name has a preset: `pip3.11`, `psql-15`.
-fn name(word: &str) -> &str {
+/// Returns the name of a program without its directory, and without its version if only the shorter name has a preset:
+/// `pip` for `/usr/bin/pip3.11`. A name that has a preset itself stays as it is.
+fn name_for_presets(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or_default();
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
-    let is_versioned = plain != name && for_program(name).is_none() && for_program(plain).is_some();
-    if is_versioned { plain } else { name }
+    let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));
+    let is_versioned =
+        unversioned != name && for_program(name).is_none() && for_program(unversioned).is_some();
+    if is_versioned { unversioned } else { name }
 }
 
 /// Returns true if the command is backoff itself, behind wrappers or not.

@@ -1,9 +1,12 @@
 //! May the command run twice? Requests of curl and wget in it that are not idempotent.
+//!
+//! A request that is sent twice may order or pay twice, so that it counts as one that sends unless the words prove that
+//! it does not. A fixed Idempotency-Key makes it harmless: by it, the server knows the second request as the first.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::calls::{Call, Calls, Certainty, Place, UnknownCode};
+use super::calls::{Call, Calls, Certainty, Location, UnknownCode};
 use super::http::{RequestFacts, Suspicion};
 use super::{AttemptEnvironments, Surroundings};
 
@@ -19,14 +22,17 @@ pub(crate) struct Requests {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     what: String,
-    place: Place,
+    location: Location,
     risk: Risk,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Risk {
+    /// A request of a client that sends something.
     Sends,
+    /// A request with a word that is unknown, and may be an option that sends.
     MaySend,
+    /// Unknown code, which may call a client.
     MayCall,
 }
 
@@ -55,13 +61,14 @@ pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
 }
 
 impl Requests {
-    /// Finds the calls of curl and wget in a command and in all its scripts.
+    /// Finds the calls of curl and wget in a command and in all its scripts, which are read through `surroundings`.
+    /// `environments` tells if variables are the same in each attempt; else their values do not count as known.
     pub(crate) fn find(
         command: &[&str],
         surroundings: &dyn Surroundings,
-        environment: AttemptEnvironments,
+        environments: AttemptEnvironments,
     ) -> Requests {
-        let calls = Calls::find(command, surroundings, environment);
+        let calls = Calls::find(command, surroundings, environments);
         Requests {
             calls: calls.found,
             unknown: calls.unknown,
@@ -74,13 +81,14 @@ impl Requests {
         self.calls.len() + self.unknown.len()
     }
 
-    /// Returns the first request of a client that sends something, as far as the words show.
+    /// Returns the first request of this client that certainly sends something. Doubts do not count: they are too
+    /// common to trouble a user who has not asked for the judgement. Returns None if there is no such request.
     pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
         for JudgedCall { call, request } in self.judged_calls(client) {
             if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {
                 return Some(Finding {
                     what: format!("{client} {option}"),
-                    place: call.place.clone(),
+                    location: call.location.clone(),
                     risk: Risk::Sends,
                 });
             }
@@ -88,10 +96,12 @@ impl Requests {
         None
     }
 
-    /// Returns the first request of a client that sends something or may do so.
+    /// Returns the first request of this client that sends something or may do so, or else unknown code, which may call
+    /// the client; None if the command may run twice. With `--for auto`, doubts count only if a word mentions the
+    /// client at all.
     pub(crate) fn doubtful(&self, client: &str, selection: Selection) -> Option<Finding> {
-        let is_named = selection == Selection::Named || self.mentioned.contains(&client);
-        if !is_named {
+        let is_expected = selection == Selection::Named || self.mentioned.contains(&client);
+        if !is_expected {
             return self.sending(client);
         }
         for JudgedCall { call, request } in self.judged_calls(client) {
@@ -103,22 +113,23 @@ impl Requests {
             };
             return Some(Finding {
                 what: format!("{client} {word}"),
-                place: call.place.clone(),
+                location: call.location.clone(),
                 risk,
             });
         }
         let unknown = self.unknown.first()?;
         Some(Finding {
             what: unknown.what.clone(),
-            place: unknown.place.clone(),
+            location: unknown.location.clone(),
             risk: Risk::MayCall,
         })
     }
 
-    /// Returns the calls of a client without a fixed Idempotency-Key.
+    /// Returns the calls of a client with the facts about their requests, without those that a fixed Idempotency-Key
+    /// makes harmless. If a call may have several keys, by the values of variables, none of them is fixed.
     fn judged_calls(&self, client: &str) -> Vec<JudgedCall<'_>> {
-        let mut requests = Vec::new();
-        // The values of variables may differ between attempts, and the key with them.
+        let mut judged_calls = Vec::new();
+        // By the ID of the call, which is the same for all values of its variables; None for different keys, or none.
         let mut keys: BTreeMap<usize, Option<String>> = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.client.name == client) {
             let request = call.client.request_facts(&call.words);
@@ -126,25 +137,25 @@ impl Requests {
             if *key != request.key {
                 *key = None;
             }
-            requests.push(JudgedCall { call, request });
+            judged_calls.push(JudgedCall { call, request });
         }
-        requests.retain(|judged| keys.get(&judged.call.id).is_none_or(Option::is_none));
-        requests
+        judged_calls.retain(|judged| keys.get(&judged.call.id).is_none_or(Option::is_none));
+        judged_calls
     }
 }
 
 impl Finding {
-    /// Returns the request, and where it stands: `curl -d in the script of sh -c`.
+    /// Returns what was found, and where it stands, for messages: `curl -d in the script of sh -c`.
     pub(crate) fn seen(&self) -> String {
-        match &self.place {
-            Place::Command => self.what.clone(),
-            Place::Script(text) => format!("{} in {text}", self.what),
+        match &self.location {
+            Location::Command => self.what.clone(),
+            Location::Script(text) => format!("{} in {text}", self.what),
         }
     }
 }
 
 impl fmt::Display for Finding {
-    /// Writes why the request must not be sent twice.
+    /// Writes what was found, and why it must not be sent twice, as the reason in a message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let risk = match self.risk {
             Risk::Sends => "without a fixed Idempotency-Key header",
@@ -155,7 +166,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Access for the fuzz target: reads a text of a shell, and judges it as the script of `sh -c`.
+/// Access for the fuzz target: reads a text of a shell, and judges it as the script of `sh -c`. Returns how many calls
+/// and pieces of unknown code it holds.
 #[cfg(feature = "fuzzing")]
 pub fn judge_script(text: &str) -> usize {
     struct Nothing;

@@ -1,7 +1,10 @@
 //! Variables of all scripts of a command, and the values that each may have.
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
-//! assignment in any script gives it.
+//! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
+//! worst, while one that is missing may hide an option that sends data.
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 mod arguments;
 mod assignments;
@@ -22,13 +25,13 @@ use super::syntax::RawWord;
 use super::text::{Doubt, Symbols, Word, unknown};
 use super::{AttemptEnvironments, Surroundings};
 
-/// Limit on the values that a variable may have.
+/// Limit on the values that a variable may have, as each multiplies the words to be judged.
 pub(crate) const MOST_VALUES: usize = 8;
 /// Limit on the symbols of a value.
 pub(crate) const LONGEST_VALUE: usize = 4096;
-/// Limit on variables whose values need each other.
+/// Limit on variables whose values need each other, as each is found by a recursive call.
 const DEEPEST: usize = 16;
-/// Limit on the directories to which scripts go.
+/// Limit on the directories to which scripts go, as a script file is looked for in each.
 const MOST_DIRECTORIES: usize = 8;
 
 /// The right side of an assignment.
@@ -49,18 +52,21 @@ struct ScriptVariable {
     may_be_number: bool,
 }
 
-/// Expands words. Values of variables need expansions, and these need values.
+/// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
+/// `expansion`, which imports it. `frame` is that of the script in which the words stand.
 pub(crate) trait Expand {
-    /// Returns the lists of words that a command may consist of.
+    /// Returns the lists of words that a command may consist of: one for each combination of the values that its
+    /// variables may have.
     fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>>;
 
-    /// Returns the values that the right side of an assignment may be.
+    /// Returns the values that an assignment with this right side may give to a variable.
     fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
 
-    /// Returns the parts of a word before it is split.
+    /// Returns the parts of a word before it is split into words at blanks: one list for each combination of values.
     fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>>;
 
-    /// Returns the texts that a word may be if it is not split.
+    /// Returns the texts that a word may be where it is not split, one for each combination of values: on the right of
+    /// an assignment, in quotes, or as an input.
     fn texts(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols>;
 }
 
@@ -80,7 +86,7 @@ pub(crate) struct Scope<'s> {
     may_pass_options: bool,
     /// Commands that may call a function.
     function_calls: Vec<FunctionCall>,
-    /// The arguments of `function_calls`, once they were searched for.
+    /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name.
     functions: BTreeSet<String>,
@@ -88,11 +94,12 @@ pub(crate) struct Scope<'s> {
     directories: Vec<String>,
     /// Values of variables that were found before.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
-    /// Variables whose values are being found.
+    /// Variables whose values are being found now, so that one that needs its own value is noticed.
     pending: RefCell<BTreeSet<String>>,
 }
 
 impl<'s> Scope<'s> {
+    /// Returns the scope of a command before any of its scripts was read: only the environment has values.
     pub(crate) fn new(
         expand: &'s dyn Expand,
         surroundings: &'s dyn Surroundings,
@@ -116,7 +123,8 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Allows for unknown code: from now on, each variable may have any value.
+    /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
+    /// own.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -126,7 +134,9 @@ impl<'s> Scope<'s> {
         self.has_unknown_code
     }
 
-    /// Adds a directory to which a script goes. Returns false if it is known, or there are too many.
+    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too. Returns true if it
+    /// is new, so that scripts have to be read again; false if it was noted before, or there are too many and it is
+    /// ignored.
     pub(crate) fn add_directory(&mut self, directory: String) -> bool {
         let is_full = self.directories.len() >= MOST_DIRECTORIES;
         if is_full || self.directories.contains(&directory) {
@@ -136,17 +146,22 @@ impl<'s> Scope<'s> {
         true
     }
 
-    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script may go.
+    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
+    /// may go, as it is not known which of them is the current one when the file is used.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !name.starts_with('/') {
-            let others = self.directories.iter();
-            paths.extend(others.map(|directory| format!("{directory}/{name}")));
+            for directory in &self.directories {
+                paths.push(format!("{directory}/{name}"));
+            }
         }
         paths
     }
 
-    /// Returns the values that a parameter may have: a variable, `1` or `@`.
+    /// Returns the values that a parameter may have: a variable, an argument such as `1`, or all arguments (`@`). Keeps
+    /// those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or that ends a
+    /// long chain of variables which need each other, has one unknown value; so has one with too many values. `frame`
+    /// is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -157,7 +172,7 @@ impl<'s> Scope<'s> {
         }
         let depth = self.pending.borrow().len();
         if depth >= DEEPEST || !self.pending.borrow_mut().insert(name.to_owned()) {
-            // The value of a variable that needs itself is unknown.
+            // Not kept: only for the variable that asks, this one is unknown.
             return vec![Value::Text(unknown(Doubt::AnyWords))];
         }
         let mut values = self.values_of_variable(name, frame);
@@ -170,7 +185,9 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script.
+    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
+    /// Stops looking when there are more than the limit, as the caller then replaces all of them. `frame` tells how
+    /// much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {
@@ -186,7 +203,7 @@ impl<'s> Scope<'s> {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
         }
         if variable.may_be_number {
-            add_new(&mut values, Value::Text(unknown(Doubt::PlainPart)));
+            add_new(&mut values, Value::Text(unknown(Doubt::HarmlessPart)));
         }
         for assigned in &variable.assigned {
             for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {
@@ -204,9 +221,11 @@ impl<'s> Scope<'s> {
         self.functions.contains(name) || self.functions.contains("")
     }
 
-    /// Returns the definition of a function that bash has exported to the environment.
+    /// Returns the definition of a function that bash has exported to the environment (`export -f`), as a script that
+    /// can be read; None if there is no such function.
     pub(crate) fn exported_function(&self, name: &str) -> Option<String> {
-        let value = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;
-        Some(format!("{name} {value}"))
+        // Bash exports it as `() { commands; }`.
+        let body = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;
+        Some(format!("{name} {body}"))
     }
 }

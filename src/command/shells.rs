@@ -1,4 +1,4 @@
-//! Shells: their names, and what the words after a name make a shell run.
+//! Shells: their names, and what the words after a name make a shell run: a text, a file, or its input.
 
 use super::text::{Word, exact, may_be_several_words};
 
@@ -8,7 +8,8 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Returns true if the first line of a file names a shell.
+/// Returns true if the first line of a file names a shell: `#!/bin/sh`, `#!/usr/bin/env bash`. Only such a file is read
+/// as a script when it is the program itself.
 pub(super) fn is_shell_script(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("#!").is_some_and(|interpreter| {
@@ -18,7 +19,7 @@ pub(super) fn is_shell_script(text: &str) -> bool {
     })
 }
 
-/// The script that a shell runs.
+/// What a shell runs.
 pub(super) enum OperandsOfShell<'w> {
     /// `-c SCRIPT`, and the words after it from `$0` on.
     Script {
@@ -35,14 +36,34 @@ pub(super) enum OperandsOfShell<'w> {
     Unknown(String),
 }
 
-/// Returns what a shell runs, given the words after its name.
+/// What the options of a shell say about its operands.
+#[derive(Default)]
+struct ShellOptions {
+    /// `-c`: the first operand is a script.
+    has_c: bool,
+    /// `-s`: operands are arguments of the script on standard input.
+    has_s: bool,
+}
+
+impl ShellOptions {
+    /// Notes the letters of an option such as `-ceu`. `option` is the option without its sign; a long one has no
+    /// letters.
+    fn add(&mut self, option: &str) {
+        if !option.starts_with('-') {
+            self.has_c |= option.contains('c');
+            self.has_s |= option.contains('s');
+        }
+    }
+}
+
+/// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one;
+/// a word that may be several words may be `-c` as well, so that nothing behind it is certain.
 pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
-    let mut has_c = false;
-    let mut has_s = false;
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
+    let mut options = ShellOptions::default();
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
         // Options may stand between `-c` and the script.
-        if has_c && !is_known_option(word) {
+        if options.has_c && !is_known_option(word) {
             break;
         }
         if may_be_several_words(&word.text) {
@@ -51,29 +72,35 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         let Some(text) = exact(&word.text) else {
             break;
         };
-        let Some(letters) = text.strip_prefix(['-', '+']) else {
+        let Some(option) = text.strip_prefix(['-', '+']) else {
             break;
         };
-        at += 1;
-        match letters {
-            "-" | "" => break,
-            "-rcfile" | "-init-file" => at += 1,
-            _ if letters.starts_with('-') => {}
-            _ => {
-                has_c |= letters.contains('c');
-                has_s |= letters.contains('s');
-                // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
-                if letters.contains(['o', 'O']) {
-                    at += 1;
-                }
-            }
+        index += 1;
+        // `-` and `--` end the options.
+        if option.is_empty() || option == "-" {
+            break;
+        }
+        options.add(option);
+        if takes_value(option) {
+            index += 1;
         }
     }
-    let rest = words.get(at..).unwrap_or_default();
-    match rest {
-        [script, arguments @ ..] if has_c => OperandsOfShell::Script { script, arguments },
-        [file, arguments @ ..] if !has_s => OperandsOfShell::File { file, arguments },
+    // Empty if the value of the last option is missing.
+    let operands = words.get(index..).unwrap_or_default();
+    match operands {
+        [script, arguments @ ..] if options.has_c => OperandsOfShell::Script { script, arguments },
+        [file, arguments @ ..] if !options.has_s => OperandsOfShell::File { file, arguments },
         _ => OperandsOfShell::StandardInput,
+    }
+}
+
+/// Returns true if the next word is the value of this option of a shell, which is given without its sign: `-o
+/// pipefail`, `-O extglob`, `-ceuo pipefail`, `--rcfile FILE`.
+fn takes_value(option: &str) -> bool {
+    if option.starts_with('-') {
+        option == "-rcfile" || option == "-init-file"
+    } else {
+        option.contains(['o', 'O'])
     }
 }
 

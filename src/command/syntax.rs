@@ -1,4 +1,5 @@
-//! Scripts of a shell as [`super::words`] reads them. Control flow is left out: each command may run.
+//! Scripts of a shell as [`super::words`] reads them: what is known before any variable has a value. Control flow is
+//! left out: each command may run.
 
 use std::rc::Rc;
 
@@ -7,14 +8,14 @@ use super::text::{Symbol, Symbols};
 /// Everything that one text of a shell holds.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedText {
-    /// The script itself and those of all substitutions in it.
+    /// The scripts of all substitutions in the text, and last the text itself.
     pub(crate) scripts: Vec<Rc<Script>>,
     /// Variables that an expansion or arithmetic sets.
     pub(crate) set_by_expansion: Vec<SetByExpansion>,
     /// Names of functions that are defined; empty for an unknown name.
     pub(crate) functions: Vec<String>,
-    /// A part of the text could not be followed.
-    pub(crate) is_incomplete: bool,
+    /// The text could not be followed, or a shell would not run it. It counts as unknown code beside what was found.
+    pub(crate) may_be_misread: bool,
 }
 
 /// A variable that an expansion sets.
@@ -33,12 +34,13 @@ pub(crate) enum ExpansionValue {
 }
 
 impl ParsedText {
-    /// Adds what a nested text holds.
+    /// Adds what a nested text holds, such as a substitution: its commands and assignments count like those of this
+    /// text.
     pub(super) fn merge(&mut self, nested: ParsedText) {
         self.scripts.extend(nested.scripts);
         self.set_by_expansion.extend(nested.set_by_expansion);
         self.functions.extend(nested.functions);
-        self.is_incomplete |= nested.is_incomplete;
+        self.may_be_misread |= nested.may_be_misread;
     }
 }
 
@@ -60,7 +62,8 @@ pub(crate) struct SimpleCommand {
 }
 
 impl SimpleCommand {
-    /// Returns the words behind `NAME=value` at the beginning.
+    /// Returns the words of the program that runs, behind `NAME=value` at the beginning. Empty if the command only
+    /// assigns.
     pub(crate) fn words_after_assignments(&self) -> &[RawWord] {
         let assignments = self
             .words
@@ -138,7 +141,8 @@ pub(crate) struct Assignment {
 }
 
 impl RawWord {
-    /// Returns the text of a word without expansions, quoted or not.
+    /// Returns the text of a word that is the same whenever it is expanded, without its quotes; None if it has
+    /// expansions or an unknown part.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -151,7 +155,8 @@ impl RawWord {
         Some(text)
     }
 
-    /// Returns the text of a word that has neither quotes nor expansions, as reserved words have none.
+    /// Returns the text of a word that may be a reserved word such as `if`; None if the word has quotes or expansions,
+    /// with which a shell recognizes no reserved word.
     pub(crate) fn bare(&self) -> Option<String> {
         match self.pieces.as_slice() {
             [Piece::Text(text, Quoting::Unquoted)] => super::text::exact(text),
@@ -159,27 +164,30 @@ impl RawWord {
         }
     }
 
-    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`.
+    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, none of it quoted; None for
+    /// any other word. The value is a word of the remaining pieces.
     pub(crate) fn assignment(&self) -> Option<Assignment> {
-        let (first, rest) = self.pieces.split_first()?;
+        let (first, later_pieces) = self.pieces.split_first()?;
         let Piece::Text(symbols, Quoting::Unquoted) = first else {
             return None;
         };
-        let head: String = symbols.iter().map_while(plain).collect();
-        let Some((left, _)) = head.split_once('=') else {
+        let head: String = symbols.iter().map_while(known_char).collect();
+        let Some((left_side, _)) = head.split_once('=') else {
             return self.assignment_of_element(&head);
         };
-        let target = left.strip_suffix('+').unwrap_or(left);
+        let target = left_side.strip_suffix('+').unwrap_or(left_side);
         let name = target.split('[').next().unwrap_or_default();
         if !is_name(name) || target.contains('[') && !target.ends_with(']') {
             return None;
         }
-        let after = symbols[left.chars().count() + 1..].to_vec();
-        let mut pieces = vec![Piece::Text(after, Quoting::Unquoted)];
-        pieces.extend_from_slice(rest);
+        let begin_of_value = symbols[left_side.chars().count() + 1..].to_vec();
+        let mut pieces = vec![Piece::Text(begin_of_value, Quoting::Unquoted)];
+        pieces.extend_from_slice(later_pieces);
+        let has_plus = target.len() < left_side.len();
+        let has_index = name.len() < target.len();
         Some(Assignment {
             name: name.to_owned(),
-            adds: target.len() < left.len() || name.len() < target.len(),
+            adds: has_plus || has_index,
             value: RawWord {
                 pieces,
                 source: self.source.clone(),
@@ -189,15 +197,19 @@ impl RawWord {
 }
 
 impl RawWord {
-    /// Returns the assignment if the word is `name[$index]=value`. The whole word stands for the value, which does not
-    /// matter, as an added value is unknown anyway.
+    /// Returns the assignment if the word is `name[$index]=value`, whose `=` stands behind an expansion. `head` is its
+    /// text before that. The whole word stands for the value, which does not matter, as a variable that is added to has
+    /// an unknown value anyway.
     fn assignment_of_element(&self, head: &str) -> Option<Assignment> {
         let (name, _) = head.split_once('[')?;
         let ends_index = self.pieces.iter().any(|piece| {
             matches!(piece, Piece::Text(text, Quoting::Unquoted)
                 if text.starts_with(&[Symbol::Known(']')]) && text.contains(&Symbol::Known('=')))
         });
-        (is_name(name) && ends_index).then(|| Assignment {
+        if !is_name(name) || !ends_index {
+            return None;
+        }
+        Some(Assignment {
             name: name.to_owned(),
             adds: true,
             value: self.clone(),
@@ -205,15 +217,15 @@ impl RawWord {
     }
 }
 
-/// Returns the character of a known symbol.
-fn plain(symbol: &Symbol) -> Option<char> {
+/// Returns the character of a symbol; None if the symbol is an unknown part, at which the known text before it ends.
+fn known_char(symbol: &Symbol) -> Option<char> {
     match symbol {
         Symbol::Known(c) => Some(*c),
         Symbol::Unknown(_) => None,
     }
 }
 
-/// Returns true if a variable can have this name.
+/// Returns true if a variable or a function can have this name: letters, digits and `_`, with no digit first.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.starts_with(|c: char| c.is_ascii_digit())
         && !text.is_empty()

@@ -1,4 +1,7 @@
 //! Texts of which parts may be unknown, such as `--data=$BODY` with an unknown `$BODY`.
+//!
+//! An unknown part carries a [`Doubt`]: the most that it may be. All that judges a text must count it as that, so that
+//! no request that sends data is overlooked.
 
 /// A character of a text, or an unknown part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,13 +17,14 @@ impl Symbol {
     }
 }
 
-/// The possible content of an unknown part of a text; each variant allows more than the one before it.
+/// The possible content of an unknown part of a text; each variant allows more than the one before it, and compares as
+/// greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Doubt {
     /// The ID of the run: one word, the same in each attempt.
     RunId,
     /// A part of one word that begins no option and holds no sign of a shell: a number, the name of a system.
-    PlainPart,
+    HarmlessPart,
     /// A part of one word that is trusted to begin no option: a quoted plain expansion (`"$URL"`).
     TrustedPart,
     /// A part of one word, which may begin an option: `"$(command)"`.
@@ -30,9 +34,10 @@ pub(crate) enum Doubt {
 }
 
 impl Doubt {
-    /// Returns true if the part may hold blanks, quotes or operators, so that a shell may read code in it.
+    /// Returns true if the part may hold blanks, quotes or operators, so that a shell that reads the text may find
+    /// code.
     pub(crate) fn may_hold_code(self) -> bool {
-        self > Doubt::PlainPart
+        self > Doubt::HarmlessPart
     }
 }
 
@@ -47,7 +52,7 @@ pub(crate) fn unknown(doubt: Doubt) -> Symbols {
     vec![Symbol::Unknown(doubt)]
 }
 
-/// Returns the text if all of it is known.
+/// Returns the text if all of it is known, and None if any part is not.
 pub(crate) fn exact(text: &[Symbol]) -> Option<String> {
     text.iter()
         .map(|symbol| match symbol {
@@ -69,11 +74,12 @@ pub(crate) fn shown(text: &[Symbol]) -> String {
     shown
 }
 
-/// Returns true if the text contains the name, in capital or small letters.
+/// Returns true if the known text contains the name, in capital or small letters, at any place: `/opt/CURL8` mentions
+/// `curl`. An unknown part mentions nothing.
 pub(crate) fn mentions(text: &[Symbol], name: &str) -> bool {
-    let name: Vec<char> = name.chars().collect();
-    text.windows(name.len()).any(|window| {
-        let mut pairs = window.iter().zip(&name);
+    let letters: Vec<char> = name.chars().collect();
+    text.windows(letters.len()).any(|window| {
+        let mut pairs = window.iter().zip(&letters);
         pairs.all(|(symbol, letter)| symbol.is_letter(*letter))
     })
 }
@@ -98,7 +104,7 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// Returns a word that a program gets as it is.
+    /// Returns a word of which all is known, and which a program gets as it is.
     pub(crate) fn exact(text: &str) -> Word {
         Word {
             text: known(text),

@@ -1,6 +1,10 @@
 //! A tokenizer for shell text: words, operators, redirections, here-documents, comments, functions, arrays, `case`,
 //! line continuations. Reads what sh and bash share; where they differ, what bash reads.
 //!
+//! The only use of the result is to find calls of curl and wget that send data. So nothing may be overlooked, while the
+//! order of commands does not count. A text that this tokenizer cannot follow is marked (`ParsedText::may_be_misread`),
+//! and its readers then count it as unknown code.
+//!
 //! Each symbol is read once, except for a bounded look ahead and for the nested quoting of backquotes.
 
 mod arithmetic;
@@ -17,9 +21,9 @@ use super::syntax::ParsedText;
 use super::text::Symbol::{self, Known};
 use super::text::shown;
 
-/// Limit on nested substitutions.
+/// Limit on nested substitutions, as each is read by a recursive call, and a hostile text must not overflow the stack.
 const DEEPEST: usize = 40;
-/// Limit on the symbols of `((...))`.
+/// Limit on the symbols of `((...))`, which are searched for their end before they are read.
 const LONGEST_ARITHMETIC: usize = 300;
 /// Characters of a word that messages show.
 const LONGEST_SHOWN: usize = 40;
@@ -29,12 +33,13 @@ pub(crate) const OPENERS: [&str; 10] = [
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time",
 ];
 
-/// Reads a script.
+/// Reads a whole text as a script. Never fails: what cannot be followed is marked in the result.
 pub(crate) fn parse(text: &[Symbol]) -> ParsedText {
     parse_at(text, 0)
 }
 
-/// Reads a script inside this number of substitutions.
+/// Reads a whole text as a script that stands inside of `depth` substitutions, which count towards [`DEEPEST`]. The
+/// last script of the result is that of the text itself, those before it are the scripts of its substitutions.
 fn parse_at(text: &[Symbol], depth: usize) -> ParsedText {
     let mut reader = ScriptReader::new(text, depth);
     let script = reader.read_script(ScriptEnd::OfText);
@@ -42,7 +47,7 @@ fn parse_at(text: &[Symbol], depth: usize) -> ParsedText {
     reader.parsed
 }
 
-/// The end of a script.
+/// Where the script that is being read ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScriptEnd {
     /// The end of the text.
@@ -54,27 +59,29 @@ enum ScriptEnd {
 /// A cursor in a text of a shell, and what was found before it.
 struct ScriptReader<'t> {
     text: &'t [Symbol],
-    /// Index of the next symbol.
-    at: usize,
+    /// Index in `text` of the next symbol; the length of the text at its end.
+    position: usize,
     /// Number of substitutions, arrays and braces around the cursor.
     depth: usize,
+    /// What was found before the cursor, apart from the script that is being read.
     parsed: ParsedText,
 }
 
 impl<'t> ScriptReader<'t> {
-    /// Returns a reader at the beginning of a text.
+    /// Returns a reader at the beginning of a text that stands inside of `depth` substitutions.
     fn new(text: &'t [Symbol], depth: usize) -> ScriptReader<'t> {
         ScriptReader {
             text,
-            at: 0,
+            position: 0,
             depth,
             parsed: ParsedText::default(),
         }
     }
 
-    /// Returns a character ahead of the cursor; None at the end and for an unknown symbol.
+    /// Returns the character `offset` symbols after the cursor, which does not move. Returns None behind the end, and
+    /// for an unknown symbol: no syntax is recognized in what is not known.
     fn peek_at(&self, offset: usize) -> Option<char> {
-        match self.text.get(self.at + offset) {
+        match self.text.get(self.position + offset) {
             Some(Known(c)) => Some(*c),
             _ => None,
         }
@@ -85,60 +92,66 @@ impl<'t> ScriptReader<'t> {
     }
 
     fn is_at_end(&self) -> bool {
-        self.at >= self.text.len()
+        self.position >= self.text.len()
     }
 
+    /// Returns true if this text comes next. The cursor does not move.
     fn starts_with(&self, text: &str) -> bool {
         text.chars()
             .enumerate()
             .all(|(offset, c)| self.peek_at(offset) == Some(c))
     }
 
-    /// Skips the text if it comes next. Returns true if it does.
-    fn take(&mut self, text: &str) -> bool {
+    /// Moves the cursor behind this text if it comes next. Returns true if it does.
+    fn skip_if_next(&mut self, text: &str) -> bool {
         let is_next = self.starts_with(text);
         if is_next {
-            self.at += text.chars().count();
+            self.position += text.chars().count();
         }
         is_next
     }
 
-    /// Gives up on the rest of the text, which cannot be followed.
+    /// Gives up on the rest of the text, which cannot be followed: marks the text as misread, and moves the cursor to
+    /// its end, so that all loops of the reader end.
     fn give_up(&mut self) {
-        self.parsed.is_incomplete = true;
-        self.at = self.text.len();
+        self.parsed.may_be_misread = true;
+        self.position = self.text.len();
     }
 
-    /// Returns the text from `start` to the cursor, cut to a length for messages.
+    /// Returns the text from `start` to the cursor as it is written, for messages: of a longer text, the first
+    /// [`LONGEST_SHOWN`] symbols and `...`.
     fn source_since(&self, start: usize) -> String {
-        let end = self.at.min(start + LONGEST_SHOWN);
-        let mut source = shown(&self.text[start..end]);
-        if end < self.at {
+        let shown_end = self.position.min(start + LONGEST_SHOWN);
+        let mut source = shown(&self.text[start..shown_end]);
+        if shown_end < self.position {
             source.push_str("...");
         }
         source
     }
 
+    /// Moves the cursor over blanks and continued lines, but not over the end of a line, which ends a command.
     fn skip_blanks(&mut self) {
-        while self.take(" ") || self.take("\t") || self.take("\\\n") {}
+        while self.skip_if_next(" ") || self.skip_if_next("\t") || self.skip_if_next("\\\n") {}
     }
 
     fn is_process_substitution(&self) -> bool {
         self.starts_with("<(") || self.starts_with(">(")
     }
 
-    /// Reads another text with a reader of its own, and adds what it finds to `parsed`.
+    /// Calls `read` with a reader of another text, one level deeper, and returns its result. The substitutions that it
+    /// finds are added to `parsed`. At the limit on nesting, `read` finds an empty text, and the text is marked as
+    /// misread.
     fn read_nested<T>(
         &mut self,
         text: &[Symbol],
         read: impl FnOnce(&mut ScriptReader<'_>) -> T,
     ) -> T {
-        let mut inner = ScriptReader::new(text, self.depth + 1);
+        let mut nested = ScriptReader::new(text, self.depth + 1);
         if self.depth >= DEEPEST {
-            inner.give_up();
+            nested.give_up();
         }
-        let result = read(&mut inner);
-        self.parsed.merge(inner.parsed);
+        let result = read(&mut nested);
+        self.parsed.merge(nested.parsed);
         result
     }
 }

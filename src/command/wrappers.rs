@@ -1,4 +1,5 @@
-//! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like.
+//! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like. By their options and operands,
+//! these functions find where the command of the other program begins.
 
 /// A program that runs the command after its options and operands.
 struct Wrapper {
@@ -125,7 +126,8 @@ const RESERVED: &[&str] = &[
 /// Limit on nested wrappers.
 pub(super) const DEEPEST: usize = 16;
 
-/// Returns the command that a program of this name runs, given these words.
+/// Returns the words of the command that a program of this name runs, given the words after the name. Returns None if
+/// the program is no known wrapper, or if its words cannot be followed.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);
@@ -136,70 +138,81 @@ pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
     behind_wrapper(name, words).map(<[&str]>::to_vec)
 }
 
-/// Returns the program that `python3 -m MODULE` runs, and its arguments.
+/// Returns the command that stands for `python3 -m MODULE ARGUMENTS`: the module, such as `pip`, which presets know as
+/// a program, and its arguments. `name` is that of the program, `words` follow it. Returns None without `-m`.
 fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     let version = name.strip_prefix("python").or(name.strip_prefix("pypy"))?;
     if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    let mut rest = words;
-    let (module, arguments) = loop {
-        let (option, after) = rest.split_first()?;
+    let mut unread = words;
+    loop {
+        let (option, after) = unread.split_first()?;
         let letters = option.strip_prefix('-')?;
-        match letters.find(['c', 'm', '-']) {
-            // `-Im pip`, `-mpip`
-            Some(at) if letters[at..].starts_with('m') && at + 1 < letters.len() => {
-                break (&letters[at + 1..], after);
-            }
-            Some(at) if letters[at..].starts_with('m') => {
-                let (module, arguments) = after.split_first()?;
-                break (*module, arguments);
-            }
-            // A script, or a long option.
-            Some(_) => return None,
-            None => rest = after.get(usize::from(letters.ends_with(['W', 'X']))..)?,
+        let Some(found) = letters.find(['c', 'm', '-']) else {
+            // The next word is the value of `-W` or `-X`.
+            let value_follows = letters.ends_with(['W', 'X']);
+            unread = after.get(usize::from(value_follows)..)?;
+            continue;
+        };
+        let Some(module) = letters[found..].strip_prefix('m') else {
+            // `-c SCRIPT`, or a long option.
+            return None;
+        };
+        if module.is_empty() {
+            // `-Im pip`
+            let (module, arguments) = after.split_first()?;
+            return Some([&[program_of_module(module)], arguments].concat());
         }
-    };
-    // The command of the package `build`.
-    let program = if module == "build" {
+        // `-mpip`
+        return Some([&[program_of_module(module)], after].concat());
+    }
+}
+
+/// Returns the name of the program that presets know for a module of Python. Only that of `build` differs.
+fn program_of_module(module: &str) -> &str {
+    if module == "build" {
         "pyproject-build"
     } else {
         module
-    };
-    Some([&[program], arguments].concat())
+    }
 }
 
-/// Returns the words of the command behind a wrapper.
+/// Returns the words of the command behind a wrapper of this name, given the words after the name. Returns None if the
+/// name is no known wrapper, or if the wrapper runs no command with these words.
 fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a str]> {
     let wrapper = WRAPPERS
         .iter()
         .find(|wrapper| wrapper.names.contains(&name))?;
-    let rest = skip_options(words, wrapper)?;
-    let options = &words[..words.len() - rest.len()];
+    let after_options = skip_options(words, wrapper)?;
+    let options = &words[..words.len() - after_options.len()];
     // `command -v` only prints a path.
     let only_prints = name == "command" && options.iter().any(|word| word.contains(['v', 'V']));
     if only_prints {
         return None;
     }
-    skip_assignments(rest).get(wrapper.operands..)
+    // The duration of `timeout`, for example.
+    skip_assignments(after_options).get(wrapper.operands..)
 }
 
-/// Skips options.
+/// Returns the words behind the options of a wrapper and their values. Returns None if the value of the last one is
+/// missing.
 fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&'w [&'a str]> {
-    while let Some((word, rest)) = words.split_first() {
+    while let Some((word, after)) = words.split_first() {
         let value_follows = match word.strip_prefix('-') {
             None => return Some(words),
             // `--` ends the options.
-            Some("-") => return Some(rest),
+            Some("-") => return Some(after),
             Some(option) => match option.strip_prefix('-') {
+                // `--name=value` is not in the list, as it holds its value.
                 Some(name) => wrapper.long_names.contains(&name),
-                // `-n5` holds its value. `env -` has no letter.
+                // `-n5` holds its value: the letter is not the last one. `env -` has no letter.
                 None => option
                     .find(|letter| wrapper.letters.contains(letter))
-                    .is_some_and(|at| at + 1 == option.len()),
+                    .is_some_and(|letter_index| letter_index + 1 == option.len()),
             },
         };
-        words = rest.get(usize::from(value_follows)..)?;
+        words = after.get(usize::from(value_follows)..)?;
     }
     Some(words)
 }
@@ -210,7 +223,7 @@ fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     &words[count..]
 }
 
-/// Returns true for `NAME=value`.
+/// Returns true for `NAME=value`, with any text as the value.
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -218,7 +231,9 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Returns the words of `-c 'curl -fsS URL'`, if the script is one simple command without metacharacters.
+/// Returns the words of the script in `-c 'curl -fsS URL'`, given the words after the shell's name. Returns None
+/// without `-c`, and if the script holds a character that a shell acts on: which program a longer script finally runs
+/// is not known.
 fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut words = words.iter();
     let mut word = *words.next()?;
@@ -229,25 +244,32 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
         let has = |letter| !letters.starts_with('-') && letters.contains(letter);
         is_script |= has('c');
         // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
-        let values = usize::from(has('o') || has('O'));
-        word = words.nth(values)?;
+        let value_count = usize::from(has('o') || has('O'));
+        // The next word behind these values.
+        word = words.nth(value_count)?;
     }
     let is_plain_script = is_script && !word.contains(|c| METACHARACTERS.contains(c));
-    is_plain_script.then(|| skip_assignments(&word.split_whitespace().collect::<Vec<_>>()).to_vec())
+    if !is_plain_script {
+        return None;
+    }
+    let script_words: Vec<&str> = word.split_whitespace().collect();
+    Some(skip_assignments(&script_words).to_vec())
 }
 
-/// Returns the index of the program that a command runs in the end, behind reserved words, assignments and wrappers.
-pub(super) fn program_at(words: &[&str]) -> usize {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
+/// Returns the index of the program that a command of a script runs in the end, behind reserved words, assignments and
+/// wrappers. Returns the number of words if there is none.
+pub(super) fn program_index(words: &[&str]) -> usize {
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
         let name = word.rsplit('/').next().unwrap_or_default();
         if RESERVED.contains(word) || is_assignment(word) {
-            at += 1;
-        } else if let Some(inner) = behind_wrapper(name, &words[at + 1..]) {
-            at = words.len() - inner.len();
+            index += 1;
+        } else if let Some(inner) = behind_wrapper(name, &words[index + 1..]) {
+            // The inner command reaches to the end of the words.
+            index = words.len() - inner.len();
         } else {
             break;
         }
     }
-    at
+    index
 }

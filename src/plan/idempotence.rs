@@ -1,4 +1,5 @@
-//! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean.
+//! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean. A request
+//! that is not idempotent, such as an order, must not be sent again after a failure that may have had an effect.
 
 use crate::command::program::WrappedCommand;
 use crate::command::requests::{Requests, Selection, may_name};
@@ -16,7 +17,7 @@ const CLIENTS: [&str; 2] = ["curl", "wget"];
 pub(super) struct Idempotence {
     /// The reason why the command must not run twice.
     pub(super) why_not: Option<NotIdempotent>,
-    /// A remark for the first retry.
+    /// A remark to print at the first retry.
     pub(super) remark: Option<String>,
 }
 
@@ -33,7 +34,8 @@ impl Surroundings for WithoutFiles<'_> {
     }
 }
 
-/// Returns the findings by `--idempotent`, or else by the words of the command.
+/// Returns the findings by `--idempotent` if it is given, which the user then vouches for, or else by the words of the
+/// command. `words` are all of them, `command` tells which program presets judge.
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
@@ -61,20 +63,25 @@ pub(super) fn idempotence(
     }
 }
 
-/// Returns the findings by the words of the command.
+/// Returns the findings by the words of the command. Requests of a client that a preset judges must not be repeated if
+/// they may send; about those of another client there is only a remark, for which no script file is read.
 fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
     environments: AttemptEnvironments,
 ) -> Idempotence {
-    let no_files = WithoutFiles(surroundings);
     let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));
     if !is_judged && !CLIENTS.iter().any(|client| may_name(client, words)) {
         // Spares most runs the search.
         return Idempotence::default();
     }
-    let surroundings = if is_judged { surroundings } else { &no_files };
+    let without_files = WithoutFiles(surroundings);
+    let surroundings = if is_judged {
+        surroundings
+    } else {
+        &without_files
+    };
     let requests = Requests::find(words, surroundings, environments);
     let mut idempotence = Idempotence::default();
     for client in CLIENTS {
@@ -89,7 +96,8 @@ fn shown_by_words(
     idempotence
 }
 
-/// Returns the reason why requests of a client with a preset must not be sent twice.
+/// Returns the reason why requests of a client with a preset must not be sent twice; None if they may. If the preset is
+/// named, the command is known to call the client, and unknown code in it counts as such a call.
 fn reason_not_to_repeat(
     requests: &Requests,
     command: &WrappedCommand<'_>,
@@ -107,8 +115,8 @@ fn reason_not_to_repeat(
     })
 }
 
-/// Returns a remark about requests of a client without a preset. Only the preset knows which failures had no effect:
-/// without it, `no` would forbid nearly every retry.
+/// Returns a remark about requests of a client that no preset judges; None if none certainly sends. Only a remark: the
+/// preset alone knows which failures had no effect, and without it, `--idempotent no` would forbid nearly every retry.
 fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
     let finding = requests.sending(client)?;
     Some(format!(

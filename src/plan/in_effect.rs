@@ -1,4 +1,6 @@
-//! The values in effect of options that others change, for `-vv`.
+//! The values in effect of options, for `-vv`. Some options change the value of others: without this, the user would
+//! see a value that the run does not have. Each function here finds out which option has decided, from the finished
+//! parts of the plan (`limits`, `delays`) and the settings; the decision itself is made in `plan::limits`.
 
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use crate::policy::delay::{Delays, Growth, Jitter};
 use crate::policy::session::{Limits, Until};
 use crate::text::exact;
 
-/// The value in effect of an option.
+/// Where the value in effect of an option comes from.
 enum InEffect {
     /// The value that is given, or else the default.
     AsSet,
@@ -23,7 +25,8 @@ enum InEffect {
 }
 
 /// Returns the line about an option, such as `base = 2s (policy slow at /etc/backoff.toml:7:8)` or
-/// `attempts = unlimited (by --deadline)`. Returns None if it is not set, has no default, or has no effect by default.
+/// `attempts = unlimited (by --deadline)`. Returns None for an option that is not set, if it has no default or nothing
+/// depends on it.
 pub(super) fn line(
     settings: &Settings,
     limits: &Limits,
@@ -34,6 +37,7 @@ pub(super) fn line(
     let shown = settings.shown(opt);
     match (in_effect(settings, limits, delays, opt), shown) {
         (InEffect::Decided { value, by }, None) => Some(format!("{long} = {value} (by --{by})")),
+        // This line says itself that the setting is overridden.
         (InEffect::Decided { value, by }, Some(ShownSetting { text, source })) => Some(format!(
             "{long} = {value} (by --{by}, not {text} of {})",
             source.trim_end_matches("; overridden")
@@ -48,7 +52,7 @@ pub(super) fn line(
     }
 }
 
-/// Returns the value in effect of an option; of most options, it is the one that is set.
+/// Returns the value in effect of an option. Of all but these six options, it is always the one that is set.
 fn in_effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) -> InEffect {
     if *opt == *ATTEMPTS {
         attempts(settings, limits)
@@ -67,10 +71,11 @@ fn in_effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) 
     }
 }
 
-/// Returns the limit on attempts in effect: a limit on time, or `--until never`, replaces the default.
+/// Returns the limit on attempts in effect. A limit on time of higher precedence, or `--until never`, removes it; of
+/// two limits on time, the one of the higher precedence is named.
 fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
-    let is_limited = settings.value(&ATTEMPTS).ok().flatten().is_some();
-    if limits.attempts.is_some() || !is_limited {
+    let is_set_to_number = settings.value(&ATTEMPTS).ok().flatten().is_some();
+    if limits.attempts.is_some() || !is_set_to_number {
         return InEffect::AsSet;
     }
     let is_deadline_higher = settings.source(&DEADLINE) >= settings.source(&STOP_AFTER);
@@ -83,13 +88,15 @@ fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
     }
 }
 
-/// Returns the base in effect.
+/// Returns the base in effect: `--until failure` makes 0 of the default, a list of waits needs none, and the cap cuts
+/// one that is longer.
 fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let has_list = matches!(delays.growth, Growth::List(_));
     let is_given = settings.has(&BASE);
     if !is_given && limits.until == Until::Failure {
         return decided("0", UNTIL.long);
     }
+    // With `--consecutive`, it is the wait between successes.
     if !is_given && has_list && limits.consecutive == 1 {
         return InEffect::NoEffect;
     }
@@ -99,7 +106,8 @@ fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns the factor in effect, whose default depends on the jitter.
+/// Returns the factor in effect. Its default depends on the jitter, and only decorrelated jitter and exponential growth
+/// have one.
 fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     if settings.has(&FACTOR) {
         return InEffect::AsSet;
@@ -113,7 +121,8 @@ fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns the cap in effect, which a longer wait of another option may have raised.
+/// Returns the cap in effect, which a longer wait of another option of higher precedence may have raised, or slotted
+/// jitter removed, which has a limit of its own.
 fn max_delay(settings: &Settings, delays: &Delays) -> InEffect {
     if delays.cap == Duration::MAX {
         return decided("unlimited", JITTER.long);
@@ -134,7 +143,8 @@ fn max_delay(settings: &Settings, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns the growth in effect: a list of waits and some jitters have none.
+/// Returns the growth in effect: a list of waits and some jitters need none, and `--until failure` makes the default
+/// constant.
 fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     match (&delays.growth, delays.jitter) {
         (Growth::List(_), _) => InEffect::NoEffect,
@@ -146,12 +156,13 @@ fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns the jitter in effect.
+/// Returns the jitter in effect. If it differs from the one that is given, or none is, the reason is told by what it
+/// is: each option that changes it does so in its own way.
 fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
-    let is_given = settings.get(&JITTER);
-    match (is_given, delays.jitter) {
+    let given = settings.get(&JITTER);
+    match (given, delays.jitter) {
         (Ok(Some(given)), in_effect) if given == in_effect => InEffect::AsSet,
-        // Its factor may differ.
+        // Given or the default; only its factor may differ.
         (_, Jitter::Decorrelated { .. }) => InEffect::AsSet,
         (_, Jitter::Full) => decided("full", GROWTH.long),
         (_, Jitter::None) if limits.until == Until::Failure => decided("none", UNTIL.long),
@@ -160,7 +171,7 @@ fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns a value that another option has decided.
+/// Returns a value, as it is shown, that another option has decided, whose long name is `by`.
 fn decided(value: &str, by: &'static str) -> InEffect {
     InEffect::Decided {
         value: value.to_owned(),

@@ -1,4 +1,8 @@
-//! Limits of a run and of an attempt, waits, and the shared budget.
+//! Reads the options on limits of a run and of an attempt, on waits, and on the shared budget.
+//!
+//! Most defaults depend on other options. Where two options contradict each other, the one whose source has the higher
+//! precedence wins: a flag overrides what the file says about something else, too. `plan::in_effect` explains the
+//! results.
 
 use std::time::Duration;
 
@@ -21,21 +25,22 @@ use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
 use crate::text::exact;
 
-/// Returns a limit; 0 means no limit, as in `timeout(1)`.
-fn limit(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
+/// Returns the limit of an option; None if it is not given, or 0, which means no limit, as in `timeout(1)`.
+fn limit_unless_zero(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
     Ok(settings.get(opt)?.filter(|limit| !limit.is_zero()))
 }
 
-/// Reads the limits on an attempt, except `--timeout`, which may be another for each attempt.
+/// Reads the limits on an attempt, and how one that exceeds them is ended. `--timeout` is left out (None), as it may be
+/// another for each attempt.
 pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
     let kill_after = settings.value(&KILL_AFTER)?;
     Ok(AttemptLimits {
         timeout: None,
-        idle: limit(settings, &IDLE_TIMEOUT)?,
+        idle: limit_unless_zero(settings, &IDLE_TIMEOUT)?,
         signal: settings.value(&SIGNAL)?,
         never_ignored: settings.get(&SIGNAL)?,
         // None unless the user sets `--kill-after`: its default is for timeouts only.
-        kill_interrupted_after: limit(settings, &KILL_AFTER)?,
+        kill_interrupted_after: limit_unless_zero(settings, &KILL_AFTER)?,
         kill_after: Some(kill_after).filter(|after| !after.is_zero()),
     })
 }
@@ -50,21 +55,22 @@ pub(super) struct Premises {
     pub(super) leave_to_outer: bool,
 }
 
-/// Reads the limits of a run.
+/// Reads the limits of a run. The limit on attempts has a default, which must not end a run that another option says to
+/// go on: a limit on time of higher precedence removes it, and so does `--until never`.
 pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits> {
-    let deadline = limit(settings, &DEADLINE)?;
-    let stop_after = limit(settings, &STOP_AFTER)?;
-    // A time limit overrides the default attempt limit (source None), and one of lower precedence.
+    let deadline = limit_unless_zero(settings, &DEADLINE)?;
+    let stop_after = limit_unless_zero(settings, &STOP_AFTER)?;
+    // A time limit overrides the default attempt limit (source None), and one of lower precedence. One of 0 is none.
     let deadline_source = deadline.and_then(|_| settings.source(&DEADLINE));
     let stop_after_source = stop_after.and_then(|_| settings.source(&STOP_AFTER));
     let time_source = deadline_source.max(stop_after_source);
     let attempts_source = settings.source(&ATTEMPTS);
     let is_endless = attempts_source.is_none() && premises.until == Until::Never;
-    let attempts = settings.value(&ATTEMPTS)?;
+    let set_attempts = settings.value(&ATTEMPTS)?;
     let attempts = if is_endless || time_source > attempts_source {
         None
     } else {
-        attempts
+        set_attempts
     };
     Ok(Limits {
         until: premises.until,
@@ -82,7 +88,8 @@ pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits>
     })
 }
 
-/// Reads `--consecutive`, and checks that the attempts can reach it.
+/// Reads `--consecutive`, how many successes in a row end the run. Returns an error if fewer attempts are allowed, as
+/// the run could not succeed then. `attempts` is the limit, None without one.
 fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
     let consecutive = settings.value(&CONSECUTIVE)?;
     match (attempts, settings.find(&CONSECUTIVE)) {
@@ -93,9 +100,9 @@ fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
     }
 }
 
-/// Returns true if the wait of a `Retry-After` gets no random part. Many runs may get the same one, and a random part
-/// spreads them. A policy without jitter is meant for the policy's own waits: the random part is dropped only if the
-/// user types both options.
+/// Returns true if the wait that a server asks for (`Retry-After`) gets no random part. Many runs may get the same one,
+/// and a random part spreads them. A policy without jitter is meant for the policy's own waits: the random part is
+/// dropped only if the user types both options.
 fn asked_is_exact(settings: &Settings) -> bool {
     settings.get(&JITTER) == Ok(Some(Jitter::None))
         && settings.source(&JITTER) == Some(Source::Flag)
@@ -110,8 +117,8 @@ pub(super) struct StartDelays {
     pub(super) splay: Duration,
 }
 
-/// Reads `--initial-delay` and `--splay`. Checks that both together leave time for an attempt; `config::conflicts` has
-/// checked each alone.
+/// Reads `--initial-delay` and `--splay`. Returns an error if both together may leave no time for an attempt before the
+/// limits of the run; `config::conflicts` has checked each alone.
 pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<StartDelays> {
     let initial = settings.value(&INITIAL_DELAY)?;
     let splay = settings.value(&SPLAY)?;
@@ -126,8 +133,10 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<Star
     }
 }
 
-/// Reads the options on waits.
+/// Reads the options on waits: the base, its growth from wait to wait, the random part (jitter) and the limit on each
+/// wait (cap). With `--until failure`, the waits are between successes, and have other defaults.
 pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
+    // The waits of `--delays`, in place of a base with a growth.
     let list = settings.get(&DELAYS)?;
     let jitter = jitter(settings, until)?;
     // Decorrelated jitter has another default factor.
@@ -154,7 +163,7 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
     })
 }
 
-/// Returns the growth of this name with the factor, which only the exponential one has.
+/// Returns the growth that `--growth` names. The factor is only for the exponential one.
 fn growth(name: GrowthName, factor: f64) -> Growth {
     match name {
         GrowthName::Exponential => Growth::Exponential { factor },
@@ -164,7 +173,8 @@ fn growth(name: GrowthName, factor: f64) -> Growth {
     }
 }
 
-/// Reads `--jitter`. Its default depends on `--delays`, `--growth` and `--until`.
+/// Reads `--jitter`, with the factor of decorrelated jitter. Its default depends on `--delays`, `--growth` and
+/// `--until`, so that what the user says about waits has an effect.
 fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
     let list_source = settings.source(&DELAYS);
     let jitter = match settings.get(&JITTER)? {
@@ -183,19 +193,21 @@ fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
     })
 }
 
-/// Returns the limit on every wait, raised to a wait that an option of higher precedence sets.
+/// Returns the limit on every wait: that of `--max-delay`, raised to a longer wait that an option of higher precedence
+/// sets. So `--base 10m` waits ten minutes although the default of `--max-delay` is less. `list` are the waits of
+/// `--delays`.
 fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checked<Duration> {
     let cap = match (settings.find(&MAX_DELAY), jitter) {
-        // The ceiling limits the waits.
+        // Slotted jitter has a ceiling of its own.
         (None, Jitter::Slotted { .. }) => Duration::MAX,
         _ => settings.value(&MAX_DELAY)?,
     };
     let cap = match list {
-        Some(list) => raised(settings, cap, &DELAYS, list.iter().copied().max()),
-        None => raised(settings, cap, &BASE, settings.get(&BASE)?),
+        Some(list) => raised_cap(settings, cap, &DELAYS, list.iter().copied().max()),
+        None => raised_cap(settings, cap, &BASE, settings.get(&BASE)?),
     };
     // A cut wait would never reach `--stop-at-delay`.
-    Ok(raised(
+    Ok(raised_cap(
         settings,
         cap,
         &STOP_AT_DELAY,
@@ -203,8 +215,9 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checke
     ))
 }
 
-/// Returns the cap, raised to the wait of an option if its source is above that of `--max-delay`.
-fn raised(settings: &Settings, cap: Duration, opt: &Spec, wait: Option<Duration>) -> Duration {
+/// Returns the cap, raised to the wait of an option if the source of the option is above that of `--max-delay`. `wait`
+/// is None if the option sets none.
+fn raised_cap(settings: &Settings, cap: Duration, opt: &Spec, wait: Option<Duration>) -> Duration {
     match wait {
         Some(wait) if settings.source(opt) > settings.source(&MAX_DELAY) => cap.max(wait),
         _ => cap,
@@ -212,27 +225,28 @@ fn raised(settings: &Settings, cap: Duration, opt: &Spec, wait: Option<Duration>
 }
 
 /// The budget of a run, if it has one, and its store. Without a budget, the store is never used.
-pub(super) struct Budgeted {
+pub(super) struct BudgetAndStore {
     pub(super) budget: Option<SharedBudget>,
     pub(super) store: Store,
 }
 
-/// Returns the budget of `--budget`. `cap` is the run's own longest wait, `outer` the budget that has counted the
-/// attempt of the outer run.
-pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) -> Checked<Budgeted> {
+/// Returns the budget of `--budget`, and prepares its store, which may be an error. `cap` is the run's own longest
+/// wait. `outer` names the budget that has counted the attempt of the outer run: if it is the same, the first attempt
+/// is not counted again.
+pub(super) fn budget(
+    settings: &Settings,
+    cap: Duration,
+    outer: Option<&str>,
+) -> Checked<BudgetAndStore> {
+    // All options are read before the name, so that they are checked without `--budget`, too.
     let mode = settings.value(&COOL_OFF)?;
-    // The cool-off may be a server's Retry-After.
+    // The cool-off may be the Retry-After that a server sent to another run.
     let longest = cap.max(longest_asked(settings)?);
-    let limits = BudgetLimits {
-        // Retries per million attempts.
-        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
-        min: settings.value(&BUDGET_MIN)?,
-        window: settings.value(&BUDGET_WINDOW)?,
-    };
+    let limits = budget_limits(settings)?;
     let store = settings.get(&STORE)?;
     let denies_if_down = settings.value(&STORE_DOWN)? == StoreDown::Deny;
     let Some(name) = settings.get(&BUDGET)? else {
-        return Ok(Budgeted {
+        return Ok(BudgetAndStore {
             budget: None,
             store: Store::Directory(None),
         });
@@ -241,6 +255,7 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
     let prepared = store
         .prepare()
         .map_err(|problem| store_error(settings, &problem))?;
+    // By this, nested runs recognize the same budget.
     let place = format!("{name:?} in {}", prepared.location);
     let budget = SharedBudget {
         name,
@@ -251,13 +266,23 @@ pub(super) fn budget(settings: &Settings, cap: Duration, outer: Option<&str>) ->
         denies_if_down,
         cool_off: cool_off(mode, longest),
     };
-    Ok(Budgeted {
+    Ok(BudgetAndStore {
         budget: Some(budget),
         store,
     })
 }
 
-/// Returns the error about a store, which begins with the option that names the store.
+/// Reads the options that limit the retries of all runs of a budget.
+fn budget_limits(settings: &Settings) -> Checked<BudgetLimits> {
+    Ok(BudgetLimits {
+        // Retries per million attempts.
+        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
+        min: settings.value(&BUDGET_MIN)?,
+        window: settings.value(&BUDGET_WINDOW)?,
+    })
+}
+
+/// Returns the usage error about a store. It begins with the option that names the store, if one does.
 fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
     match settings.find(&STORE) {
         Some(setting) => setting.error(problem),
@@ -265,7 +290,8 @@ fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
     }
 }
 
-/// Returns the options of the cool-off; None if it is off. `longest` limits the cool-off that this run accepts.
+/// Returns the options of the cool-off, the wait of a run that begins soon after another run of the budget gave up;
+/// None if it is off. `longest` limits the cool-off that this run accepts, whatever the other run has stored.
 fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
     let skipped_exit = match mode {
         CoolOffMode::Off => return None,
@@ -278,7 +304,8 @@ fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
     })
 }
 
-/// Returns the longest wait of a server that this run accepts, or would accept by default.
+/// Returns the longest `Retry-After` of a server that this run accepts, or would accept by default: another run of the
+/// budget may have got it.
 fn longest_asked(settings: &Settings) -> Checked<Duration> {
     let given = settings.get(&RETRY_AFTER)?.flatten();
     Ok(given.unwrap_or(LONGEST_RETRY_AFTER))

@@ -1,4 +1,5 @@
-//! Builds a run from settings: merges all sources, checks across options, fills in defaults.
+//! Builds a run from settings: merges all sources, checks across options, fills in defaults. All usage errors are found
+//! here, before anything starts: a run at night must not end at its first retry because of a typo.
 
 mod idempotence;
 mod in_effect;
@@ -11,7 +12,7 @@ mod without_effect;
 use std::ffi::OsString;
 
 use self::idempotence::Idempotence;
-use self::limits::{Budgeted, Premises, StartDelays};
+use self::limits::{BudgetAndStore, Premises, StartDelays};
 use self::remarks::Remarks;
 use self::rules::Rules;
 use crate::budget::client::Store;
@@ -36,16 +37,19 @@ pub(crate) struct Planned {
     pub(crate) store: Store,
 }
 
-/// The sources of a plan beside the settings.
+/// What a plan is made from, beside the settings.
 #[derive(Clone, Copy)]
 struct Sources<'r> {
     command: &'r [OsString],
     variables: &'r Variables,
+    /// The configuration file.
     config: &'r Config,
+    /// Variables and script files that the command will find, for a judgement of its words.
     surroundings: &'r dyn Surroundings,
 }
 
-/// Returns the plan of a run. `settings` hold flags and variables; adds the policy that they select, then `[defaults]`.
+/// Returns the plan of a run, or the first usage error. `settings` hold flags and variables; adds the policy that they
+/// select, then `[defaults]` of the file, each of lower precedence than what was there. First checks the whole file.
 pub(crate) fn plan(
     settings: &mut Settings,
     command: &[OsString],
@@ -53,7 +57,7 @@ pub(crate) fn plan(
     config: &Config,
     surroundings: &dyn Surroundings,
 ) -> Checked<Planned> {
-    check(config, surroundings)?;
+    check_whole_file(config, surroundings)?;
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults()?)?;
     let sources = Sources {
@@ -62,21 +66,23 @@ pub(crate) fn plan(
         config,
         surroundings,
     };
-    build(settings, sources)
+    build_plan(settings, sources)
 }
 
-/// Checks the whole configuration file, unused parts too, so that a mistake shows before its policy is first used.
-fn check(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
+/// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
+/// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it.
+fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut layers: Vec<_> = config
         .policies
         .iter()
         .map(|policy| policy.settings.clone())
         .collect();
     if !config.defaults.is_empty() {
-        // The policy that the defaults select, or none.
+        // `[defaults]` alone, with the policy that it selects, if any.
         layers.push(config.policy(&Settings::default())?);
     }
     let sources = Sources {
+        // The file is checked without regard to this run.
         command: &[],
         variables: &[],
         config,
@@ -86,7 +92,7 @@ fn check(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
         let mut settings = Settings::default();
         settings.add(layer)?;
         settings.add(config.defaults.clone())?;
-        build(&settings, sources)?;
+        build_plan(&settings, sources)?;
     }
     Ok(())
 }
@@ -99,12 +105,13 @@ struct Parts {
     delays: Delays,
     limits: Limits,
     start: StartDelays,
-    budgeted: Budgeted,
+    budget_and_store: BudgetAndStore,
     output: OutputOptions,
 }
 
-/// Builds the plan of a run. Reads every option, so that every text is checked.
-fn build(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
+/// Builds the plan of a run from merged settings, or returns the first usage error. Reads every option, so that every
+/// text is checked, even of an option that has no effect.
+fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     output::check_command_line_only(settings)?;
     let texts: Vec<_> = sources
         .command
@@ -113,16 +120,17 @@ fn build(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
         .collect();
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
     let command = WrappedCommand::new(&words, preset_names(settings)?);
-    let parts = parts(settings, sources, &words, &command)?;
-    let remarks = remarks(settings, sources, &words, &command, &parts);
+    let parts = read_parts(settings, sources, &words, &command)?;
+    let remarks = find_remarks(settings, sources, &words, &command, &parts);
     let planned = assemble(settings, sources.command, parts, remarks)?;
     // Last, as a text that cannot be read is the first thing to mend.
     without_effect::check(settings)?;
     Ok(planned)
 }
 
-/// Builds the parts, in an order in which each has what it depends on.
-fn parts(
+/// Reads the options of the parts that depend on each other, in an order in which each has what it depends on. `words`
+/// are all words of the command, `command` is the program that presets judge.
+fn read_parts(
     settings: &Settings,
     sources: Sources<'_>,
     words: &[&str],
@@ -141,7 +149,7 @@ fn parts(
     };
     let limits = limits::limits(settings, premises)?;
     let start = limits::start_delays(settings, &limits)?;
-    let budgeted = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
+    let budget_and_store = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
     Ok(Parts {
         rules,
         idempotence,
@@ -149,13 +157,14 @@ fn parts(
         delays,
         limits,
         start,
-        budgeted,
+        budget_and_store,
         output: output::output(settings)?,
     })
 }
 
-/// Returns the warnings and remarks about settings that are valid, but may not be meant.
-fn remarks(
+/// Returns the warnings and remarks about settings that are valid, but may not be meant, for later: which of them is
+/// printed depends on the options for messages, and on whether the first attempt fails.
+fn find_remarks(
     settings: &Settings,
     sources: Sources<'_>,
     words: &[&str],
@@ -165,6 +174,7 @@ fn remarks(
     let output = &parts.output;
     let mut remarks = Remarks::on_variables(sources.variables, &parts.nesting, output);
     remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
+    // `-vv`
     if output.verbosity >= 2 {
         let lines = remarks::settings_and_rules(
             settings,
@@ -179,7 +189,8 @@ fn remarks(
     remarks
 }
 
-/// Returns the presets of `--for`.
+/// Returns the presets that `--for` lists, in their order; none without the option. A name that no preset has is an
+/// error.
 fn preset_names(settings: &Settings) -> Checked<Vec<PresetName>> {
     let Some(setting) = settings.find(&FOR) else {
         return Ok(Vec::new());
@@ -187,7 +198,7 @@ fn preset_names(settings: &Settings) -> Checked<Vec<PresetName>> {
     PresetName::of_list(&setting.read(&FOR)?).map_err(|problem| setting.error(problem))
 }
 
-/// Reads the options on which no other part depends, and puts the parts together.
+/// Reads the options on which no other part depends, and puts the parts together. Decides nothing.
 fn assemble(
     settings: &Settings,
     command: &[OsString],
@@ -206,7 +217,7 @@ fn assemble(
         initial_delay: parts.start.initial,
         splay: parts.start.splay,
         seed: settings.get(&SEED)?,
-        budget: parts.budgeted.budget,
+        budget: parts.budget_and_store.budget,
         overrides: output::overrides(settings)?,
         on_retry: settings.get(&ON_RETRY)?,
         before_retry: settings.get(&BEFORE_RETRY)?,
@@ -224,7 +235,7 @@ fn assemble(
     };
     Ok(Planned {
         plan,
-        store: parts.budgeted.store,
+        store: parts.budget_and_store.store,
     })
 }
 

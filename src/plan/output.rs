@@ -1,4 +1,4 @@
-//! The command's standard streams, backoff's own messages, and exit statuses.
+//! Reads the options on the command's standard streams, on backoff's own messages, and on exit statuses.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,9 @@ use crate::run::plan::{Format, OutputOptions};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 use crate::search::scanner::Patterns;
 
-/// Reads the options on the command's standard streams. `attempts` is the limit on attempts.
+/// Reads the options on the command's standard streams, from which the run later decides what it has to read itself.
+/// `patterns` are those of all rules. `attempts` is the limit on attempts, None without one: with several attempts, the
+/// input may have to be kept for the next one.
 pub(super) fn streams(
     settings: &Settings,
     patterns: Patterns,
@@ -48,14 +50,16 @@ pub(super) fn streams(
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
         has_retry_if: settings.has(&RETRY_IF),
         has_success_if: settings.has(&SUCCESS_IF),
+        // Without hooks, nobody gets the output, and it need not be kept.
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
+        // Messages to GitHub have to begin a line; in a file of their own, they do.
         ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })
 }
 
-/// Returns which outputs rules and predicates examine.
+/// Returns which outputs rules and predicates examine, by `--match-on`. The other one can go straight to its reader.
 fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     PerChannel {
         stdout: matches!(match_on, MatchOn::Stdout | MatchOn::Both),
@@ -63,10 +67,11 @@ fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     }
 }
 
-/// Reads the options on backoff's own messages.
+/// Reads the options on backoff's own messages. The verbosity of the result is above 0 for `-v`, and below 0 for `-q`.
 pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     let format = settings.value(&LOG_FORMAT)?;
     let log_file = file(settings, &LOG_FILE)?;
+    // More than `-qq` means no more.
     let quiet = settings.count(&QUIET)?.min(2);
     let verbose = settings.count(&VERBOSE)?;
     // Machine-readable output stays free of the countdown.
@@ -88,7 +93,8 @@ pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     })
 }
 
-/// Returns the file of an option; `-` is standard output.
+/// Returns the file that an option names, or None if the option is not given. `-` is standard output, by the name under
+/// which it can be opened like a file.
 fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
     let path = settings.get(opt)?;
     if path.as_deref() == Some(Path::new("-")) {
@@ -97,14 +103,17 @@ fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
     Ok(path)
 }
 
-/// Returns an error if a variable or file turns a failure into a success: the user may have forgotten such a setting.
+/// Returns an error if a variable or the file turns a failure into a success, so that backoff would exit with 0
+/// although the command failed: only who types such an option surely means it, while the other sources may be
+/// forgotten.
 pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
     check_typed(settings, &UNTIL, &Until::Failure)?;
     check_typed(settings, &EXHAUSTED_EXIT, &0)?;
     check_typed(settings, &COOL_OFF, &CoolOffMode::Skip(0))
 }
 
-/// Returns an error if another source than the command line sets an option to a value that makes a success.
+/// Returns an error if another source than the command line sets an option to the value `success`, which makes a
+/// success of a failure. Other values, and a text that cannot be read, are left to the reader of the option.
 fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Checked<()> {
     let Some(setting) = settings.find(opt) else {
         return Ok(());
@@ -120,7 +129,8 @@ fn is_value<T: PartialEq>(setting: &Setting, opt: &Opt<T>, value: &T) -> bool {
     setting.read(opt).is_ok_and(|read| read == *value)
 }
 
-/// Returns the exit statuses that options set in place of the command's own.
+/// Reads the exit statuses that options set in place of the command's own: of an exhausted run, of one that succeeded
+/// only after a retry, and the codes of the command that become 0.
 pub(super) fn overrides(settings: &Settings) -> Checked<Overrides> {
     let success = settings.all(&SUCCESS_EXIT)?.into_iter();
     Ok(Overrides {

@@ -1,4 +1,5 @@
-//! Remarks about valid settings that may not be intended. Each check is a function with its text.
+//! Remarks about valid settings that may not be intended. Each check is a function with its text, and returns None if
+//! there is nothing to remark.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +21,8 @@ use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 use crate::text::printable;
 
-/// Returns the remarks to print after a failed first attempt.
+/// Returns the remarks to print after a failed first attempt: before it, they would trouble a user whose command
+/// succeeds. `words` are those of the command, `command` is the program that presets judge.
 pub(super) fn on_failure(
     settings: &Settings,
     command: &WrappedCommand<'_>,
@@ -35,18 +37,21 @@ pub(super) fn on_failure(
     remarks.into_iter().flatten().collect()
 }
 
-/// Explains `-r 3`, which other tools read as three retries.
+/// Explains `-r 3`, which other tools read as three retries, while it is a pattern here. None for a text that is no
+/// number up to 99: a larger one, such as 503, is meant as a pattern.
 fn number_as_pattern(settings: &Settings) -> Option<String> {
     let setting = settings.find(&RETRY_MATCH)?;
-    let count = whole(setting.text.to_str()?, 0, 99).ok()?;
+    let retries = whole(setting.text.to_str()?, 0, 99).ok()?;
     let looks = format!("{setting} looks for a pattern in the output");
     Some(format!(
-        "{looks}; to retry {count} times, use -n {}",
-        count + 1
+        // `-n` counts the first attempt, too.
+        "{looks}; to retry {retries} times, use -n {}",
+        retries + 1
     ))
 }
 
-/// Returns a remark if `--for auto` adds no rules.
+/// Returns a remark if `--for auto` adds no rules, as the program has no preset: then the user may take the command for
+/// judged although it is not.
 fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
     if !command.presets.contains(&PresetName::Auto) || presets::for_program(program).is_some() {
@@ -57,7 +62,8 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a remark, only for `-v`, if `--retry-after` has no answer to read, as curl prints none.
+/// Returns a remark, only for `-v`, if `--retry-after` can find nothing: it looks for the header in the output, and
+/// curl prints no headers unless told to.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get(&RETRY_AFTER).ok()??;
     let wrapped = wrapped_program(words);
@@ -70,7 +76,9 @@ fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     Some("--retry-after sees no headers, as curl prints none; tip: add -D /dev/stderr".to_owned())
 }
 
-/// Returns true if an argument of curl prints the headers of an answer.
+/// Returns true if an argument of curl is, or may be, an option that prints the headers of an answer: by a letter
+/// (`-i`, `-sD`) or a long name. Any other word with such a letter after a `-` counts, too, as this only drops a
+/// remark.
 fn prints_headers(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(long) => HEADERS_OF_CURL
@@ -104,8 +112,8 @@ pub(super) struct Remarks {
 }
 
 impl Remarks {
-    /// Returns warnings about variables that are probably typos, and remarks about others, which may be another
-    /// program's.
+    /// Returns warnings about unknown variables `BACKOFF_...` that are probably typos, and, with `-v`, remarks about
+    /// others, which may be another program's. A setting that is silently ignored would show only when it is needed.
     pub(super) fn on_variables(
         variables: &Variables,
         nesting: &Nesting,
@@ -114,12 +122,13 @@ impl Remarks {
         let mut remarks = Remarks::default();
         let is_verbose = output.verbosity >= 1;
         for (name, value) in variables {
+            // An empty variable counts as unset.
             if value.is_empty() || is_known(variables, name) {
                 continue;
             }
             let name = name.to_string_lossy();
             let key = name.trim_start_matches("BACKOFF_");
-            match meant(key, value) {
+            match tip_for_typo(key, value) {
                 // Inner runs inherit the variables; the outermost has printed the warnings.
                 Some(tip) if is_verbose || nesting.depth == 0 => {
                     let warning = format!("unknown variable {name:?}; tip: {tip}");
@@ -135,7 +144,8 @@ impl Remarks {
         remarks
     }
 
-    /// Adds the reason why the command must not run twice, if it was found, not typed.
+    /// Adds, with `-v`, the reason why the command must not run twice, if it was found in the words of the command:
+    /// then the user has not asked for it. `why_not` is None if the command may run twice.
     pub(super) fn add_not_idempotent(
         &mut self,
         output: &OutputOptions,
@@ -151,9 +161,10 @@ impl Remarks {
     }
 }
 
-/// Returns true for the variable of an option, and for those that an outer run sets.
+/// Returns true for the variable of an option, and for those that an outer run sets. Without an outer run, those are
+/// unknown, too, as a user who sets one takes it for an option.
 fn is_known(variables: &Variables, name: &OsStr) -> bool {
-    // Outer runs set their variables only along with BACKOFF_DEPTH.
+    // Outer runs set their variables only along with this one.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
     let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == *known);
     is_set_by_outer || OPTIONS.iter().any(|opt| is_variable_of(opt, name))
@@ -163,11 +174,13 @@ fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
     !opt.is_action() && opt.has_variable(name.as_bytes())
 }
 
-/// Returns a tip for the name of a variable that is certainly meant for backoff: of an option that is gone, or one typo
-/// away from a known one.
-fn meant(key: &str, value: &OsStr) -> Option<String> {
+/// Returns a tip for a variable that is certainly meant for backoff: of an option that is gone, another word for the
+/// number of attempts, or one typo away from a known name. Returns None for any other. `key` is its name without
+/// `BACKOFF_`.
+fn tip_for_typo(key: &str, value: &OsStr) -> Option<String> {
     if let Some(suggest::Replacement { opt, value }) = suggest::replacement(key, value.to_str()) {
         let text = printable(&value);
+        // Such an option has no variable.
         if opt.is_action() {
             return Some(format!("give --{}={text} on the command line", opt.long));
         }
@@ -184,7 +197,8 @@ fn meant(key: &str, value: &OsStr) -> Option<String> {
     Some(format!("try {}", opt.variable()))
 }
 
-/// Returns a tip for another tool's name of an option that a variable can set; empty if there is none.
+/// Returns a tip, to be appended to a message, for another tool's name of an option that a variable can set; an empty
+/// text if there is none. `key` is the name of the variable without `BACKOFF_`.
 fn similar(key: &str) -> String {
     match suggest::foreign(key) {
         Some(foreign) if !foreign.opt.is_action() => {
@@ -194,8 +208,8 @@ fn similar(key: &str) -> String {
     }
 }
 
-/// Returns a line for each option that is set or has a default, such as
-/// `base = 2s (policy slow at /etc/backoff.toml:7:8)`, and for each rule of a preset, such as
+/// Returns the lines of `-vv`: the file, each option that is set or has a default, such as
+/// `base = 2s (policy slow at /etc/backoff.toml:7:8)`, and each rule of a preset, such as
 /// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
 pub(super) fn settings_and_rules(
     settings: &Settings,
@@ -219,7 +233,8 @@ pub(super) fn settings_and_rules(
     lines
 }
 
-/// Returns a remark about `curl -s` without `-S`: the preset finds the HTTP status in curl's error message.
+/// Returns a remark about `curl -s` without `-S`, which prints no error message: in that, the preset finds the HTTP
+/// status. Only if the preset judges the command.
 fn hidden_status(command: &WrappedCommand<'_>) -> Option<String> {
     let words = command.wrapped.strip_prefix(&["curl"])?;
     let hides = command.is_judged("curl") && http::hides_errors(words);

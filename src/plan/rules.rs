@@ -1,4 +1,6 @@
-//! Rules about failures, from options and presets. Patterns are identified by their index in one list.
+//! Rules about failures, from options and presets: is a failure transient, so that it may be retried? All patterns of a
+//! run stand in one list, so that one engine searches for all of them; a rule names its pattern by the index in this
+//! list. Functions that return rules append the patterns of these to the list.
 
 use std::rc::Rc;
 
@@ -22,7 +24,7 @@ use crate::search::scanner::{MOST_PLACES, Patterns};
 /// Room for the rows of most presets, so that lists of them need not grow, which copies them.
 const USUAL_ROWS: usize = 128;
 
-/// The status of backoff's own errors.
+/// The exit status of backoff's own errors.
 const FAULT_CODE: u8 = 125;
 
 /// Rules about failures, and the patterns that they name by index.
@@ -31,7 +33,8 @@ pub(super) struct Rules {
     pub(super) patterns: Patterns,
 }
 
-/// Builds the rules of all options and presets.
+/// Builds the rules of all options and presets. Returns an error if an option cannot be read, or if the patterns are
+/// too large together. `words` are those of the command, `command` is the program that presets judge.
 pub(super) fn rules(
     settings: &Settings,
     words: &[&str],
@@ -69,7 +72,7 @@ pub(super) fn rules(
     })
 }
 
-/// Appends the patterns of an option, and returns their indexes.
+/// Appends the patterns of an option to the list, and returns their indexes in it; none if the option is not given.
 fn add_patterns(
     settings: &Settings,
     opt: &Opt<Pattern>,
@@ -80,7 +83,8 @@ fn add_patterns(
     Ok((first..patterns.len()).collect())
 }
 
-/// Returns the rules of an option for patterns, and appends the patterns.
+/// Returns the rules of an option such as `--retry-match`, one for each pattern, and appends the patterns to the list.
+/// `kind` tells if a match makes a failure permanent or transient.
 fn match_rules(
     settings: &Settings,
     opt: &Opt<Pattern>,
@@ -92,20 +96,21 @@ fn match_rules(
         kind,
         codes: None,
         pattern: Some(pattern),
-        // The user vouches for a retry.
+        // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     });
     Ok(rules.collect())
 }
 
-/// Returns the rule of an option for exit codes.
+/// Returns the rule of an option such as `--retry-exit`, for all its exit codes. `kind` tells if they make a failure
+/// permanent or transient.
 fn exit_rule(opt: &Opt<CodeSet>, kind: RuleKind, codes: CodeSet) -> Rule {
     Rule {
         kind,
         codes: Some(codes),
         pattern: None,
-        // The user vouches for a retry.
+        // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
         name: format!("--{}", opt.long).into(),
     }
@@ -116,7 +121,7 @@ fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Checked<Option<CodeSet>> {
     Ok(settings.all(opt)?.into_iter().reduce(CodeSet::union))
 }
 
-/// Returns the codes of a success: those given, or else 0.
+/// Returns the exit codes that count as a success: those that `--success-exit` gives, together, or else 0 alone.
 fn success_exit(given: &[SuccessCodes]) -> CodeSet {
     let given = given.iter().map(|codes| codes.all);
     given
@@ -124,7 +129,8 @@ fn success_exit(given: &[SuccessCodes]) -> CodeSet {
         .unwrap_or_else(|| CodeSet::of(0))
 }
 
-/// Returns an error if a search for all patterns would take too long.
+/// Returns an error if a search for all patterns would take too long, so that signals would wait. Their size is counted
+/// in places: about the characters and classes of each, times the limit of its repetitions.
 fn check_size(patterns: &[Pattern]) -> Checked<()> {
     let places = patterns
         .iter()
@@ -138,8 +144,10 @@ fn check_size(patterns: &[Pattern]) -> Checked<()> {
     Err(UsageError::new(problem + "; tip: try smaller repetitions"))
 }
 
-/// Returns the rule that a usage error of an inner backoff is permanent, unless `--retry-exit` names its status.
+/// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt.
+/// Returns None if the command is no backoff, or if `--retry-exit` (`retry_exit`) names the status of such an error.
 fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option<Rule> {
+    // Spares most commands the search for the program behind wrappers.
     let mentions_backoff = words.iter().any(|word| word.contains("backoff"));
     if !mentions_backoff || !is_backoff(words) {
         return None;
@@ -157,7 +165,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
     })
 }
 
-/// Returns the rules of presets, and appends their patterns.
+/// Returns the rules of the presets that `--for` chooses for the command, and appends their patterns to the list.
 fn preset_rules(
     settings: &Settings,
     command: &WrappedCommand<'_>,
@@ -186,8 +194,8 @@ fn preset_rules(
     rules
 }
 
-/// Returns true if a refusal in the output proves that nothing was done: the command is a program of this preset that
-/// makes one request.
+/// Returns true if a refusal in the output (a closed port, say) proves that nothing was done: the command is a program
+/// of this preset that makes one request. The output of another program may tell of one request among many.
 fn refusal_is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
     program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
@@ -201,7 +209,8 @@ struct SharedPatterns<'p> {
 }
 
 impl SharedPatterns<'_> {
-    /// Returns the index of a row's pattern, which is appended if it is new; None if the row has no pattern.
+    /// Returns the index of a row's pattern in the list of all patterns, to which it is appended if no earlier row has
+    /// it. Returns None if the row has no pattern.
     fn index(&mut self, row: &Row) -> Option<usize> {
         let text = row.text?;
         if let Some((_, index)) = self.known.iter().find(|(known, _)| *known == text) {
@@ -224,7 +233,8 @@ struct ChosenPreset<'c> {
 }
 
 impl ChosenPreset<'_> {
-    /// Appends the rules of a preset, and their patterns.
+    /// Appends a rule for each row of the preset that applies to the command, and the patterns of these. A row does not
+    /// apply if the command has the word that the row excludes.
     fn add_rules(&self, preset: &Preset, patterns: &mut SharedPatterns<'_>, rules: &mut Vec<Rule>) {
         for row in preset.rows() {
             if row

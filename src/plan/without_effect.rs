@@ -1,5 +1,5 @@
-//! Refuses options of the command line that change nothing. In a variable, a policy or the file they may be meant for
-//! other runs.
+//! Refuses options of the command line that change nothing: who types one expects an effect. In a variable, a policy or
+//! the file they may be meant for other runs.
 
 use crate::config::setting::{Setting, Source, UsageError};
 use crate::config::settings::Settings;
@@ -63,18 +63,20 @@ static NEEDS: [Needs; 4] = [
     },
 ];
 
-/// Returns an error for the first option of the command line that has no effect.
+/// Returns an error for the first option of the command line that has no effect: because an option that it needs is
+/// missing, or because another one on the command line takes its place.
 pub(super) fn check(settings: &Settings) -> Checked<()> {
     for needs in &NEEDS {
         check_needs(settings, needs)?;
     }
     if let Some(factor) = typed(settings, &FACTOR) {
-        // `--every` implies a growth.
+        // Only exponential growth has a factor. `--every` implies another one, and counts as typed.
         if let Some(growth) = typed(settings, &GROWTH)
             && growth.read(&GROWTH) != Ok(GrowthName::Exponential)
         {
             return Err(no_effect_with(factor, growth));
         }
+        // A list of waits has no growth.
         if let Some(delays) = typed(settings, &DELAYS) {
             return Err(no_effect_with(factor, delays));
         }
@@ -85,6 +87,7 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
     {
         return Err(no_effect_with(base, delays));
     }
+    // An empty input is not kept.
     if let (Some(limit), Some(stdin)) = (typed(settings, &STDIN_LIMIT), typed(settings, &STDIN))
         && stdin.read(&STDIN) == Ok(InputMode::Null)
     {
@@ -93,10 +96,11 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
     Ok(())
 }
 
-/// Returns an error if one of the options is typed, and none of those that it needs is set.
+/// Returns an error if one of the options is typed, and not to switch it off, while none of those that it needs is set
+/// by any source.
 fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
-    let mut given = needs.options.iter().filter_map(|opt| typed(settings, opt));
-    let Some(setting) = given.find(|setting| !is_off(setting)) else {
+    let mut typed_settings = needs.options.iter().filter_map(|opt| typed(settings, opt));
+    let Some(setting) = typed_settings.find(|setting| !is_off(setting)) else {
         return Ok(());
     };
     if needs.one_of.iter().any(|opt| settings.has(opt)) {
@@ -107,14 +111,15 @@ fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
     Err(UsageError(why))
 }
 
-/// Returns the setting of an option on the command line.
+/// Returns the setting of an option if it is in effect and stands on the command line; None if another source sets it.
 fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
     settings
         .find(opt)
         .filter(|setting| setting.source == Source::Flag)
 }
 
-/// Returns true for an option that is switched off, to override a variable or the file.
+/// Returns true for an option that is typed to switch it off (`--cool-off=off`), which overrides a variable or the
+/// file, and so has an effect on its own.
 fn is_off(setting: &Setting) -> bool {
     if *setting.opt == *COOL_OFF {
         return setting.read(&COOL_OFF) == Ok(CoolOffMode::Off);

@@ -1,4 +1,5 @@
-//! Cleans a stream and cuts it into lines of limited length.
+//! Cleans a stream and cuts it into lines of limited length, for readers that look at one line at a time, such as the
+//! one that looks for a `Retry-After`. A line without an end must not fill the memory.
 
 use super::clean::Cleaner;
 
@@ -11,7 +12,7 @@ const OVERLAP: usize = LONGEST / 8;
 #[derive(Debug, Default)]
 pub struct Lines {
     cleaner: Cleaner,
-    rest: Vec<u8>,
+    unfinished: Vec<u8>,
 }
 
 impl Lines {
@@ -29,17 +30,18 @@ impl Lines {
         self.push_clean(b"\n", show);
     }
 
-    /// Shows the lines that a cleaned piece completes, and the parts of a long one.
+    /// Calls `show` for each line that a cleaned piece completes, and for each full part of a long one, which shares
+    /// its end with the next part. Keeps the unfinished line.
     fn push_clean(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
-            self.rest.extend_from_slice(part);
-            while self.rest.len() > LONGEST {
-                show(&self.rest[..LONGEST]);
-                self.rest.drain(..LONGEST - OVERLAP);
+            self.unfinished.extend_from_slice(part);
+            while self.unfinished.len() > LONGEST {
+                show(&self.unfinished[..LONGEST]);
+                self.unfinished.drain(..LONGEST - OVERLAP);
             }
             if part.ends_with(b"\n") {
-                show(&self.rest);
-                self.rest.clear();
+                show(&self.unfinished);
+                self.unfinished.clear();
             }
         }
     }

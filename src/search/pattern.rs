@@ -1,5 +1,8 @@
 //! Regular expressions, each in two forms: one for a block of many lines, searched by one engine for all patterns, and
-//! one for a single line.
+//! one for a single line, which decides. The form for blocks may find too much, but never too little.
+//!
+//! An expression is a tree (`Hir`, of the crate `regex-syntax`), so that both forms can be made by changing its leaves:
+//! the literals, classes and assertions.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -11,7 +14,7 @@ use regex_syntax::hir::{
 };
 use regex_syntax::hir::{Hir, HirKind, Look, LookSet, Repetition};
 
-use super::clean::{BLANKS, spaces_for_blanks};
+use super::clean::blanks::{BLANKS, spaces_for_blanks};
 
 /// Returns the expression of the list with this name.
 pub(crate) type List = fn(&str) -> String;
@@ -40,27 +43,29 @@ pub struct Pattern {
 
 impl Pattern {
     /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
+    /// Returns the parser's error, which shows the place of the mistake.
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = parse(&text.replace(|c: char| !c.is_ascii() && c.is_whitespace(), " "))?;
         let written = OnceLock::from(Box::new(map_leaves(&hir, &with_spaces)));
         Ok(Self::new(Cow::Owned(text.to_owned()), None, written))
     }
 
-    /// Returns true if an expression names ESC, which no cleaned line holds: `\x1b`, `\u{1b}`, the byte itself, or `\e`
-    /// and `\033`, which the syntax does not know.
+    /// Returns true if an expression names ESC: `\x1b`, `\u{1b}`, the byte itself, or `\e` and `\033`, which the syntax
+    /// does not know. Such an expression can never match, as no cleaned line holds ESC, and the user has to be told so.
     pub fn names_escape(text: &str) -> bool {
-        let mut rest = text;
-        while let Some(at) = rest.find(['\\', '\x1b']) {
-            let Some(name) = rest[at..].strip_prefix('\\') else {
+        let mut unread = text;
+        while let Some(found) = unread.find(['\\', '\x1b']) {
+            let Some(after_backslash) = unread[found..].strip_prefix('\\') else {
+                // ESC itself.
                 return true;
             };
-            if is_name_of_escape(name) {
+            if is_name_of_escape(after_backslash) {
                 return true;
             }
-            // `\\` names a backslash.
-            let mut after = name.chars();
-            after.next();
-            rest = after.as_str();
+            // The next character belongs to the backslash: `\\` names one.
+            let mut characters = after_backslash.chars();
+            characters.next();
+            unread = characters.as_str();
         }
         false
     }
@@ -71,6 +76,8 @@ impl Pattern {
         Self::new(Cow::Borrowed(text), Some(list), OnceLock::new())
     }
 
+    /// Returns a pattern whose forms are made on first use. `written` is the parsed expression, or empty for one of the
+    /// program's own, which is parsed on first use as well.
     fn new(text: Cow<'static, str>, list: Option<List>, written: OnceLock<Box<Hir>>) -> Self {
         Self {
             text,
@@ -92,7 +99,9 @@ impl Pattern {
             .get_or_init(|| Box::new(parse_known(&self.text)))
     }
 
-    /// Returns the expression with its lists and, if case is ignored, with both cases of each letter.
+    /// Returns the expression that is searched for. One of the program's own, which has lists and ignores case, gets
+    /// its lists and both cases of each letter; one of the user stays as it is: it names no list, and the parser has
+    /// followed its `(?i)`.
     fn folded(&self) -> &Hir {
         let Some(list) = self.list else {
             return self.written();
@@ -101,9 +110,10 @@ impl Pattern {
             .get_or_init(|| Box::new(ignoring_case(&with_lists(self.written(), list))))
     }
 
-    /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case.
+    /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case, by
+    /// which the bytes of a call are limited.
     pub fn places(&self) -> usize {
-        // Few places of the program's own expressions, words and `.*`, are active at once.
+        // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
         if self.list.is_some() {
             self.text.len() / 32 + 1
         } else {
@@ -111,8 +121,8 @@ impl Pattern {
         }
     }
 
-    /// Returns the form for a block of lines, whose text is searched in this case. The form matches in every line in which
-    /// the expression matches, and perhaps in others.
+    /// Returns the form for a block of lines, whose text is searched in this case. The form matches in every line in
+    /// which the expression matches, and perhaps in others.
     pub(super) fn for_block(&self, case: TextCase) -> Hir {
         block_form(self.folded(), case)
     }
@@ -122,7 +132,8 @@ impl Pattern {
         self.text.contains("(?i")
     }
 
-    /// Returns the engine for one line without a line ending; None if it would be too large.
+    /// Returns the engine that decides if one line, without its line ending, matches. It is built at the first call;
+    /// None if it would be too large.
     pub(super) fn for_line(&self) -> Option<&Regex> {
         self.for_line
             .get_or_init(|| engine_for_line(self.folded()))
@@ -130,17 +141,19 @@ impl Pattern {
     }
 }
 
-/// Builds an engine for one line; None if it would be too large. It has no lazy automaton, as few lines need one.
+/// Builds an engine that searches one line; None if it would be too large. It has no lazy automaton, which costs memory
+/// and pays off only on long texts. Its size has no limit here, as [`Pattern::places`] has one.
 pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
     let config = Regex::config()
+        // The text may be no UTF-8.
         .utf8_empty(false)
         .nfa_size_limit(None)
         .hybrid(false);
     Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 
-/// Parses an expression without Unicode, whose tables are large, unless parsing fails or the expression has characters
-/// beyond ASCII.
+/// Parses an expression: if it has only ASCII, first without Unicode, whose tables make large and slow engines. If that
+/// fails, as for `\p{Greek}`, with Unicode. The error is that of the last try.
 fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     let plain = ParserBuilder::new()
         .utf8(false)
@@ -157,25 +170,28 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
         .map_err(Box::new)
 }
 
-/// Parses an expression of the program's own. The name of a list becomes an empty group with this name.
+/// Parses an expression of the program's own. The name of a list, as in `{HTTP}`, becomes an empty group with this
+/// name, in whose place the list is put later. An expression that does not parse matches nothing; tests see that none
+/// is.
 pub(super) fn parse_known(text: &str) -> Hir {
     let mut with_groups = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut unread = text;
     let mut count = 0;
-    while let Some((before, after)) = rest.split_once('{') {
+    while let Some((before, after_brace)) = unread.split_once('{') {
         with_groups.push_str(before);
-        rest = after;
-        match after.split_once('}') {
+        unread = after_brace;
+        match after_brace.split_once('}') {
             Some((name, after)) if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
                 // No two groups may have the same name.
                 count += 1;
                 with_groups += &format!("(?P<{name}.{count}>)");
-                rest = after;
+                unread = after;
             }
+            // A repetition such as `{2}`.
             _ => with_groups.push('{'),
         }
     }
-    with_groups.push_str(rest);
+    with_groups.push_str(unread);
     parse(&with_groups).unwrap_or_else(|_| Hir::fail())
 }
 
@@ -184,7 +200,8 @@ pub(super) fn name_of_list(group: &Capture) -> Option<&str> {
     Some(group.name.as_ref()?.split_once('.')?.0)
 }
 
-/// Puts each list in its place.
+/// Returns the expression with each list in the place of the group that [`parse_known`] has made for its name, and
+/// without other groups, which no search needs.
 fn with_lists(hir: &Hir, list: List) -> Hir {
     let completed = |part: &Hir| with_lists(part, list);
     match hir.kind() {
@@ -202,18 +219,19 @@ fn with_lists(hir: &Hir, list: List) -> Hir {
     }
 }
 
-/// Returns true if what follows a backslash names ESC.
-fn is_name_of_escape(name: &str) -> bool {
-    let number = name.strip_prefix(['x', 'u', 'U']);
+/// Returns true if ESC is what this text, which follows a backslash in an expression, names at its beginning: `x1B`,
+/// `x{1b}`, `e`, `033`.
+fn is_name_of_escape(after_backslash: &str) -> bool {
+    let number = after_backslash.strip_prefix(['x', 'u', 'U']);
     let in_braces = number.and_then(|number| number.strip_prefix('{')?.split_once('}'));
     let is_number =
         in_braces.is_some_and(|(digits, _)| u32::from_str_radix(digits, 16) == Ok(0x1b));
     let is_fixed = ["x1b", "u001b", "U0000001b"].iter().any(|fixed| {
-        // The letter's case tells how many digits follow.
-        let start = name.get(..fixed.len()).unwrap_or_default();
-        start.starts_with(&fixed[..1]) && start.eq_ignore_ascii_case(fixed)
+        // The case of the letter counts, as it tells how many digits follow; that of the digits does not.
+        let begin = after_backslash.get(..fixed.len()).unwrap_or_default();
+        begin.starts_with(&fixed[..1]) && begin.eq_ignore_ascii_case(fixed)
     });
-    is_number || is_fixed || name.starts_with('e') || name.starts_with("033")
+    is_number || is_fixed || after_backslash.starts_with('e') || after_backslash.starts_with("033")
 }
 
 /// Rewrites an expression for blocks: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
@@ -222,7 +240,9 @@ fn block_form(hir: &Hir, case: TextCase) -> Hir {
     map_leaves(hir, &|leaf| leaf_for_block(leaf, case))
 }
 
-/// Rewrites a literal, class or assertion for blocks.
+/// Rewrites a literal, class or assertion for the search in a block: nothing matches `\n`, `^` and `$` hold at each
+/// line, and for text in lowercase, letters are lowercase. Word boundaries of Unicode hold everywhere: a line that is
+/// found by mistake is searched once more.
 fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
@@ -237,7 +257,8 @@ fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     }
 }
 
-/// Rewrites each literal, class and assertion of an expression. The parser limits the nesting, and so the recursion.
+/// Returns the expression with each leaf (literal, class, assertion) replaced by what `map` makes of it, and without
+/// groups. The parser limits the nesting, and so the recursion.
 fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => map(hir),
@@ -255,7 +276,9 @@ fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
     }
 }
 
-/// Returns the expression that matches both cases of each letter of ASCII. A negated class has to name both.
+/// Returns the expression that matches both cases of each letter of ASCII, as `(?i)` would have made the parser do: the
+/// program's own expressions are parsed once as they are written, for the sieve, and get both cases only here. A
+/// negated class has to name both to exclude both.
 pub(super) fn ignoring_case(hir: &Hir) -> Hir {
     map_leaves(hir, &|leaf| match leaf.kind() {
         HirKind::Literal(literal) => {
@@ -270,7 +293,7 @@ pub(super) fn ignoring_case(hir: &Hir) -> Hir {
     })
 }
 
-/// Returns an expression that matches both cases of a byte.
+/// Returns an expression that matches both cases of a byte, or the byte itself if it is no letter of ASCII.
 fn both_cases(byte: u8) -> Hir {
     let cases = [byte.to_ascii_uppercase(), byte.to_ascii_lowercase()];
     if cases[0] == cases[1] {
@@ -280,7 +303,8 @@ fn both_cases(byte: u8) -> Hir {
     Hir::class(Class::Bytes(ClassBytes::new(ranges)))
 }
 
-/// Makes each blank of Unicode in a literal a space, and adds a space to a class with such a blank.
+/// Makes each blank of Unicode in a literal a space, and adds a space to a class with such a blank: in the cleaned
+/// output, each of them is a space. A class keeps its blanks, which now match nothing.
 fn with_spaces(leaf: &Hir) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) => Hir::literal(spaces_for_blanks(&literal.0)),
@@ -298,9 +322,10 @@ fn with_spaces(leaf: &Hir) -> Hir {
     }
 }
 
-/// Removes from a class what the text of a block never holds: `\n`, and uppercase letters of ASCII if the text is in
-/// lowercase. Lowercase letters then stand for both cases.
+/// Removes from a class what a match in a block must not hold: `\n`, which would lead into the next line, and uppercase
+/// letters of ASCII if the text is in lowercase. Lowercase letters then stand for both cases.
 fn class_for_block(mut class: Class, case: TextCase) -> Class {
+    // As ranges, from the first to the last byte.
     let mut absent = vec![(b'\n', b'\n')];
     if case == TextCase::Lowercase {
         class.case_fold_simple();
@@ -321,7 +346,8 @@ fn class_for_block(mut class: Class, case: TextCase) -> Class {
     class
 }
 
-/// Counts the bytes, classes and assertions of an expression, times the limit of each repetition.
+/// Counts the bytes, classes and assertions of an expression, times the limit of each repetition: about the states that
+/// its engine has. Saturates, so that `(x{1000}){1000}` and more is only refused.
 fn count_places(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,

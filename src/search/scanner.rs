@@ -1,12 +1,12 @@
 //! Search for many regular expressions in a stream of bytes, line by line, as the bytes pass.
 //!
-//! The result is that of the naive search: clean the stream ([`Cleaner`]), cut it at each `\n`, and run each expression on
-//! each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes make no difference. The
-//! scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each pattern
-//! by itself searches only lines that this engine finds.
+//! The result is that of the naive search: clean the stream ([`Cleaner`]), cut it at each `\n`, and run each expression
+//! on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes make no difference.
+//! The scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each
+//! pattern by itself searches only lines that this engine finds.
 //!
-//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a `Sieve`, and the
-//! engine is built for what follows.
+//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a `Sieve`,
+//! and the engine is built for what follows.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
@@ -29,18 +29,19 @@ pub(crate) const MOST_PLACES: usize = 5_000;
 /// Bytes times places that one call of an engine may search, some ten nanoseconds each at worst.
 const STEP: usize = 4_000_000;
 
-/// Least and most bytes of a call.
+/// Least and most bytes of a call: fewer would cost more for the call than for its search, and with more, signals would
+/// wait.
 const LEAST_CALL: usize = 1 << 10;
 const MOST_CALL: usize = 64 << 10;
 
 /// Least bytes of a window.
 const LEAST_WINDOW: usize = 8 << 10;
 
-/// Bytes around a window that assertions may look at: longer than a UTF-8 character.
+/// Bytes around a window that assertions such as `\b` may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
 
-/// Bytes of a stream that are searched without an engine, and most expressions that are built for them. About as long as the
-/// engine takes to build.
+/// Bytes of a stream that are searched without an engine, and most expressions that are built for them. About as long
+/// as the engine takes to build.
 const SIEVED_BYTES: usize = 256 << 10;
 const MOST_BUILT: usize = 256;
 
@@ -54,7 +55,9 @@ const LAZY_STATES: usize = 2 << 20;
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
     pub list: Vec<Pattern>,
+    /// The engine for all patterns, which is built when it is first needed. None if it would be too large.
     first: OnceLock<Option<Engine>>,
+    /// Built when it is first needed. None if it would be too large.
     sieve: OnceLock<Option<Arc<Sieve>>>,
     /// Leading bytes of each stream that the sieve searches in place of an engine; 0 if there is no sieve.
     sieved_bytes: usize,
@@ -71,7 +74,7 @@ struct Engine {
     case: TextCase,
 }
 
-/// Called with the index of a pattern and the text of its first match.
+/// Called once for each pattern that is found, with its index and the text of its first match.
 type Found<'a> = &'a mut dyn FnMut(usize, &[u8]);
 
 /// Searches for patterns in one stream.
@@ -88,12 +91,13 @@ pub struct Scanner {
     built: Built,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
-    /// Leading bytes of `line` that are only context.
-    past: usize,
+    /// Leading bytes of `line` that were searched with the last window, and are only context for assertions.
+    context: usize,
 }
 
 impl Patterns {
-    /// Limits the work of a call by the size of all patterns.
+    /// Returns the patterns of a run. No engine is built yet, as most runs print nothing. The larger all patterns are
+    /// together, the fewer bytes one call of an engine may search, so that signals are heard soon.
     pub fn new(list: Vec<Pattern>) -> Self {
         let places = list
             .iter()
@@ -121,7 +125,8 @@ impl Patterns {
         }
     }
 
-    /// Returns the sieve, if the patterns are many enough for one.
+    /// Returns the sieve, which is built at the first call. Returns None without patterns of presets, whose engine is
+    /// soon built, and if the sieve would be too large.
     fn sieve(&self) -> Option<Arc<Sieve>> {
         if self.sieved_bytes == 0 {
             return None;
@@ -130,7 +135,8 @@ impl Patterns {
         self.sieve.get_or_init(sieve).clone()
     }
 
-    /// Returns an engine for the open patterns.
+    /// Returns an engine for the open patterns: those for which `open` is true, by index. The one for all patterns is
+    /// built once and copied to each stream; any other is built anew. Returns None if it would be too large.
     fn engine(&self, open: &[bool]) -> Option<Engine> {
         let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
         let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();
@@ -143,7 +149,8 @@ impl Patterns {
 }
 
 impl Engine {
-    /// Builds the engine; None if it would be too large.
+    /// Builds the engine for the alternation of these patterns; None if it would be too large. If the user ignores case
+    /// in one of them, all text is searched in lowercase.
     fn new(patterns: &[&Pattern]) -> Option<Engine> {
         let case = if patterns.iter().any(|pattern| pattern.user_ignores_case()) {
             TextCase::Lowercase
@@ -154,6 +161,7 @@ impl Engine {
         let form = Hir::alternation(forms.collect());
         // [`MOST_PLACES`] limits the size.
         let config = Regex::config()
+            // Only asked if something matches.
             .which_captures(WhichCaptures::None)
             .utf8_empty(false)
             .nfa_size_limit(None)
@@ -165,7 +173,8 @@ impl Engine {
         Some(Engine { regex, case })
     }
 
-    /// Returns true if a pattern may match in this part of a text.
+    /// Returns true if a pattern may match in this part of a text of whole lines. Bytes around the part are only looked
+    /// at by assertions. False is certain; after true, each line and pattern has to be searched by itself.
     fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
         match self.case {
             TextCase::AsPrinted => self.regex.is_match(Input::new(text).range(part)),
@@ -178,7 +187,7 @@ impl Engine {
 }
 
 impl Scanner {
-    /// Begins the search for all patterns in a new stream.
+    /// Begins the search in a new stream, for all patterns. Several streams share the patterns.
     pub fn new(patterns: Arc<Patterns>) -> Self {
         Self {
             open: vec![true; patterns.list.len()],
@@ -192,7 +201,8 @@ impl Scanner {
         !self.open.contains(&true)
     }
 
-    /// Ends the search for a pattern.
+    /// Ends the search for a pattern, as when it was found in another stream. The engine, which would stop at each of
+    /// its lines, is built anew without it at the next search.
     pub fn close(&mut self, pattern: usize) {
         self.open[pattern] = false;
         self.engine = None;
@@ -217,7 +227,8 @@ impl Scanner {
         }
     }
 
-    /// Searches the next cleaned bytes: blocks of whole lines, or line by line if a line is unfinished.
+    /// Searches the next cleaned bytes: blocks of whole lines, which are not copied. What completes a line that began
+    /// in an earlier piece, and a last line without an end, is gathered in `line`.
     fn push_clean(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
             let block = &bytes[..bytes.len().min(self.patterns.block)];
@@ -231,49 +242,54 @@ impl Scanner {
         }
     }
 
-    /// Searches a last line without `\n`, and starts a new stream.
+    /// Searches a last line without `\n`, after which a new stream may begin. Patterns that were found stay closed.
     pub fn finish(&mut self, found: Found<'_>) {
         let mut cleaner = take(&mut self.cleaner);
         self.push_clean(cleaner.finish(), found);
         self.search_unfinished(found);
     }
 
-    /// Searches the line so far as a whole line.
+    /// Searches the line so far as a whole line, or as the last window of a long one, and empties it.
     fn search_unfinished(&mut self, found: Found<'_>) {
         let line = take(&mut self.line);
-        let past = take(&mut self.past);
+        let context = take(&mut self.context);
         if !line.is_empty() && !self.is_settled() {
-            self.search(&line, past..line.len(), ANYWHERE, found);
+            self.search(&line, context..line.len(), ANYWHERE, found);
         }
     }
 
-    /// Adds bytes to the unfinished line, and searches the line if it ends or fills a window. Returns the remaining
-    /// bytes.
+    /// Adds bytes to the unfinished line, up to its end or to the size of a window, and then searches the line. Of a
+    /// full window, keeps the overlap with the next one. Returns the bytes that were not taken.
     fn push_to_line<'a>(&mut self, bytes: &'a [u8], found: Found<'_>) -> &'a [u8] {
         let window = self.patterns.window;
         let room = bytes.len().min(window - self.line.len());
-        let end = bytes[..room].iter().position(|byte| *byte == b'\n');
-        let (part, rest) = bytes.split_at(end.unwrap_or(room));
-        self.line.extend_from_slice(part);
-        if end.is_some() {
+        let line_end = bytes[..room].iter().position(|byte| *byte == b'\n');
+        let (taken, remaining) = bytes.split_at(line_end.unwrap_or(room));
+        self.line.extend_from_slice(taken);
+        if line_end.is_some() {
             self.search_unfinished(found);
-            return &rest[1..];
+            // Behind the `\n`.
+            return &remaining[1..];
         }
         if self.line.len() == window {
             let mut line = take(&mut self.line);
+            // The last bytes are context, which assertions at the end need.
             let end = window - CONTEXT;
             // The next window finds a match that begins in the overlap.
             let overlap_begin = end - window / 8;
-            self.search(&line, self.past..end, overlap_begin, found);
+            self.search(&line, self.context..end, overlap_begin, found);
             line.drain(..overlap_begin - CONTEXT);
             self.line = line;
-            self.past = CONTEXT;
+            self.context = CONTEXT;
         }
-        rest
+        remaining
     }
 
-    /// Searches whole lines, or this part of one line, for matches that begin before `limit`.
+    /// Searches whole lines, or this part of one line, for matches that begin before `limit`; later ones are left to
+    /// the next window. Calls `found` for each pattern that is found, and closes it. The first bytes of a stream are
+    /// searched with the sieve, as an engine for all patterns takes longer to build than these to search.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
+        // If the lines differ much, building an expression for each costs more than the engine.
         if self.searched < self.patterns.sieved_bytes && self.built.count() < MOST_BUILT {
             self.searched += text.len();
             for line in text.split(|byte| *byte == b'\n') {
@@ -281,6 +297,7 @@ impl Scanner {
             }
             return;
         }
+        // Put back below, unless a pattern is found.
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
@@ -301,7 +318,9 @@ impl Scanner {
         }
     }
 
-    /// Searches part of a line for each open pattern by itself. A found pattern is closed.
+    /// Searches part of a line for each open pattern by itself, in the order of the patterns; with a sieve, only for
+    /// those that may match with the literals in the line. Calls `found` for each match that begins before `limit`, and
+    /// closes the pattern.
     fn search_line(&mut self, line: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         let sieve = self.patterns.sieve();
         let literals = sieve
@@ -319,13 +338,14 @@ impl Scanner {
                 Some(sieve) => self.built.regex(sieve, index, &literals),
                 None => self.patterns.list[index].for_line(),
             };
-            if let Some(at) =
-                regex.and_then(|regex| regex.find(Input::new(line).range(part.clone())))
-                && at.start() < limit
+            let Some(regex) = regex else {
+                continue;
+            };
+            if let Some(found_match) = regex.find(Input::new(line).range(part.clone()))
+                && found_match.start() < limit
             {
-                found(index, &line[at.range()]);
-                self.open[index] = false;
-                self.engine = None;
+                found(index, &line[found_match.range()]);
+                self.close(index);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Sifts many expressions by the literals that a line holds.
 //!
-//! An expression becomes a tree with its literals as leaves. In a line without `refused`, a branch that needs this word is
-//! dropped, and the expression if each of its branches needs a word that is not there. What is left matches in this line what
-//! the whole expression matches, but is small, so that it is built in a fraction of the time. One automaton finds the literals
-//! of all expressions, whatever their case.
+//! An expression becomes a tree with its literals as leaves. In a line without `refused`, a branch that needs this word
+//! is dropped, and the expression if each of its branches needs a word that is not there. What is left matches in this
+//! line what the whole expression matches, but is small, so that it is built in a fraction of the time. One automaton
+//! finds the literals of all expressions, whatever their case.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::pattern::{List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known};
 
-/// Fewest bytes of a literal that is looked for, and most that are.
+/// Fewest bytes of a literal that is looked for, as a shorter one is in too many lines, and most of its bytes that are.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 12;
 
-/// Most expressions that [`Built`] keeps.
+/// Most expressions that [`Built`] keeps, as each takes memory.
 const MOST_KEPT: usize = 64;
 
 /// All expressions, and an automaton for their literals.
@@ -48,7 +48,7 @@ enum Node {
     NeedsNothing(Hir),
     /// Needs the literal of this number.
     Literal(Hir, usize),
-    /// A sequence: needs what each of its parts needs.
+    /// A sequence: needs what all of its parts need.
     All(Vec<Node>),
     /// An alternation: needs what one of its branches needs.
     Any(Vec<Node>),
@@ -66,7 +66,8 @@ struct TreeBuilder {
 }
 
 impl Sieve {
-    /// Returns `None` if there are too many literals.
+    /// Builds the trees of all patterns, and the automaton that finds their literals. Returns None if there are too
+    /// many literals for one.
     pub(super) fn new(patterns: &[Pattern]) -> Option<Self> {
         let mut builder = TreeBuilder::default();
         let trees: Vec<Tree> = patterns
@@ -83,9 +84,11 @@ impl Sieve {
             .filter(|index| trees[*index].top.may_match(&[]))
             .collect();
         let mut texts: Vec<(Vec<u8>, usize)> = builder.numbers.into_iter().collect();
+        // The automaton numbers the literals in this order.
         texts.sort_unstable_by_key(|(_, number)| *number);
         let literals = AhoCorasick::builder()
             .ascii_case_insensitive(true)
+            // The kind that is built soonest.
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .prefilter(false)
             .build(texts.iter().map(|(text, _)| text))
@@ -98,7 +101,8 @@ impl Sieve {
         })
     }
 
-    /// Returns the numbers of the literals in a text, sorted.
+    /// Returns the numbers of the literals in a text, in any case, sorted, each once. The trees are then asked what can
+    /// match with these.
     pub(super) fn literals(&self, text: &[u8]) -> Vec<usize> {
         let found = self.literals.find_overlapping_iter(text);
         let mut numbers: Vec<usize> = found.map(|found| found.pattern().as_usize()).collect();
@@ -107,7 +111,8 @@ impl Sieve {
         numbers
     }
 
-    /// Returns the patterns that may match in a line with these literals, sorted.
+    /// Returns the patterns that may match in a line with these literals: those that have one of them, and those that
+    /// need none. Sorted, each once. A few of them may need more literals than the line has.
     pub(super) fn patterns(&self, literals: &[usize]) -> Vec<usize> {
         let of_literals = literals
             .iter()
@@ -125,7 +130,7 @@ impl Sieve {
 }
 
 impl TreeBuilder {
-    /// Builds the tree of a pattern.
+    /// Builds the tree of a pattern, and numbers the literals that no earlier pattern has.
     fn build_tree(&mut self, pattern: &Pattern) -> Tree {
         let top = self.build_node(pattern.written(), pattern.list());
         let mut literals = Vec::new();
@@ -135,11 +140,13 @@ impl TreeBuilder {
         Tree {
             top,
             literals,
+            // Of an expression of the user, the parser has followed `(?i)`.
             ignores_case: pattern.list().is_some(),
         }
     }
 
-    /// Builds the node of a part of an expression. `list` has the lists that it may name.
+    /// Builds the node of a part of an expression. `list` has the lists that it may name; None for an expression of the
+    /// user. What may be absent (`x*`) needs no literal, nor does a class or an assertion.
     fn build_node(&mut self, hir: &Hir, list: Option<List>) -> Node {
         match hir.kind() {
             HirKind::Literal(literal) => self.build_literal(hir.clone(), &literal.0),
@@ -162,7 +169,8 @@ impl TreeBuilder {
         }
     }
 
-    /// Returns the node of a list, which is built once for all expressions that name it.
+    /// Returns the node of a list, which is built once for all expressions that name it: most of them share a few long
+    /// lists.
     fn shared_list(&mut self, name: &str, list: List) -> Arc<Node> {
         if let Some(node) = self.lists.get(name) {
             return Arc::clone(node);
@@ -172,49 +180,54 @@ impl TreeBuilder {
         node
     }
 
-    /// Returns the node of a literal. A short one is in too many lines to sift by it.
+    /// Returns the node of a literal, and gives its text a number, or takes the one that it has. `text` is what `hir`
+    /// matches, in some case. A short literal is in too many lines to sift by it, and counts as needing nothing.
     fn build_literal(&mut self, hir: Hir, text: &[u8]) -> Node {
         if text.len() < SHORTEST {
             return Node::NeedsNothing(hir);
         }
+        // The beginning of a long one is rare enough.
         let text = text[..text.len().min(LONGEST)].to_ascii_lowercase();
         let next = self.numbers.len();
         Node::Literal(hir, *self.numbers.entry(text).or_insert(next))
     }
 
-    /// Joins neighbours that are literals, as the letters of an expression that ignores case are.
+    /// Builds the node of a sequence. Neighbours that are literals are joined to one: in an expression that ignores
+    /// case, each letter is a part of its own, and too short to sift by it.
     fn build_sequence(&mut self, parts: &[Hir], list: Option<List>) -> Node {
         let mut nodes = Vec::new();
-        let mut rest = parts;
-        while !rest.is_empty() {
-            let letters: Vec<Vec<u8>> = rest.iter().map_while(literal).collect();
-            let count = letters.len().max(1);
-            let (joined, after) = rest.split_at(count);
-            nodes.push(if letters.is_empty() {
-                self.build_node(&joined[0], list)
-            } else {
-                self.build_literal(Hir::concat(joined.to_vec()), &letters.concat())
-            });
-            rest = after;
+        let mut remaining = parts;
+        while !remaining.is_empty() {
+            let letters: Vec<Vec<u8>> = remaining.iter().map_while(lowercase_literal).collect();
+            if letters.is_empty() {
+                nodes.push(self.build_node(&remaining[0], list));
+                remaining = &remaining[1..];
+                continue;
+            }
+            let (joined, after) = remaining.split_at(letters.len());
+            nodes.push(self.build_literal(Hir::concat(joined.to_vec()), &letters.concat()));
+            remaining = after;
         }
         Node::All(nodes)
     }
 }
 
 impl Tree {
-    /// Builds the part of the expression that may match in a line with these literals.
+    /// Builds an engine for the part of the expression that may match in a line with these literals, which is smaller
+    /// and built sooner. Returns None if no part may match.
     fn build(&self, literals: &[usize]) -> Option<Regex> {
-        let left = self.top.remainder(literals)?;
+        let part = self.top.part_that_may_match(literals)?;
         if self.ignores_case {
-            engine_for_line(&ignoring_case(&left))
+            engine_for_line(&ignoring_case(&part))
         } else {
-            engine_for_line(&left)
+            engine_for_line(&part)
         }
     }
 }
 
 impl Node {
-    /// Adds the numbers of the literals in this node, some of them twice.
+    /// Appends the numbers of the literals in this node and below it. Some are appended twice, and none is sorted: the
+    /// caller does that.
     fn add_literals(&self, numbers: &mut Vec<usize>) {
         match self {
             Self::NeedsNothing(_) => {}
@@ -227,7 +240,8 @@ impl Node {
         }
     }
 
-    /// Returns true if the expression of this node may match in a line with these literals.
+    /// Returns true if the expression of this node may match in a line with these literals and no others. `literals`
+    /// are sorted numbers. False is certain.
     fn may_match(&self, literals: &[usize]) -> bool {
         match self {
             Self::NeedsNothing(_) => true,
@@ -239,31 +253,38 @@ impl Node {
         }
     }
 
-    /// Returns the part of this node's expression that may match in a line with these literals.
-    fn remainder(&self, literals: &[usize]) -> Option<Hir> {
-        let left = |node: &Node| node.remainder(literals);
+    /// Returns the part of this node's expression that may match in a line with these literals: branches that need
+    /// others are left out. Returns None if nothing is left, because each branch or a part of a sequence needs others.
+    fn part_that_may_match(&self, literals: &[usize]) -> Option<Hir> {
+        let part_of = |node: &Node| node.part_that_may_match(literals);
         match self {
             Self::NeedsNothing(hir) => Some(hir.clone()),
-            Self::Literal(hir, _) => self.may_match(literals).then(|| hir.clone()),
+            Self::Literal(hir, _) if self.may_match(literals) => Some(hir.clone()),
+            Self::Literal(..) => None,
             Self::All(nodes) => {
-                let parts: Option<Vec<Hir>> = nodes.iter().map(left).collect();
+                // None if any part is None.
+                let parts: Option<Vec<Hir>> = nodes.iter().map(part_of).collect();
                 parts.map(Hir::concat)
             }
             Self::Any(nodes) => {
-                let parts: Vec<Hir> = nodes.iter().filter_map(left).collect();
-                (!parts.is_empty()).then(|| Hir::alternation(parts))
+                let branches: Vec<Hir> = nodes.iter().filter_map(part_of).collect();
+                if branches.is_empty() {
+                    return None;
+                }
+                Some(Hir::alternation(branches))
             }
             Self::Repeated(repetition, node) => Some(Hir::repetition(Repetition {
-                sub: Box::new(node.remainder(literals)?),
+                sub: Box::new(part_of(node)?),
                 ..repetition.clone()
             })),
-            Self::List(node) => node.remainder(literals),
+            Self::List(node) => part_of(node),
         }
     }
 }
 
-/// Returns the literal in lowercase that an expression stands for, if it is a literal or both cases of a letter.
-fn literal(hir: &Hir) -> Option<Vec<u8>> {
+/// Returns the text in lowercase that an expression matches, if it is a literal, or a class of both cases of a letter,
+/// as the parser makes of a letter if case is ignored. Returns None for any other expression.
+fn lowercase_literal(hir: &Hir) -> Option<Vec<u8>> {
     match hir.kind() {
         HirKind::Literal(literal) => Some(literal.0.to_ascii_lowercase()),
         HirKind::Class(Class::Bytes(class)) => match class.ranges() {
@@ -290,12 +311,14 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// Returns how many expressions were built so far.
+    /// Returns how many expressions were built so far: beyond some, an engine for all patterns is the better choice.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the part of a pattern that may match in a line with these literals, or `None` if no part can.
+    /// Returns an engine for the part of a pattern that may match in a line with these literals, or None if no part
+    /// can. It is built if no earlier line had the same of the pattern's literals. If too many are kept, all of them
+    /// are dropped before.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,
@@ -306,16 +329,18 @@ impl Built {
         if !tree.top.may_match(literals) {
             return None;
         }
-        let is_its_own = |number: &&usize| tree.literals.binary_search(number).is_ok();
-        let own = literals.iter().filter(is_its_own).copied().collect();
-        let key = (pattern, own);
+        // Literals of other patterns make no difference.
+        let is_of_pattern = |number: &&usize| tree.literals.binary_search(number).is_ok();
+        let own_literals = literals.iter().filter(is_of_pattern).copied().collect();
+        let key = (pattern, own_literals);
         if self.kept.len() >= MOST_KEPT && !self.kept.contains_key(&key) {
             self.kept.clear();
         }
         let count = &mut self.count;
-        let kept = self.kept.entry(key).or_insert_with_key(|(_, own)| {
+        let kept = self.kept.entry(key).or_insert_with_key(|key| {
+            let (_, own_literals) = key;
             *count += 1;
-            tree.build(own)
+            tree.build(own_literals)
         });
         kept.as_ref()
     }

@@ -1,9 +1,11 @@
-//! Recognizes the name of a client in a word.
+//! Recognizes the name of a client, curl or wget, in a word. What is taken for a call without being one costs a retry
+//! at worst, while a call that is not seen may send data twice.
 
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
 
 /// Returns true if a word names this client: `curl`, `/usr/bin/curl`, `curl.exe`, `curl-8.5`, or an image of a
-/// container, `curlimages/curl:8.5`.
+/// container, `curlimages/curl:8.5`. An unknown end may be a version: `curl$VERSION`. A URL of a file with this name is
+/// no call.
 pub(super) fn is_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
     let is_url = mentions(text, "://");
@@ -15,10 +17,11 @@ pub(super) fn is_named(text: &[Symbol], client: &str) -> bool {
     };
     // `curl:8.5`, `curl@sha256:...`
     let begins_tag = matches!(suffix.first(), Some(Symbol::Known(':' | '@')));
+    // Nothing at all is a version, too.
     begins_tag || exact(suffix).as_deref() == Some(".exe") || suffix.iter().all(may_be_of_version)
 }
 
-/// Returns true if a symbol may be part of a version: `-8.5`.
+/// Returns true if a symbol may be part of a version such as `-8.5`. An unknown part may be.
 fn may_be_of_version(symbol: &Symbol) -> bool {
     match symbol {
         Symbol::Known(c) => c.is_ascii_digit() || ".-".contains(*c),
@@ -26,7 +29,8 @@ fn may_be_of_version(symbol: &Symbol) -> bool {
     }
 }
 
-/// Returns the part after the last slash, not counting slashes in the digest of an image (`@sha256:a/b`).
+/// Returns the part of a path after its last slash, or all of a text without one. Behind an `@` stands the digest of an
+/// image (`curl@sha256:...`), in which a slash does not count.
 fn file_name(text: &[Symbol]) -> &[Symbol] {
     let end = text
         .iter()
@@ -36,12 +40,14 @@ fn file_name(text: &[Symbol]) -> &[Symbol] {
         .iter()
         .rposition(|symbol| *symbol == Symbol::Known('/'));
     match slash {
-        Some(at) => &text[at + 1..],
+        Some(slash) => &text[slash + 1..],
         None => text,
     }
 }
 
-/// Returns true if a word is not certain to name this client, but may do so, as a part of it is unknown.
+/// Returns true if a word is not certain to name this client, but may do so, as a part of it is unknown and the known
+/// characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, but not `git$X`. A
+/// part that is a number or the like is no name.
 pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
     if !may_hold_code(name) || is_named(text, client) {
@@ -51,6 +57,7 @@ pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let mut ending: Symbols = name.iter().rev().take_while(is_known).copied().collect();
     ending.reverse();
     let client = known(client);
+    // True for an empty ending, too.
     let is_version = ending
         .iter()
         .all(|symbol| matches!(symbol, Symbol::Known(c) if !c.is_alphabetic()));
@@ -61,7 +68,8 @@ fn is_known(symbol: &&Symbol) -> bool {
     matches!(symbol, Symbol::Known(_))
 }
 
-/// Returns a word without directories.
+/// Returns the file name of a program, without its directories, with `...` for unknown parts, so that one with such a
+/// part is no known name.
 pub(super) fn base_name(text: &[Symbol]) -> String {
     let shown = shown(text);
     shown.rsplit('/').next().unwrap_or_default().to_owned()

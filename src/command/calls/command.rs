@@ -1,4 +1,10 @@
 //! Reads one command: the calls of clients among its words, and the scripts that it runs.
+//!
+//! No list of wrappers is needed to find a call: any word that names a client begins one. Only where the name of the
+//! program is unknown, the known wrappers tell which word it is.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 use std::rc::Rc;
 
@@ -39,48 +45,53 @@ const MAY_CLEAR_VARIABLES: [&str; 7] = [
 ];
 
 impl Calls<'_> {
-    /// Adds the calls in one command, and the scripts that it runs.
+    /// Adds the calls in one command to the findings of this round, and the scripts that it runs to those to be read. A
+    /// word may begin a call, run a script, or be a script that some unknown program runs.
     pub(super) fn read_command(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         self.add_guessed_calls(command, context);
-        let mut inner = context.clone();
-        let mut parts = 0;
-        for (at, word) in command.words.iter().enumerate() {
-            let is_call = self.add_named_call(command.words, at, context, parts);
-            let runs_scripts = self.read_scripts_of_word(command, at, &inner);
+        // What the program at a word gets; behind `sudo` or `ssh`, not all variables.
+        let mut inner_context = context.clone();
+        let mut part_count = 0;
+        for (index, word) in command.words.iter().enumerate() {
+            let is_call = self.add_named_call(command.words, index, context, part_count);
+            let runs_scripts = self.read_scripts_of_word(command, index, &inner_context);
             if is_call || runs_scripts {
-                parts += 1;
+                part_count += 1;
             }
-            if parts == MOST_CALLS {
+            if part_count == MOST_CALLS {
                 self.note_unknown_code("a command of many parts", context);
                 return;
             }
-            inner = context_behind(&base_name(&word.text), inner);
+            inner_context = context_behind(&base_name(&word.text), inner_context);
             if reads_rest_as_script(&word.text) {
                 break;
             }
         }
         self.read_program_as_script(command, context);
-        for (at, word) in command.words.iter().enumerate() {
+        for (index, word) in command.words.iter().enumerate() {
             if reads_rest_as_script(&word.text) {
                 break;
             }
-            if at != command.script_at {
+            // The script of `sh -c` was added above, with its arguments.
+            if index != command.script_index {
                 for text in possible_scripts(&word.text) {
-                    self.add_if_client_is_mentioned(text, &inner);
+                    self.add_if_client_is_mentioned(text, &inner_context);
                 }
             }
         }
     }
 
-    /// Adds the call that begins at a word, the call `number` of the command. Returns true if one does.
+    /// Adds a call if the word at this index names a client, and returns true if it does. `number` is how many calls
+    /// and scripts of the command stand before it: by it, the call has the same ID whatever values its variables have,
+    /// and is recognized as the same call.
     fn add_named_call(
         &mut self,
         words: &[Word],
-        at: usize,
+        index: usize,
         context: &Context,
         number: usize,
     ) -> bool {
-        let word = &words[at];
+        let word = &words[index];
         let client = CLIENTS
             .into_iter()
             .find(|client| is_named(&word.text, client.name));
@@ -89,54 +100,58 @@ impl Calls<'_> {
         };
         self.found.push(Call {
             client,
-            words: words_of_call(words, at),
-            place: context.place.clone(),
+            words: words_of_call(words, index),
+            location: context.location.clone(),
             certainty: Certainty::Named,
-            id: self.next_id + number + 1,
+            // The first ID is that of guessed calls.
+            id: self.first_id + number + 1,
         });
         true
     }
 
-    /// Reads the scripts that the program at a word runs. Returns true if the program runs scripts.
+    /// Adds the scripts that the program at this index runs. Returns true if its name is known and that of a shell or
+    /// of another command that runs scripts (`eval`, `ssh`), even if none is found.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
-        at: usize,
+        index: usize,
         context: &Context,
     ) -> bool {
-        let word = &command.words[at];
+        let word = &command.words[index];
         if exact(&word.text).is_none() {
             return false;
         }
         let name = base_name(&word.text);
         // Words behind the script of another shell are its arguments.
-        if shells::is_shell(&name) && at < command.script_at {
-            self.read_shell(command, at, context);
+        if shells::is_shell(&name) && index < command.script_index {
+            self.read_shell(command, index, context);
             return true;
         }
-        self.read_command_with_scripts(&name, command, at, context)
+        self.read_command_with_scripts(&name, command, index, context)
     }
 
-    /// Adds a call for each client that the program may be, if its name is unknown.
+    /// Adds a call for each client that the program of the command may be, if its name is not known, such as `$CMD`:
+    /// with words like `-d`, that call would send data.
     fn add_guessed_calls(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
-        let Some(program) = command.words.get(command.program_at) else {
+        let Some(program) = command.words.get(command.program_index) else {
             return;
         };
         for client in CLIENTS {
             if may_be_named(&program.text, client.name) {
                 self.found.push(Call {
                     client,
-                    words: words_of_call(command.words, command.program_at),
-                    place: context.place.clone(),
+                    words: words_of_call(command.words, command.program_index),
+                    location: context.location.clone(),
                     certainty: Certainty::Guessed,
-                    id: self.next_id,
+                    id: self.first_id,
                 });
             }
         }
     }
 }
 
-/// Returns the context of what stands behind a program of this name, which may change or clear variables.
+/// Returns the context of what stands behind a program of this name: on another machine (`ssh`), variables are unknown,
+/// and behind `sudo` and the like, some may be missing. Never gives back what an earlier program took.
 fn context_behind(name: &str, context: Context) -> Context {
     let environment = if ELSEWHERE.contains(&name) {
         Inherited::None
@@ -153,21 +168,24 @@ fn context_behind(name: &str, context: Context) -> Context {
             arguments: context.frame.arguments.clone(),
             environment,
         }),
-        place: context.place,
+        location: context.location,
     }
 }
 
-/// Returns true for a command that joins all words after it to one script.
+/// Returns true for a command that joins all words after it to one script, so that they are not looked at by
+/// themselves.
 fn reads_rest_as_script(text: &[Symbol]) -> bool {
     matches!(exact(text).as_deref(), Some("eval" | "ssh"))
 }
 
-/// Returns the parts of a word that may be scripts: `text`, `-Stext`, `--option=text`.
+/// Returns the parts of a word that may be scripts: `text`, `-Stext`, `--option=text`. The whole word is always among
+/// them.
 fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.first() != Some(&Symbol::Known('-')) || text.len() < 3 {
         return scripts;
     }
+    // Behind `-S`.
     scripts.push(&text[2..]);
     if let Some(sign) = text.iter().position(|symbol| *symbol == Symbol::Known('=')) {
         scripts.push(&text[sign + 1..]);

@@ -1,4 +1,5 @@
-//! A command after all expansions, and what its parts are.
+//! A command after all expansions, with what the reader of its words has to know: which word is the program, and which
+//! is the script of `sh -c`.
 
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::Script;
@@ -10,54 +11,56 @@ use crate::command::wrappers;
 pub(super) struct CommandInScript<'c> {
     pub(super) script: &'c Script,
     /// Index among the commands of the script.
-    pub(super) at: usize,
+    pub(super) index: usize,
 }
 
 /// The words of a command after all expansions.
 pub(super) struct ExpandedCommand<'c> {
     pub(super) words: &'c [Word],
     /// Index of the program that the command runs, behind reserved words, assignments and known wrappers.
-    pub(super) program_at: usize,
+    pub(super) program_index: usize,
     /// Index of the script of `sh -c`, whose arguments follow; the number of words if there is none.
-    pub(super) script_at: usize,
-    /// None for the command itself.
+    pub(super) script_index: usize,
+    /// The script that the command stands in; None for the command that backoff itself runs.
     pub(super) in_script: Option<CommandInScript<'c>>,
 }
 
 impl<'c> ExpandedCommand<'c> {
-    /// Finds the parts of a command.
+    /// Finds the program and the script among the words. `in_script` is None for the command that backoff itself runs.
     pub(super) fn new(
         words: &'c [Word],
         in_script: Option<CommandInScript<'c>>,
     ) -> ExpandedCommand<'c> {
         ExpandedCommand {
             words,
-            program_at: program_at(words),
-            script_at: script_at(words),
+            program_index: program_index(words),
+            script_index: script_index(words),
             in_script,
         }
     }
 }
 
-/// Returns the index of the program that a command runs, behind reserved words, assignments and known wrappers.
-fn program_at(words: &[Word]) -> usize {
+/// Returns the index of the program that a command runs, behind reserved words, assignments and known wrappers. Returns
+/// the number of words if there is none. An unknown part of a word stops the search, as it matches no name.
+fn program_index(words: &[Word]) -> usize {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    wrappers::program_at(&texts)
+    wrappers::program_index(&texts)
 }
 
-/// Returns the index of the script of `sh -c`; the number of words if there is none. The words after it are its
-/// arguments.
-fn script_at(words: &[Word]) -> usize {
-    for (at, word) in words.iter().enumerate() {
+/// Returns the index of the script of the first `sh -c`, at any place of the command; the number of words if there is
+/// none. The words after the script are its arguments.
+fn script_index(words: &[Word]) -> usize {
+    for (index, word) in words.iter().enumerate() {
         let Some(path) = exact(&word.text) else {
             continue;
         };
         let name = path.rsplit('/').next().unwrap_or_default();
         if shells::is_shell(name)
             && let OperandsOfShell::Script { arguments, .. } =
-                shells::operands_of_shell(&words[at + 1..])
+                shells::operands_of_shell(&words[index + 1..])
         {
+            // The arguments reach to the end of the command.
             return words.len() - arguments.len() - 1;
         }
     }

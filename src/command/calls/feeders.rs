@@ -1,50 +1,55 @@
-//! Programs that add words to the command that they run: `xargs` and `parallel`.
+//! Programs that add words to the command that they run, such as a call of curl: `xargs` and `parallel`. The words come
+//! from their input, so that they are not known, and each may be an option that sends data.
 
 use crate::command::text::{
     Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, mentions, shown, unknown,
 };
 
-/// Returns the words of the call whose client stands at an index.
+/// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
 ///
 /// A name that may be several words, such as `$CURL`, is one of them: it may hold options.
-pub(super) fn words_of_call(words: &[Word], at: usize) -> Vec<Word> {
-    let mut rest = with_added_words(words, at);
-    if may_be_several_words(&words[at].text) {
-        rest.insert(0, words[at].clone());
+pub(super) fn words_of_call(words: &[Word], name_index: usize) -> Vec<Word> {
+    let mut arguments = with_added_words(words, name_index);
+    if may_be_several_words(&words[name_index].text) {
+        arguments.insert(0, words[name_index].clone());
     }
-    rest
+    arguments
 }
 
-/// Returns the words after an index, with those that a program before it adds or replaces.
-fn with_added_words(words: &[Word], at: usize) -> Vec<Word> {
-    let rest = &words[at + 1..];
-    let Some(adder) = words[..at].iter().position(|word| adds_words(&word.text)) else {
-        return rest.to_vec();
+/// Returns the words after an index, with those that `xargs` or `parallel` before it adds at the end or puts in the
+/// place of a mark such as `{}`. Such words are unknown.
+fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
+    let mut arguments = words[name_index + 1..].to_vec();
+    let before = &words[..name_index];
+    let Some(adder) = before.iter().position(|word| adds_words(&word.text)) else {
+        return arguments;
     };
-    let mark = replaced_mark(&words[adder..at]);
-    if let Some(mark) = &mark {
-        if rest.iter().any(|word| mentions(&word.text, mark)) {
-            return rest.iter().map(|word| replace_mark(word, mark)).collect();
+    if let Some(mark) = replaced_mark(&words[adder..name_index]) {
+        if arguments.iter().any(|word| mentions(&word.text, &mark)) {
+            for word in &mut arguments {
+                *word = replace_mark(word, &mark);
+            }
+            return arguments;
         }
         // With a mark, xargs adds no words at the end. parallel does if the mark is missing.
         if exact(&words[adder].text).is_some_and(|name| name.ends_with("xargs")) {
-            return rest.to_vec();
+            return arguments;
         }
     }
-    let mut rest = rest.to_vec();
-    rest.push(Word {
+    arguments.push(Word {
         text: unknown(Doubt::AnyWords),
         origin: format!("the words that {} adds", shown(&words[adder].text)),
     });
-    rest
+    arguments
 }
 
-/// Returns the text that `xargs -I TEXT` or `parallel` replaces. `words` begins with the program's name.
+/// Returns the mark that `xargs -I MARK` or `parallel` replaces in the words of its command. Returns None if xargs has
+/// no such option. `words` are those from its own name up to the client's.
 fn replaced_mark(words: &[Word]) -> Option<String> {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
-    for (at, text) in texts.iter().enumerate().skip(1) {
+    for (index, text) in texts.iter().enumerate().skip(1) {
         match text.as_str() {
-            "-I" => return texts.get(at + 1).cloned(),
+            "-I" => return texts.get(index + 1).cloned(),
             "-i" | "--replace" => return Some("{}".to_owned()),
             _ => {}
         }
@@ -54,21 +59,25 @@ fn replaced_mark(words: &[Word]) -> Option<String> {
             }
         }
     }
-    texts[0].ends_with("parallel").then(|| "{}".to_owned())
+    if texts[0].ends_with("parallel") {
+        return Some("{}".to_owned());
+    }
+    None
 }
 
-/// Replaces each mark in a word by an unknown part.
+/// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs.
+/// The part stays in one word, but may begin an option.
 fn replace_mark(word: &Word, mark: &str) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();
-    let mut at = 0;
-    while at < word.text.len() {
-        if word.text[at..].starts_with(&mark) {
+    let mut index = 0;
+    while index < word.text.len() {
+        if word.text[index..].starts_with(&mark) {
             text.extend(unknown(Doubt::AnyPart));
-            at += mark.len();
+            index += mark.len();
         } else {
-            text.push(word.text[at]);
-            at += 1;
+            text.push(word.text[index]);
+            index += 1;
         }
     }
     Word {
@@ -77,7 +86,7 @@ fn replace_mark(word: &Word, mark: &str) -> Word {
     }
 }
 
-/// Returns true for the name of a program that adds words to a command.
+/// Returns true for the name of a program that adds words to the command behind it, so that these are not all there is.
 pub(super) fn adds_words(text: &[Symbol]) -> bool {
     exact(text).is_some_and(|text| {
         let name = text.rsplit('/').next().unwrap_or_default();

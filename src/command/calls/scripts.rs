@@ -1,10 +1,16 @@
 //! Finds the scripts that a command runs: of shells, `eval`, `source`, `ssh` and others, or the program itself.
+//!
+//! "Reading" a text as a script means here: it is added to the search with `add_script`, and its commands are looked at
+//! when the round comes to it. A script that cannot be read is noted as unknown code, which may hold a call.
+//!
+//! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
+//! environment), and where it stands, for messages.
 
 use std::rc::Rc;
 
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::feeders::adds_words;
-use super::{Calls, Context, Place};
+use super::{Calls, Context, Location};
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::{SimpleCommand, is_name};
@@ -13,59 +19,43 @@ use crate::command::text::{
 };
 use crate::command::{ScriptFile, expansion};
 
-/// Commands that run those of their words that are scripts.
+/// Commands that let a shell run some of their words as scripts.
 const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
     "trap", "su", "watch", "script", "flock", "runuser", "at", "batch",
 ];
 
-/// Programs that print assignments for `eval`.
-const PRINT_ASSIGNMENTS: [&str; 14] = [
-    "ssh-agent",
-    "brew",
-    "opam",
-    "minikube",
-    "docker-machine",
-    "rbenv",
-    "pyenv",
-    "direnv",
-    "dircolors",
-    "fnm",
-    "mise",
-    "conda",
-    "kubectl",
-    "gpg-agent",
-];
-
 impl Calls<'_> {
-    /// Reads the script of the shell that stands at this word.
+    /// Reads what the shell at this index of the command runs: the script of `-c`, a file, or its input. `context` is
+    /// that of the shell itself; its script gets the words behind it as arguments.
     pub(super) fn read_shell(
         &mut self,
         command: &ExpandedCommand<'_>,
-        at: usize,
+        shell_index: usize,
         context: &Context,
     ) {
-        let words = command.words;
-        let name = shown(&words[at].text);
-        let inner = context.named(format!("the script of {name} -c"));
-        match shells::operands_of_shell(&words[at + 1..]) {
+        let (before, from_shell) = command.words.split_at(shell_index);
+        let name = shown(&from_shell[0].text);
+        let script_context = context.named(format!("the script of {name} -c"));
+        match shells::operands_of_shell(&from_shell[1..]) {
             OperandsOfShell::Script { script, arguments } => {
                 if begins_unknown(&script.text) {
-                    self.note_unknown_code(format!("the script {}", script.origin), &inner);
+                    let what = format!("the script {}", script.origin);
+                    self.note_unknown_code(what, &script_context);
                 }
                 // `$0` is the first word after the script.
-                let parameters = known_parameters(&words[..at], arguments);
-                self.add_script(&script.text, inner.with_arguments(parameters));
+                let parameters = known_parameters(before, arguments);
+                self.add_script(&script.text, script_context.with_arguments(parameters));
             }
             OperandsOfShell::File { file, arguments } => {
                 // `$0` is the file.
-                let mut parameters = known_parameters(&words[..at], arguments);
+                let mut parameters = known_parameters(before, arguments);
                 if let Some(parameters) = &mut parameters {
                     parameters.insert(0, file.text.clone());
                 }
-                self.read_script_file(file, &inner.with_arguments(parameters));
+                self.read_script_file(file, &script_context.with_arguments(parameters));
             }
             OperandsOfShell::StandardInput => {
-                self.read_standard_input(&name, command, at, context);
+                self.read_standard_input(&name, command, shell_index, context);
             }
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);
@@ -73,8 +63,9 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads a script file.
-    fn read_script_file(&mut self, file: &Word, context: &Context) {
+    /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
+    /// machine, adds nothing; one whose name is unknown, or that is too long to be read, is unknown code.
+    pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         // A substitution is a script of its own that is read anyway.
         let is_substitution = file.origin.starts_with("<(");
         let is_elsewhere = context.frame.environment == Inherited::None;
@@ -103,17 +94,20 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the standard input of a shell as a script: a here-document, a file, the output of `echo`.
+    /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
+    /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
+    ///
+    /// The input of backoff's own command cannot be read before it runs: then it is unknown code.
     fn read_standard_input(
         &mut self,
         shell: &str,
         command: &ExpandedCommand<'_>,
-        at: usize,
+        shell_index: usize,
         context: &Context,
     ) {
-        let Some(CommandInScript { script, at: index }) = command.in_script else {
+        let Some(CommandInScript { script, index }) = command.in_script else {
             // A shell that is an argument may be no shell at all: `apt install bash`.
-            if at == command.program_at {
+            if shell_index == command.program_index {
                 self.note_unknown_code(format!("the input of {shell}"), context);
             }
             return;
@@ -123,15 +117,16 @@ impl Calls<'_> {
         self.read_redirected_input(&script.commands[index], &context);
         while script.commands[index].reads_pipe && index > 0 {
             index -= 1;
-            let before = &script.commands[index];
-            self.read_redirected_input(before, &context);
-            for list in expansion::commands(&self.scope, &before.words, &context.frame) {
-                self.read_printed(&list, &context);
+            let writer = &script.commands[index];
+            self.read_redirected_input(writer, &context);
+            for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
+                self.read_printed(&words, &context);
             }
         }
     }
 
-    /// Reads the here-documents and files that a command has as its standard input.
+    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context: a
+    /// shell runs what it reads there.
     fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
         for input in &command.input {
             for text in expansion::texts(&self.scope, input, &context.frame) {
@@ -141,6 +136,7 @@ impl Calls<'_> {
         for file in &command.input_files {
             let file = std::slice::from_ref(file);
             for words in expansion::commands(&self.scope, file, &context.frame) {
+                // A shell refuses a name of several words.
                 if let [word] = words.as_slice() {
                     self.read_script_file(word, context);
                 }
@@ -148,21 +144,22 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the output of `echo`, `printf` or `cat` as a script.
+    /// Reads what a command of these words prints as a script: the words of `echo` and `printf`, or the files of `cat`.
+    /// The output of any other command is not known and adds nothing: most print no scripts.
     fn read_printed(&mut self, words: &[Word], context: &Context) {
-        let Some((program, rest)) = words.split_first() else {
+        let Some((program, arguments)) = words.split_first() else {
             return;
         };
         match exact(&program.text).as_deref() {
             Some("echo" | "printf") => {
-                let text = joined(rest);
+                let text = joined(arguments);
                 if may_hold_code(&text) {
-                    self.note_unknown_code(format!("the script {}", rest[0].origin), context);
+                    self.note_unknown_code(format!("the script {}", arguments[0].origin), context);
                 }
                 self.add_script(&text, context.clone());
             }
             Some("cat") => {
-                for word in rest {
+                for word in arguments {
                     self.read_script_file(word, context);
                 }
             }
@@ -170,38 +167,41 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts.
+    /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts, or notes the directory
+    /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`.
     ///
-    /// Returns true if the word at this index names one of them.
+    /// Returns true if it is the name of one of them.
     pub(super) fn read_command_with_scripts(
         &mut self,
         name: &str,
         command: &ExpandedCommand<'_>,
-        at: usize,
+        name_index: usize,
         context: &Context,
     ) -> bool {
-        let rest = &command.words[at + 1..];
+        let arguments = &command.words[name_index + 1..];
+        // As arguments of other commands, `source` and `.` are too common.
+        let is_program = name_index == command.program_index;
         match name {
-            "eval" => self.read_eval(rest, context),
-            "source" | "." if at == command.program_at => self.read_source(rest, context),
-            "alias" => self.read_alias(rest, context),
+            "eval" => self.read_eval(arguments, context),
+            "source" | "." if is_program => self.read_source(arguments, context),
+            "alias" => self.read_alias(arguments, context),
             "cd" | "pushd" => {
-                if let Some(directory) = rest.first().and_then(|word| exact(&word.text))
+                if let Some(directory) = arguments.first().and_then(|word| exact(&word.text))
                     && self.scope.add_directory(directory)
                 {
                     self.needs_another_round = true;
                 }
             }
-            "ssh" => self.read_ssh(rest),
+            "ssh" => self.read_ssh(arguments),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
-                self.read_words_with_blanks(rest, context);
+                self.read_words_with_blanks(arguments, context);
             }
             _ => return false,
         }
         true
     }
 
-    /// Reads `NAME=TEXT`: the text may be run wherever the name stands.
+    /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands, with any words after it.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let sign = word
@@ -217,19 +217,21 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the words of ssh as a script, which a shell on another machine runs.
+    /// Reads the words after `ssh` as a script, which a shell on another machine runs, whose variables are not known.
+    /// The options of ssh and the name of the machine are read with it, as they hide no call behind them.
     fn read_ssh(&mut self, words: &[Word]) {
         let context = Context {
             frame: Rc::new(Frame {
                 arguments: None,
                 environment: Inherited::None,
             }),
-            place: Place::Script("the command of ssh".into()),
+            location: Location::Script("the command of ssh".into()),
         };
         self.add_script(&joined(words), context);
     }
 
-    /// Reads each word with a blank in it as a script: in other words of these commands there is no blank.
+    /// Reads each word with a blank in it as a script. The other words of these commands, options, names and times,
+    /// have no blanks.
     fn read_words_with_blanks(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let has_blank = word
@@ -242,71 +244,19 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the words of `eval` as a script. If one is unknown, the script may assign to any variable.
-    fn read_eval(&mut self, words: &[Word], context: &Context) {
-        let unknown = words.iter().find(|word| may_hold_code(&word.text));
-        if let Some(word) = unknown {
-            self.allow_unknown_assignments();
-            if prints_assignments(&word.origin) {
-                return;
-            }
-            self.note_unknown_code(format!("eval {}", word.origin), context);
-        }
-        let context = context.named("the script of eval".to_owned());
-        self.add_script(&joined(words), context);
-    }
-
-    /// Allows for code that may set any variable.
-    fn allow_unknown_assignments(&mut self) {
-        if !self.scope.has_unknown_code() {
-            self.scope.allow_unknown_code();
-            self.needs_another_round = true;
-        }
-    }
-
-    /// Reads the file of `source`. If it cannot be read, it may assign to any variable.
-    fn read_source(&mut self, words: &[Word], context: &Context) {
-        let Some(file) = words.first() else {
-            return;
-        };
-        if prints_assignments(&file.origin) {
-            self.allow_unknown_assignments();
-            return;
-        }
-        if file.origin.starts_with("<(") {
-            self.allow_unknown_assignments();
-            self.note_unknown_code(format!("source {}", file.origin), context);
-            return;
-        }
-        if !self.may_find_script(file) {
-            self.allow_unknown_assignments();
-        }
-        self.read_script_file(file, context);
-    }
-
-    /// Returns true if the path is known and names a script in one of the directories.
-    fn may_find_script(&self, file: &Word) -> bool {
-        let Some(path) = exact(&file.text) else {
-            return false;
-        };
-        let paths = self.scope.possible_paths(&path);
-        paths
-            .iter()
-            .any(|path| matches!(self.surroundings.script(path), ScriptFile::Text(_)))
-    }
-
-    /// Reads the program itself if it is a script of a shell, or a function that bash has exported.
+    /// Reads the program of the command as a script if it is a file with the `#!` of a shell, or a function that bash
+    /// has exported. A name without a slash is a file in `PATH`, and taken for a program of the system.
     pub(super) fn read_program_as_script(
         &mut self,
         command: &ExpandedCommand<'_>,
         context: &Context,
     ) {
-        let program = command.words.get(command.program_at);
+        let program = command.words.get(command.program_index);
         let Some(path) = program.and_then(|word| exact(&word.text)) else {
             return;
         };
         // Only a shell runs functions.
-        if context.place != Place::Command
+        if context.location != Location::Command
             && is_name(&path)
             && let Some(function) = self.scope.exported_function(&path)
         {
@@ -320,7 +270,7 @@ impl Calls<'_> {
             if let ScriptFile::Text(text) = self.surroundings.script(&candidate)
                 && shells::is_shell_script(&text)
             {
-                let arguments = texts(&command.words[command.program_at..]);
+                let arguments = texts(&command.words[command.program_index..]);
                 let context = context.named(path).with_arguments(Some(arguments));
                 self.add_script(&known(&text), context);
                 return;
@@ -329,16 +279,9 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true for `"$(ssh-agent -s)"` and the like.
-fn prints_assignments(origin: &str) -> bool {
-    let script = origin.trim_start_matches(['"', '$', '(', '`', '<', ' ']);
-    let program = script.split([' ', ')']).next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default();
-    let is_substitution = script.len() < origin.len();
-    is_substitution && PRINT_ASSIGNMENTS.contains(&name) && !script.contains(['|', ';', '&'])
-}
-
-/// Returns true if a script begins with an unknown part that may hold code: `$CMD --all`, but not `curl $URL`.
+/// Returns true if a script begins with an unknown part that may hold code, so that it may run any program: `$CMD
+/// --all`, but not `curl $URL`. Behind a known name, an unknown part is an argument of the program, which is judged
+/// there.
 fn begins_unknown(text: &[Symbol]) -> bool {
     let first = text
         .iter()
@@ -346,8 +289,8 @@ fn begins_unknown(text: &[Symbol]) -> bool {
     matches!(first, Some(Symbol::Unknown(doubt)) if doubt.may_hold_code())
 }
 
-/// Joins words with blanks to one text.
-fn joined(words: &[Word]) -> Symbols {
+/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs.
+pub(super) fn joined(words: &[Word]) -> Symbols {
     let mut text = Symbols::new();
     for word in words {
         if !text.is_empty() {
@@ -358,8 +301,8 @@ fn joined(words: &[Word]) -> Symbols {
     text
 }
 
-/// Returns the parameters of a script, or None if there may be more of them than there are words. `before` are the words
-/// before the shell, such as `xargs`, which adds some.
+/// Returns the parameters that `arguments` give to a script, or None if there may be more of them than there are words.
+/// `before` are the words before the shell: `xargs` among them adds some.
 fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
     let may_get_more = before.iter().any(|word| adds_words(&word.text));
     let may_be_more = arguments

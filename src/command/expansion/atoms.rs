@@ -1,4 +1,8 @@
-//! Parts of a word before it is split.
+//! Atoms: the parts of a word after its expansions have their values, and before it is split into words at blanks. Each
+//! remembers if it is quoted, as only what is not quoted is split.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use crate::command::syntax::Quoting;
 use crate::command::text::{Doubt, Symbol};
@@ -13,14 +17,15 @@ pub(crate) enum Atom {
     Break,
 }
 
-/// Returns the atoms of a literal text.
+/// Returns the atoms of a text whose unknown parts already fit the quoting, such as a literal text.
 pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     text.iter()
         .map(|symbol| Atom::Symbol(*symbol, quoting))
         .collect()
 }
 
-/// Returns the atoms of the value of a variable, whose unknown parts allow more or less in quotes and outside of them.
+/// Returns the atoms of the value of a variable. What an unknown part may be depends on the quotes around the
+/// expansion: in quotes it stays one word, and outside of them it may become several.
 pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     let converted = text.iter().map(|symbol| match (symbol, quoting) {
         // `"$URL"` is one word, and trusted to begin no option.

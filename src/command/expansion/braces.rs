@@ -1,4 +1,4 @@
-//! Brace expansion: `{-d,x}` is `-d x`.
+//! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option. It comes before all other expansions.
 
 use crate::command::syntax::{Piece, Quoting, RawWord};
 use crate::command::text::{Doubt, Symbol};
@@ -18,7 +18,8 @@ enum Unit {
     Other(Piece),
 }
 
-/// Returns the words that a word becomes, or None if there are too many.
+/// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
+/// which a shell does not expand them. Returns None if there are too many words.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
@@ -28,14 +29,14 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
         return Some(vec![word.clone()]);
     }
     let units = units(word);
-    let groups = pairs(&units)
+    let group_count = pairs(&units)
         .iter()
         .filter(|pair| !pair.commas.is_empty())
         .count();
-    if groups > MOST_GROUPS {
+    if group_count > MOST_GROUPS {
         return None;
     }
-    // A stack of words that may have braces.
+    // A stack of words that may still have braces. Each step replaces one of them by what its first braces stand for.
     let mut waiting = vec![units];
     let mut done = Vec::new();
     while let Some(units) = waiting.pop() {
@@ -54,7 +55,8 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     Some(done)
 }
 
-/// Splits a word into units, so that quoted braces do not count.
+/// Splits a word into units: each unquoted symbol is one, so that braces and commas can be found, and each other piece
+/// is one as a whole, as quoted braces do not count.
 fn units(word: &RawWord) -> Vec<Unit> {
     let mut units = Vec::new();
     for piece in &word.pieces {
@@ -92,7 +94,9 @@ struct Braces {
     commas: Vec<usize>,
 }
 
-/// Returns the words that the first braces stand for, or None if there are no braces with a comma or a range.
+/// Returns the words that a word becomes by its first braces with a comma or a range, whose parts replace them one
+/// after another; further braces stay as they are. A range becomes one unknown part. Returns None if there are no such
+/// braces.
 fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     for Braces { start, end, commas } in pairs(units) {
         let parts = if !commas.is_empty() {
@@ -113,25 +117,30 @@ fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     None
 }
 
-/// Returns all braces that close, in the order in which they open.
+/// Returns all braces that close, in the order in which they open. A comma belongs to the innermost braces around it.
+/// Braces without a partner are ordinary characters, and are left out.
 fn pairs(units: &[Unit]) -> Vec<Braces> {
     let mut open: Vec<Braces> = Vec::new();
     let mut pairs = Vec::new();
-    for (at, unit) in units.iter().enumerate() {
+    for (index, unit) in units.iter().enumerate() {
         match unit {
             Unit::Open => open.push(Braces {
-                start: at,
-                end: at,
+                start: index,
+                // Until the end is found.
+                end: index,
                 commas: Vec::new(),
             }),
             Unit::Close => {
                 if let Some(braces) = open.pop() {
-                    pairs.push(Braces { end: at, ..braces });
+                    pairs.push(Braces {
+                        end: index,
+                        ..braces
+                    });
                 }
             }
             Unit::Comma => {
                 if let Some(innermost) = open.last_mut() {
-                    innermost.commas.push(at);
+                    innermost.commas.push(index);
                 }
             }
             Unit::Other(_) => {}
@@ -152,7 +161,8 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
     parts
 }
 
-/// Returns true for `1..5`.
+/// Returns true if two dots stand side by side between braces, as in the range `1..5`. Any other text with two dots
+/// counts, too, as its words are unknown at worst.
 fn is_range(units: &[Unit]) -> bool {
     let is_dot = |unit: &Unit| match unit {
         Unit::Other(Piece::Text(text, _)) => text.as_slice() == [Symbol::Known('.')],

@@ -1,4 +1,5 @@
-//! Word splitting, and names of files.
+//! Word splitting, and names of files: the last steps by which a shell makes the words that a program gets. An unquoted
+//! `*` or `?` may be replaced by any names, and one of these may look like an option.
 
 use super::atoms::Atom;
 use crate::command::syntax::Quoting;
@@ -13,7 +14,9 @@ struct Field {
     exists: bool,
 }
 
-/// Splits the atoms of a word at blanks that are not quoted.
+/// Splits the atoms of one word of a script at blanks that are not quoted, and at breaks between the elements of
+/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `origin` is the word as written, for
+/// messages.
 pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut field = Field::default();
@@ -34,14 +37,16 @@ pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
 }
 
 impl Field {
-    /// Returns the finished word, or None if there is none. File names replace patterns.
+    /// Returns the finished word, or None if nothing stands between two blanks. A shell may replace an unquoted pattern
+    /// by the names of files: a pattern is an unknown part, and if a name may begin with `-`, the whole word may be any
+    /// words.
     fn into_word(self, origin: &str) -> Option<Word> {
         if !self.exists {
             return None;
         }
         let mut text = Symbols::new();
-        for (at, (symbol, quoting)) in self.symbols.iter().enumerate() {
-            let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(at);
+        for (index, (symbol, quoting)) in self.symbols.iter().enumerate() {
+            let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(index);
             if !is_pattern {
                 text.push(*symbol);
             } else if text.is_empty() || text[0] == Symbol::Known('-') {
@@ -58,14 +63,16 @@ impl Field {
         })
     }
 
-    /// Returns true if a pattern of file names begins here.
-    fn is_pattern(&self, at: usize) -> bool {
-        match self.symbols[at].0 {
+    /// Returns true if the symbol at an index, which the caller knows to be unquoted, is a sign of a pattern: `*`, `?`,
+    /// or a `[` with its `]`.
+    fn is_pattern(&self, index: usize) -> bool {
+        match self.symbols[index].0 {
             Symbol::Known('*' | '?') => true,
             Symbol::Known('[') => {
-                let rest = &self.symbols[at + 1..];
+                let after = &self.symbols[index + 1..];
                 // Limits the work on a long word.
-                rest.iter()
+                after
+                    .iter()
                     .take(100)
                     .any(|(symbol, _)| *symbol == Symbol::Known(']'))
             }

@@ -1,4 +1,9 @@
-//! `${name:-word}` and the like.
+//! The expansion of a parameter: `$name`, `${name:-word}` and the like.
+//!
+//! A parameter may have several values (see `scope`), so each function returns all results that are possible. Where a
+//! result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data. How
+//! much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken
+//! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
 use crate::command::scope::value::{Value, element, elements, is_all_unknown};
@@ -6,7 +11,7 @@ use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
 use crate::command::syntax::{Parameter, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
-/// Knowledge about a text: is it empty?
+/// Whether a value is empty, on which operators such as `:-` depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness {
     Empty,
@@ -14,10 +19,12 @@ enum Emptiness {
     Unknown,
 }
 
-/// Returns the lists of atoms that the expansion of a parameter may be.
+/// Returns the lists of atoms that the expansion of a parameter may be: for each value that the parameter may have, and
+/// each result that the operator may give. No list stands twice.
 pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
     match parameter.operator.as_str() {
-        "length" => return vec![in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)],
+        "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
+        // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -25,27 +32,23 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         .values(&parameter.name, frame)
         .into_iter()
         .map(|value| {
-            let expansion = expansion(parameter, &value);
-            (value, expansion)
+            let result = result_for(parameter, &value);
+            (value, result)
         })
         .collect();
-    let needs_operand = values
-        .iter()
-        .any(|(_, expansion)| *expansion != Expansion::Own);
-    // Only if needed, and once for all values, as operands may be nested.
+    let needs_operand = values.iter().any(|(_, result)| *result != Expansion::Own);
+    // Only if needed, and once for all values: with nested operands, the work would double at each level.
     let operands = if needs_operand && is_alternative(parameter) {
         scope.expand.atoms(scope, &parameter.operand, frame)
     } else {
         Vec::new()
     };
     let mut lists = Vec::new();
-    for (value, expansion) in values {
-        for atoms in expanded_value(scope, parameter, &value, expansion, &operands, frame) {
-            let atoms = if scope.has_odd_ifs {
-                allow_odd_splits(atoms)
-            } else {
-                atoms
-            };
+    for (value, result) in values {
+        for mut atoms in expanded_value(scope, parameter, &value, result, &operands, frame) {
+            if scope.has_odd_ifs {
+                atoms = allow_odd_splits(atoms);
+            }
             if !lists.contains(&atoms) {
                 lists.push(atoms);
             }
@@ -54,7 +57,8 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     lists
 }
 
-/// Returns any number of words for an expansion that a shell may split at other characters than blanks.
+/// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
+/// expansion with such a character outside of quotes may then be any words; any other stays as it is.
 fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
     // `IFS` hardly ever holds a digit.
     let may_be_split = |atom: &Atom| match atom {
@@ -68,7 +72,8 @@ fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
     }
 }
 
-/// Returns the atoms of an expansion of which nothing is known.
+/// Returns the atoms of an expansion of which nothing is known, and which is not trusted to begin no option. In quotes
+/// it is a part of one word, except that `"$@"` may be any words even there.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
         Quoting::Quoted if !parameter.is_list() => {
@@ -80,7 +85,7 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     }
 }
 
-/// The result of an expansion with an operator such as `:-`.
+/// What an expansion with an operator such as `:-` gives for one value of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expansion {
     /// The value of the parameter, changed by the operator.
@@ -88,11 +93,12 @@ enum Expansion {
     /// The word after the operator.
     Operand,
     Nothing,
+    /// One or the other, as it is not known if the parameter is set or empty.
     OwnOrOperand,
     NothingOrOperand,
 }
 
-/// Returns true if the operand stands for the value: `${name:-operand}`.
+/// Returns true for an operator that may give the operand in place of the value: `${name:-operand}`.
 fn is_alternative(parameter: &Parameter) -> bool {
     matches!(
         parameter.operator.as_str(),
@@ -100,8 +106,9 @@ fn is_alternative(parameter: &Parameter) -> bool {
     )
 }
 
-/// Decides the result of an expansion for this value of its parameter.
-fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
+/// Decides which of value and operand the expansion gives, if its parameter has this value. Operators that change a
+/// value (`#`, `%`) or use none count as [`Expansion::Own`].
+fn result_for(parameter: &Parameter, value: &Value) -> Expansion {
     let emptiness = emptiness(parameter, value);
     match (parameter.operator.as_str(), emptiness) {
         (":-" | ":=", Emptiness::Empty) => Expansion::Operand,
@@ -115,18 +122,19 @@ fn expansion(parameter: &Parameter, value: &Value) -> Expansion {
     }
 }
 
-/// Returns the lists of atoms of an expansion for one value of its parameter.
+/// Returns the lists of atoms of an expansion for one value of its parameter, given which of value and operand it is.
+/// `operands` are all results of the word after the operator, where `result` needs them.
 fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
     value: &Value,
-    expansion: Expansion,
+    result: Expansion,
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
-    // `?` only ends the script if the variable is unset.
+    // `?` ends the script if the variable is unset, and leaves the value as it is otherwise.
     let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
-    match expansion {
+    match result {
         Expansion::Own if is_plain || is_alternative(parameter) => {
             vec![plain(scope, parameter, value)]
         }
@@ -139,7 +147,8 @@ fn expanded_value(
     }
 }
 
-/// Returns the knowledge about the text of a value: is it empty?
+/// Tells if the text of a value is empty. A text of unknown parts alone may be either, unless one of them is known to
+/// hold a plain text such as a number.
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()
@@ -148,7 +157,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     };
     let is_certain = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
-        Symbol::Unknown(doubt) => *doubt <= Doubt::PlainPart,
+        Symbol::Unknown(doubt) => *doubt <= Doubt::HarmlessPart,
     };
     if text.is_empty() {
         Emptiness::Empty
@@ -159,16 +168,19 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     }
 }
 
-/// Returns the elements of `"${@:2}"`, or an unknown expansion for any other operator on a list.
+/// Returns the atoms of a list with an operator. Only `"${@:2}"` and `"${name[@]:2}"` with a fixed offset are computed,
+/// which scripts use to pass their arguments on; any other is unknown.
 fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let offset = parameter
         .operand
         .literal()
         .and_then(|text| text.trim().parse::<usize>().ok());
     let texts = elements(value);
+    // Then the places of the elements are not known.
     if texts.iter().any(|text| may_be_several_words(text)) {
         return doubtful(parameter);
     }
+    // `$@`, not the `${name[@]}` of an array.
     let is_of_arguments = parameter.index.is_none();
     let skipped = match offset {
         // `$0` is no element of `$@`, so that offset 1 skips nothing.
@@ -176,12 +188,15 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
         other => other,
     };
     let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
-    let (Some(skipped), true) = (skipped, is_quoted_slice) else {
+    if !is_quoted_slice {
+        return doubtful(parameter);
+    }
+    let Some(skipped) = skipped else {
         return doubtful(parameter);
     };
     let mut sliced = Vec::new();
-    for (at, text) in texts.iter().skip(skipped).enumerate() {
-        if at > 0 {
+    for (index, text) in texts.iter().skip(skipped).enumerate() {
+        if index > 0 {
             sliced.push(Atom::Break);
         }
         sliced.push(Atom::Quotes);
@@ -190,8 +205,9 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     sliced
 }
 
-/// Returns the lists of atoms of a text that the operator changes: without its beginning or end, with another part, or
-/// in other letters.
+/// Returns the lists of atoms of a value that the operator changes: without its beginning or end, with another part, or
+/// in other letters. There is one for each text that the operand may be. A result that cannot be computed is a harmless
+/// part if the value and the operand can make no option, and unknown otherwise.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -207,6 +223,7 @@ fn changed(
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
         let operand_text = exact(&operand);
         let result = match &operand_text {
+            // A longer text is not worth the work.
             Some(operand) if known_text.len() <= LONGEST_VALUE => {
                 changed_text(&known_text, &parameter.operator, operand)
             }
@@ -215,7 +232,7 @@ fn changed(
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             None if is_harmless(&text, &operand) => {
-                in_atoms(&unknown(Doubt::PlainPart), parameter.quoting)
+                in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)
             }
             None => doubtful(parameter),
         });
@@ -223,12 +240,14 @@ fn changed(
     lists
 }
 
-/// Returns true if an operator that cuts the first text, or joins both, makes no option and no further words.
+/// Returns true if an operator that cuts the text, or puts the operand into it, can make no option and no further
+/// words. An empty text proves nothing.
 fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
     !text.is_empty() && is_safe_in_parts(text) && is_safe_in_parts(operand)
 }
 
-/// Returns true if no part of a text, wherever it is cut, begins an option or holds a sign of a shell.
+/// Returns true if no part of a text, wherever it is cut, begins an option or holds a sign of a shell. So a `-` counts
+/// as unsafe at any place.
 fn is_safe_in_parts(text: &[Symbol]) -> bool {
     text.iter().all(|symbol| match symbol {
         Symbol::Known(c) => c.is_alphanumeric() || "_./:@%+,=".contains(*c),
@@ -236,7 +255,8 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
     })
 }
 
-/// Computes the result of an operator in the common cases; None for any other.
+/// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
+/// with several signs or other letters (`^`, `,`): the result then counts as unknown.
 fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
     match operator {
         "#" | "##" => without_beginning(text, operator, operand),
@@ -247,49 +267,53 @@ fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
     }
 }
 
-/// Returns `${text#operand}` or `${text##operand}`. The operand may begin with `*`, and hold no other sign of a pattern.
+/// Returns `${text#operand}` or `${text##operand}`: the text without a beginning that the operand matches, or all of
+/// it. The operand may begin with `*`, and hold no other sign of a pattern; None for other operands, which are not
+/// computed.
 fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
         return Some(text.strip_prefix(operand).unwrap_or(text).to_owned());
     }
-    let end = operand.strip_prefix('*')?;
-    if end.is_empty() || !is_literal(end) {
+    let after_star = operand.strip_prefix('*')?;
+    if after_star.is_empty() || !is_literal(after_star) {
         return None;
     }
     // `#` removes the shortest beginning, `##` the longest.
     let found = if operator == "#" {
-        text.find(end)
+        text.find(after_star)
     } else {
-        text.rfind(end)
+        text.rfind(after_star)
     };
     match found {
-        Some(at) => Some(text[at + end.len()..].to_owned()),
+        Some(start) => Some(text[start + after_star.len()..].to_owned()),
         None => Some(text.to_owned()),
     }
 }
 
-/// Returns `${text%operand}` or `${text%%operand}`. The operand may end with `*`, and hold no other sign of a pattern.
+/// Returns `${text%operand}` or `${text%%operand}`: the text without an end that the operand matches, or all of it. The
+/// operand may end with `*`, and hold no other sign of a pattern; None for other operands, which are not computed.
 fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
         return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());
     }
-    let start = operand.strip_suffix('*')?;
-    if start.is_empty() || !is_literal(start) {
+    let before_star = operand.strip_suffix('*')?;
+    if before_star.is_empty() || !is_literal(before_star) {
         return None;
     }
     // `%` removes the shortest end, `%%` the longest.
     let found = if operator == "%" {
-        text.rfind(start)
+        text.rfind(before_star)
     } else {
-        text.find(start)
+        text.find(before_star)
     };
     match found {
-        Some(at) => Some(text[..at].to_owned()),
+        Some(start) => Some(text[..start].to_owned()),
         None => Some(text.to_owned()),
     }
 }
 
-/// Returns `${text/old/new}` or `${text//old/new}` if `old` is no pattern.
+/// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand; None if `old` is a pattern or
+/// empty.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.
@@ -308,19 +332,21 @@ fn is_literal(text: &str) -> bool {
     !text.contains(['*', '?', '[', '\\', '('])
 }
 
-/// Returns `${text:start:length}`.
+/// Returns `${text:start:length}`, given `start:length` or `start` as the operand; None if one of them is no plain
+/// number, as it may be negative or arithmetic.
 fn slice(text: &str, operand: &str) -> Option<String> {
     let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
     let start: usize = start.trim().parse().ok()?;
-    let rest: Vec<char> = text.chars().skip(start).collect();
+    let from_start: Vec<char> = text.chars().skip(start).collect();
     let length = match length.trim() {
-        "" => rest.len(),
+        "" => from_start.len(),
         length => length.parse().ok()?,
     };
-    Some(rest.into_iter().take(length).collect())
+    Some(from_start.into_iter().take(length).collect())
 }
 
-/// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is.
+/// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
+/// elements as words of their own, but `"$*"` joins them to one word.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
@@ -332,8 +358,10 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
     if is_unknown && is_joined {
+        // One word, and trusted to begin no option, as `"$URL"` is.
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
+    // `$*` is joined with a character of `IFS`, which may be any.
     if is_unknown || parameter.is_joined() && scope.has_odd_ifs {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
@@ -343,11 +371,12 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     } else {
         Atom::Break
     };
-    for (at, text) in texts.iter().enumerate() {
-        if at > 0 {
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
             atoms.push(separator);
         }
         if quoting == Quoting::Quoted {
+            // An empty element is a word, too.
             atoms.push(Atom::Quotes);
         }
         atoms.extend(value_atoms(text, quoting));

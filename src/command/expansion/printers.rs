@@ -1,4 +1,6 @@
-//! Substitutions of commands of which the output is known, or is at least one word.
+//! Substitutions such as `$(uname -m)` and `$(echo x)`, whose output is known, or is at least one word that is no
+//! option. Nearly every script has some; without them, each would count as any words, and most scripts as ones that may
+//! send.
 
 use std::rc::Rc;
 
@@ -6,7 +8,8 @@ use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::Script;
 use crate::command::text::{Doubt, Symbols, Word, exact, known, unknown};
 
-/// Returns the texts that a script may print, or None if they are not known.
+/// Returns the texts that the script of a substitution may print, one for each combination of the values of its
+/// variables. Returns None if any of them is not known: only scripts of one short command are looked at.
 pub(super) fn printed(
     scope: &Scope<'_>,
     script: &Rc<Script>,
@@ -15,6 +18,7 @@ pub(super) fn printed(
     let [command] = script.commands.as_slice() else {
         return None;
     };
+    // No command below has more words, and none reads an input.
     if command.words.len() > 8 || !command.input.is_empty() {
         return None;
     }
@@ -29,12 +33,14 @@ pub(super) fn printed(
     Some(texts)
 }
 
-/// Returns the output of a command that is known to print one word, or its own words.
+/// Returns the output of a command without its last line ends: the text for one that prints its own words, or a
+/// harmless unknown part for one that prints a single word. Returns None for any other command, or if a word is not
+/// known.
 fn printed_by(words: &[Word]) -> Option<Symbols> {
-    let exact: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
-    let exact = exact?;
-    let words: Vec<&str> = exact.iter().map(String::as_str).collect();
-    let one_word = Some(unknown(Doubt::PlainPart));
+    let texts: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
+    let texts = texts?;
+    let words: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let one_word = Some(unknown(Doubt::HarmlessPart));
     match words.as_slice() {
         ["uname", "-s" | "-m" | "-r" | "-n" | "-p" | "-i" | "-o"] => one_word,
         ["uname" | "arch" | "nproc" | "whoami" | "hostname"] => one_word,
@@ -46,30 +52,38 @@ fn printed_by(words: &[Word]) -> Option<Symbols> {
         ["rpm", "-E", "%fedora" | "%rhel"] => one_word,
         ["git", "rev-parse", "HEAD"] | ["git", "rev-parse", "--short", "HEAD"] => one_word,
         ["which", program] | ["command", "-v", program] | ["type", "-P" | "-p", program] => {
+            // Only the name counts, by which a client is found; the directory may be any.
             let name = program.rsplit('/').next().unwrap_or_default();
             Some(known(&format!("/bin/{name}")))
         }
-        ["echo", rest @ ..] => {
-            let is_plain = |word: &&str| !word.contains('\\');
-            // `-n` and `-e` are options.
-            let is_option = rest.first().is_some_and(|word| {
-                word.strip_prefix('-')
-                    .is_some_and(|letters| letters.contains(['n', 'e', 'E']))
-            });
-            let text = rest.join(" ");
-            (rest.iter().all(is_plain) && !is_option).then(|| known(text.trim_end_matches('\n')))
-        }
+        ["echo", arguments @ ..] => printed_by_echo(arguments),
         ["printf", "%s" | "%s\\n" | "%s\n", text] => Some(known(text.trim_end_matches('\n'))),
         _ => None,
     }
 }
 
-/// Returns true if a format of `date` prints neither blanks nor a `-` at its beginning.
+/// Returns the output of `echo` without its last line ends. Returns None if it has an option or a backslash, which
+/// differ between shells.
+fn printed_by_echo(arguments: &[&str]) -> Option<Symbols> {
+    let has_backslash = arguments.iter().any(|word| word.contains('\\'));
+    let has_option = arguments.first().is_some_and(|word| {
+        word.strip_prefix('-')
+            .is_some_and(|letters| letters.contains(['n', 'e', 'E']))
+    });
+    if has_backslash || has_option {
+        return None;
+    }
+    let text = arguments.join(" ");
+    Some(known(text.trim_end_matches('\n')))
+}
+
+/// Returns true if this format of `date` (`+%F`) prints one word that begins no option that sends: it has no blanks and
+/// no `-` at its beginning, and its conversions print none. (`%z` may print `-0500`, which is harmless.)
 fn is_one_word(format: &str) -> bool {
-    let letters = format.replace("%%", "");
+    let without_percent_signs = format.replace("%%", "");
     !format.starts_with("+-")
         && !format.contains([' ', '\t', '\n'])
-        && letters
+        && without_percent_signs
             .split('%')
             .skip(1)
             .all(|part| part.starts_with(|c| "YymdHMSsjFTuVUeNz".contains(c)))

@@ -1,4 +1,7 @@
 //! Reads the words of a call: options with their values, operands, and words that may be either.
+//!
+//! Behind several unknown words (`$OPTIONS`), or an option of which the name is not known, the next word may be a
+//! value: it is read as what it looks like, and marked as not certain.
 
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
@@ -20,11 +23,12 @@ pub(super) struct GivenOption {
     pub(super) name: String,
     pub(super) role: OptionRole,
     pub(super) value: Option<Symbols>,
-    /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never safe.
+    /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never
+    /// safe.
     pub(super) is_certain: bool,
 }
 
-/// The kind of the next word of a call.
+/// What the next word of a call is.
 enum NextWord {
     OptionOrOperand,
     /// The value of the option with this index.
@@ -43,7 +47,8 @@ enum WordKind {
     MayBeOption,
 }
 
-/// Reads the words after the client's name: `-sd1 --json x URL` is `-s`, `-d` with `1`, `--json` with `x`, and an operand.
+/// Reads the words after the client's name: `-sd1 --json x URL` is `-s`, `-d` with `1`, `--json` with `x`, and an
+/// operand.
 pub(super) fn read_items(client: &Client, words: &[Word]) -> Vec<Item> {
     let mut reader = ItemReader {
         client,
@@ -63,7 +68,8 @@ struct ItemReader<'c> {
 }
 
 impl ItemReader<'_> {
-    /// Reads the next word, and notes the kind of the word after it.
+    /// Reads the next word, and notes in `next` what the word after it is. A word that may be several may be an option,
+    /// and leaves open if the next one is its value.
     fn read(&mut self, word: &Word) {
         if may_be_several_words(&word.text) {
             self.add_doubtful(word);
@@ -78,29 +84,32 @@ impl ItemReader<'_> {
                 WordKind::Operand => self.read_operand(word),
                 WordKind::MayBeOption => {
                     self.add_doubtful(word);
+                    // A single unknown word is taken for one that has no value behind it, such as a URL.
                     NextWord::OptionOrOperand
                 }
             },
         };
     }
 
+    /// Adds a word that may be an option that sends.
     fn add_doubtful(&mut self, word: &Word) {
         self.items.push(Item::MayBeOption(word.origin.clone()));
     }
 
+    /// Returns true if the word that is being read is certainly not the value of an option.
     fn is_certain(&self) -> bool {
         !matches!(self.next, NextWord::Unknown)
     }
 
-    /// Gives the option at an index its value. Returns the kind of the next word.
-    fn read_value(&mut self, index: usize, word: &Word) -> NextWord {
-        if let Some(Item::Option(option)) = self.items.get_mut(index) {
+    /// Gives the option at this index of the items its value. Returns what the next word is: no value any more.
+    fn read_value(&mut self, option_index: usize, word: &Word) -> NextWord {
+        if let Some(Item::Option(option)) = self.items.get_mut(option_index) {
             option.value = Some(word.text.clone());
         }
         NextWord::OptionOrOperand
     }
 
-    /// Adds an operand. Returns the kind of the next word.
+    /// Adds an operand, such as a URL. Returns what the next word is.
     fn read_operand(&mut self, word: &Word) -> NextWord {
         self.items.push(Item::Operand {
             text: word.text.clone(),
@@ -109,7 +118,8 @@ impl ItemReader<'_> {
         NextWord::OptionOrOperand
     }
 
-    /// Reads `--data=1` or `--data`.
+    /// Reads `--data=1` or `--data`, and adds the option. Returns what the next word is: the value, if the option takes
+    /// one and has none yet. A name with an unknown part may be any option.
     fn read_long(&mut self, word: &Word) -> NextWord {
         let sign = word
             .text
@@ -124,7 +134,7 @@ impl ItemReader<'_> {
         self.items.push(Item::Option(GivenOption {
             name,
             role: meaning.role,
-            value: sign.map(|at| word.text[at + 1..].to_vec()),
+            value: sign.map(|sign| word.text[sign + 1..].to_vec()),
             is_certain: self.is_certain(),
         }));
         match (meaning.takes, sign) {
@@ -134,9 +144,11 @@ impl ItemReader<'_> {
         }
     }
 
-    /// Reads `-fsd1`: `-f`, `-s` and `-d` with the value `1`.
+    /// Reads `-fsd1`, and adds the options `-f`, `-s` and `-d` with the value `1`: the first letter that takes a value
+    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown letter may be any
+    /// option.
     fn read_letters(&mut self, word: &Word) -> NextWord {
-        for (at, symbol) in word.text.iter().enumerate().skip(1) {
+        for (index, symbol) in word.text.iter().enumerate().skip(1) {
             let Symbol::Known(letter) = symbol else {
                 self.add_doubtful(word);
                 return NextWord::Unknown;
@@ -144,12 +156,16 @@ impl ItemReader<'_> {
             let name = format!("-{letter}");
             let meaning = self.client.meaning(&name);
             let takes_value = meaning.takes == Takes::Value;
-            let rest = &word.text[at + 1..];
-            let has_value = takes_value && !rest.is_empty();
+            let remaining = &word.text[index + 1..];
+            let has_value = takes_value && !remaining.is_empty();
             self.items.push(Item::Option(GivenOption {
                 name,
                 role: meaning.role,
-                value: has_value.then(|| rest.to_vec()),
+                value: if has_value {
+                    Some(remaining.to_vec())
+                } else {
+                    None
+                },
                 is_certain: self.is_certain(),
             }));
             if has_value {
@@ -163,15 +179,18 @@ impl ItemReader<'_> {
     }
 }
 
-/// Returns the kind of a word, by its beginning.
+/// Returns the kind of a word that is not the value of an option, by its beginning. With an unknown beginning it may be
+/// an option, unless that part is trusted to begin none (`"$URL"`); but as it may be empty, what follows it counts,
+/// too.
 fn word_kind(text: &[Symbol]) -> WordKind {
     match text {
         [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
         [Symbol::Known('-'), _, ..] => WordKind::Letters,
+        // `-` alone is one, too.
         [Symbol::Known(_), ..] | [] => WordKind::Operand,
         [Symbol::Unknown(_), ..] => {
-            // Trusted parts begin no option, but they may be empty.
-            match text.iter().find(|symbol| !is_trusted(symbol)) {
+            let first_untrusted = text.iter().find(|symbol| !is_trusted(symbol));
+            match first_untrusted {
                 Some(Symbol::Known('-') | Symbol::Unknown(_)) => WordKind::MayBeOption,
                 Some(Symbol::Known(_)) | None => WordKind::Operand,
             }
@@ -179,11 +198,11 @@ fn word_kind(text: &[Symbol]) -> WordKind {
     }
 }
 
-/// Returns true for an unknown part that is trusted to begin no option.
+/// Returns true for an unknown part that is trusted to begin no option, such as a quoted plain expansion (`"$URL"`).
 fn is_trusted(symbol: &Symbol) -> bool {
     matches!(
         symbol,
-        Symbol::Unknown(Doubt::TrustedPart | Doubt::PlainPart | Doubt::RunId)
+        Symbol::Unknown(Doubt::TrustedPart | Doubt::HarmlessPart | Doubt::RunId)
     )
 }
 
@@ -195,12 +214,12 @@ pub(super) fn options(items: &[Item]) -> impl Iterator<Item = &GivenOption> {
     })
 }
 
-/// Returns true if an option with this role is given, certain or not.
+/// Returns true if an option with this role is given, even if the word may be the value of another option.
 pub(super) fn has_option(items: &[Item], role: OptionRole) -> bool {
     options(items).any(|option| option.role == role)
 }
 
-/// Returns true if an option with this role is certainly given.
+/// Returns true if an option with this role is certainly given. Only such an option may make a call safe to repeat.
 pub(super) fn has_certain_option(items: &[Item], role: OptionRole) -> bool {
     options(items).any(|option| option.role == role && option.is_certain)
 }

@@ -1,4 +1,5 @@
-//! The effect of a client's options on the request, and the values that they take.
+//! The effect of a client's options on the request, and the values that they take. Without knowing which options take
+//! the next word, a reader would take a value for an option, or the other way round.
 
 /// The effect of an option on the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +60,8 @@ pub(super) struct ClientOption {
     meaning: Meaning,
 }
 
-/// Returns an option with these names. A longer name is another option; abbreviations count.
+/// Returns the row of an option with these names. A longer name is another option, while an abbreviation of a long name
+/// is this one.
 pub(super) const fn exactly(
     names: &'static [&'static str],
     takes: Takes,
@@ -72,7 +74,7 @@ pub(super) const fn exactly(
     }
 }
 
-/// Returns an option with a value whose name begins with one of these.
+/// Returns the row of all options with a value whose name begins with one of these: `--data` is `--data-binary`, too.
 pub(super) const fn beginning(names: &'static [&'static str], role: OptionRole) -> ClientOption {
     ClientOption {
         names,
@@ -97,7 +99,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Returns the meaning of an option: `-d` or `--data`.
+    /// Returns the effect of an option on the request, and if it takes a value. `option` is its name, `-d` or `--data`.
+    /// An option that stands in no table has no effect and takes no value.
     pub(super) fn meaning(&self, option: &str) -> Meaning {
         match long_name(option) {
             Some(long) => self.meaning_of_long(&long),
@@ -105,7 +108,8 @@ impl Client {
         }
     }
 
-    /// Returns the meaning of an option of one letter, such as `-d`.
+    /// Returns the meaning of an option of one letter, such as `-d`. One that stands in no table takes no value and
+    /// does not change the request.
     fn meaning_of_letter(&self, option: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&option)) {
             return row.meaning;
@@ -116,7 +120,9 @@ impl Client {
         }
     }
 
-    /// Returns the meaning of a long option. Both clients accept an unambiguous abbreviation of a name.
+    /// Returns the meaning of a long option. Both clients accept an unambiguous abbreviation of a name, so that a name
+    /// that stands in no table may be short for one that does: then the option has the effect of that one, to be safe,
+    /// and it is open if it takes a value, unless only an option with a value fits.
     fn meaning_of_long(&self, long: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&long)) {
             return row.meaning;
@@ -149,7 +155,8 @@ fn plain(takes: Takes) -> Meaning {
 }
 
 impl ClientOption {
-    /// Returns true if a long name may be short for this option, or begins like it.
+    /// Returns true if a long name may mean this option: as an abbreviation, or as a longer name in a row made by
+    /// [`beginning`].
     fn may_be(&self, long: &str) -> bool {
         let mut long_names = self.names.iter().filter(|name| name.starts_with("--"));
         long_names.any(|name| {
@@ -159,13 +166,15 @@ impl ClientOption {
     }
 }
 
-/// Returns the name of a long option as the tables spell it, or None for a letter. Old versions of curl ignore case; `--expand-data` is `--data` with variables.
+/// Returns the name of a long option as the tables spell it, or None for a letter. Old versions of curl ignore case;
+/// `--expand-data` is `--data` with variables.
 fn long_name(option: &str) -> Option<String> {
     option.strip_prefix("--")?;
     Some(option.to_ascii_lowercase().replacen("--expand-", "--", 1))
 }
 
-/// Returns true if `option` may be short for `name`. An abbreviation of one letter would be ambiguous.
+/// Returns true if `option` may be short for `name`. An abbreviation of one letter, behind the two dashes, would be
+/// ambiguous.
 fn is_abbreviation(option: &str, name: &str) -> bool {
     option.len() > 3 && name.starts_with(option)
 }

@@ -1,4 +1,4 @@
-//! The options of curl and wget.
+//! The options of curl and wget that change the request, or that take the next word as their value.
 
 use super::options::{Client, OptionRole, Takes, beginning, exactly};
 

@@ -1,4 +1,9 @@
 //! Values of `$1` and `"$@"`: the arguments of the script, or those of a function in it.
+//!
+//! In which function a `$1` stands is not followed: it may be the script's argument, or that of any call of any
+//! function. A command is taken for a call of a function if one of its words may be the function's name.
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 use std::rc::Rc;
 
@@ -10,7 +15,8 @@ use crate::command::text::{Doubt, Symbols, may_be_several_words, unknown};
 use crate::command::words::OPENERS;
 
 impl Scope<'_> {
-    /// Adds the commands of a text that may call a function.
+    /// Adds the commands of a text that may call a function, whose words become values of `$1` and `$@`. `frame` is
+    /// that of the text. Forgets the values that were found before, as there may be more now.
     pub(crate) fn add_function_calls(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         if self.functions.is_empty() {
             return;
@@ -19,8 +25,9 @@ impl Scope<'_> {
         self.cached_values.borrow_mut().clear();
         for script in &parsed.scripts {
             for command in &script.commands {
-                if let Some(name_at) = self.called_function_at(command) {
-                    let arguments = command.words[name_at + 1..].to_vec();
+                if let Some(name_index) = self.called_function_index(command) {
+                    let arguments = command.words[name_index + 1..].to_vec();
+                    // Then `"$1"` is not trusted to be no option.
                     self.may_pass_options |= arguments.iter().any(begins_literal_option);
                     self.function_calls.push(FunctionCall {
                         arguments,
@@ -31,22 +38,31 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the index of the first word that may be the name of a function that the command calls.
-    fn called_function_at(&self, command: &SimpleCommand) -> Option<usize> {
+    /// Returns the index of the first word that may be the name of a function that the command calls: the name of a
+    /// known function at any place, as it may stand behind a wrapper, or the program's name if that is an expansion.
+    /// Returns None if no word is.
+    fn called_function_index(&self, command: &SimpleCommand) -> Option<usize> {
         let words = &command.words;
-        (0..words.len()).find(|&at| match words[at].literal() {
-            Some(name) => self.may_be_function(&name),
-            // `$f x` may call any function, if it is the first word.
-            None => words[..at].iter().all(may_precede_program),
-        })
+        for (index, word) in words.iter().enumerate() {
+            let may_be_call = match word.literal() {
+                Some(name) => self.may_be_function(&name),
+                // `$f x` may call any function.
+                None => words[..index].iter().all(may_precede_program),
+            };
+            if may_be_call {
+                return Some(index);
+            }
+        }
+        None
     }
 
-    /// Forgets the commands that may call a function.
+    /// Forgets the commands that may call a function, before all texts are searched for them again.
     pub(crate) fn clear_function_calls(&mut self) {
         self.function_calls.clear();
     }
 
-    /// Returns the values that `$1` or `$@` may have: the script's arguments, or those of a function.
+    /// Returns the values that `$1` or `$@` may have: the script's arguments (in `frame`), or those of any call of a
+    /// function. `name` is a number, `@` or `*`. Returns one unknown value if not all of them are known.
     pub(super) fn arguments(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let calls = match (&frame.arguments, self.arguments_of_functions()) {
             (Some(of_script), FunctionArguments::Known(of_functions))
@@ -60,7 +76,7 @@ impl Scope<'_> {
         for arguments in calls {
             let value = match name.parse::<usize>() {
                 Ok(number) => Value::Text(arguments.get(number).cloned().unwrap_or_default()),
-                // `@` or `*`
+                // `@` or `*`: all but `$0`.
                 Err(_) => Value::List(arguments.get(1..).unwrap_or_default().to_vec()),
             };
             add_new(&mut values, value);
@@ -68,7 +84,9 @@ impl Scope<'_> {
         values
     }
 
-    /// Returns what an unknown argument may be. In quotes, `AnyWords` is trusted to begin no option, `AnyPart` is not.
+    /// Returns what an unknown argument may be. An unknown value is `AnyWords`, which in quotes (`"$1"`) is trusted to
+    /// begin no option, as most arguments are URLs and names. `AnyPart` is not trusted: a script passes an option
+    /// somewhere.
     fn doubt_of_arguments(&self) -> Doubt {
         if self.may_pass_options {
             Doubt::AnyPart
@@ -77,7 +95,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the arguments that functions may get. Their `$0` is empty.
+    /// Returns the arguments that functions may get, with an empty `$0`. Searches for them at the first call, and keeps
+    /// the result.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -86,18 +105,20 @@ impl Scope<'_> {
         if !matches!(known, FunctionArguments::NotSearched) {
             return known;
         }
-        // If the search comes back here, a function passes its own arguments on.
+        // The search expands words, and comes back here if a function passes its own `$1` on: then it finds this.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown;
         let found = self.find_arguments_of_functions();
         *self.function_arguments.borrow_mut() = found.clone();
         found
     }
 
-    /// Expands the words of all calls of functions.
+    /// Expands the words of all calls of functions, and returns the arguments, each list once. They are unknown if one
+    /// may be several words, by which the later ones would move, or if there are too many lists.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
         for call in &self.function_calls {
             for words in self.expand.commands(self, &call.arguments, &call.frame) {
+                // `$0`
                 let mut arguments = vec![Symbols::new()];
                 arguments.extend(words.into_iter().map(|word| word.text));
                 let is_unknown = arguments.iter().any(|text| may_be_several_words(text));
@@ -119,7 +140,8 @@ fn may_precede_program(word: &RawWord) -> bool {
     word.assignment().is_some() || OPENERS.contains(&&*bare)
 }
 
-/// Returns true if a word begins with a literal `-`, quoted or not.
+/// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an
+/// option. What an expansion at its beginning may be does not count.
 pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     let first = word
         .pieces

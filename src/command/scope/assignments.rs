@@ -1,4 +1,9 @@
 //! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others.
+//!
+//! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed makes
+//! the variable unknown, and one whose variable is not known makes all of them unknown (`has_unknown_code`).
+//!
+//! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
 use std::rc::Rc;
 
@@ -14,12 +19,13 @@ use crate::command::text::Word;
 type Literals = [Option<String>];
 
 impl Scope<'_> {
-    /// Adds all that a text does to variables, and the functions that it defines.
+    /// Adds all that a text does to variables, and the functions that it defines. `frame` is that of the text, in which
+    /// the assigned words are expanded later. Forgets values that were found before, as there may be more now.
     pub(crate) fn add_assignments(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         self.cached_values.borrow_mut().clear();
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.functions.extend(parsed.functions.iter().cloned());
-        self.has_unknown_code |= parsed.is_incomplete;
+        self.has_unknown_code |= parsed.may_be_misread;
         for set in &parsed.set_by_expansion {
             match &set.value {
                 ExpansionValue::Word(word) => self.assign(&set.name, word.clone(), frame),
@@ -33,7 +39,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the assignment of a word that a program gets as it is: `env name=value`.
+    /// Adds the assignment of a word that a program gets as it is: `env name=value`. Does nothing for any other word.
+    /// No shell has read the value, so that it counts as quoted: nothing in it is expanded or split.
     pub(crate) fn add_assignment_of_word(&mut self, word: &Word, frame: &Rc<Frame>) {
         let raw = RawWord {
             pieces: vec![Piece::Text(word.text.clone(), Quoting::Unquoted)],
@@ -48,13 +55,14 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the variable for a change.
+    /// Returns the variable of this name for a change, and adds it if it is new. Notes a change of `IFS`, by which a
+    /// shell splits words at other characters.
     fn variable(&mut self, name: &str) -> &mut ScriptVariable {
         self.has_odd_ifs |= name == "IFS";
         self.variables.entry(name.to_owned()).or_default()
     }
 
-    /// Adds a value that a variable may have.
+    /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
         let frame = Rc::clone(frame);
         self.variable(name)
@@ -62,19 +70,22 @@ impl Scope<'_> {
             .push(AssignedWord { word, frame });
     }
 
+    /// Notes that a variable may have any value, too.
     fn set_unknown(&mut self, name: &str) {
         self.variable(name).is_unknown = true;
     }
 
     /// Adds what a command does to variables and to `$1`.
     ///
-    /// The words are searched for names of commands at any place: a command may stand behind any wrapper.
+    /// The words are searched for names of commands at any place: a command may stand behind any wrapper, and a word
+    /// that only looks like a command adds values that do no harm.
     fn add_command(&mut self, command: &SimpleCommand, frame: &Rc<Frame>) {
         let literals: Vec<Option<String>> = command.words.iter().map(RawWord::literal).collect();
         self.add_assignments_of_command(command, &literals, frame);
-        for (at, name) in literals.iter().enumerate() {
-            let words = &command.words[at + 1..];
-            let literals = &literals[at + 1..];
+        for (index, name) in literals.iter().enumerate() {
+            // What follows the name.
+            let words = &command.words[index + 1..];
+            let literals = &literals[index + 1..];
             match name.as_deref() {
                 Some("for" | "select") => self.add_loop(words, literals, frame),
                 Some("set") if sets_arguments(literals) => {
@@ -86,20 +97,24 @@ impl Scope<'_> {
                     self.set_names_unknown(literals);
                 }
                 Some("printf" | "wait") => {
+                    // `printf -v NAME` and `wait -p NAME` set a variable.
                     let option = literals
                         .iter()
                         .position(|word| matches!(word.as_deref(), Some("-v" | "-p")));
-                    if let Some(option_at) = option {
-                        self.set_names_unknown(&literals[option_at + 1..]);
+                    if let Some(option) = option {
+                        self.set_names_unknown(&literals[option + 1..]);
                     }
                 }
-                Some("declare" | "typeset" | "local" | "readonly") => self.declare(literals, frame),
+                Some("declare" | "typeset" | "local" | "readonly") => {
+                    self.add_declaration(literals, frame);
+                }
                 _ => {}
             }
         }
     }
 
-    /// Adds the words of a command that are assignments.
+    /// Adds the words of a command that are assignments, at any place: behind `export` or `env` they are, too.
+    /// `literals` are the literal texts of all its words.
     fn add_assignments_of_command(
         &mut self,
         command: &SimpleCommand,
@@ -123,26 +138,29 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the values of `for name in words`.
+    /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
+    /// values are the arguments, and count as unknown.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
-        let [Some(name), rest @ ..] = literals else {
+        let [Some(name), after_name @ ..] = literals else {
             return;
         };
-        if rest.first().and_then(Option::as_deref) != Some("in") {
-            // The values are `"$@"`.
+        if after_name.first().and_then(Option::as_deref) != Some("in") {
             self.set_unknown(name);
             return;
         }
+        // Behind the name and `in`.
         for word in words.iter().skip(2) {
             self.assign(name, word.clone(), frame);
         }
     }
 
-    /// Allows any value for each variable that the words of `read` and the like may name.
+    /// Allows any value for each variable that the words of `read` and the like may name. A word with an expansion may
+    /// name any variable, so that all of them are unknown then.
     fn set_names_unknown(&mut self, words: &Literals) {
         for word in words {
             match word {
                 Some(word) => {
+                    // `let count+=1`, `unset list[0]`
                     let name = word.split(['[', '=', '+', '-', '*', '/']).next();
                     if let Some(name) = name.filter(|name| is_name(name)) {
                         self.set_unknown(name);
@@ -153,8 +171,10 @@ impl Scope<'_> {
         }
     }
 
-    /// Allows for attributes that change a value (`declare -l`) or make a name stand for another (`-n`).
-    fn declare(&mut self, words: &Literals, frame: &Rc<Frame>) {
+    /// Adds what `declare` and its likes do, given the literal texts of the words after it: a name without a value may
+    /// be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
+    /// another variable, which may be any.
+    fn add_declaration(&mut self, words: &Literals, frame: &Rc<Frame>) {
         for word in words.iter().flatten() {
             if is_name(word) {
                 self.assign(word, RawWord::default(), frame);
@@ -171,7 +191,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns true if these words of `set` change `$1`: `set -e` does not.
+/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
 fn sets_arguments(words: &Literals) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -179,6 +199,7 @@ fn sets_arguments(words: &Literals) -> bool {
             None | Some("--" | "-") => return true,
             Some(word) => match word.strip_prefix(['-', '+']) {
                 None => return true,
+                // `-o pipefail`: the name of the option is no argument.
                 Some(letters) if letters.ends_with('o') => {
                     words.next();
                 }

@@ -1,4 +1,5 @@
-//! The arguments and the environment that a script gets from the program that runs it.
+//! The arguments and the environment that a script gets from the program that runs it. The same text run with others is
+//! another script: `$1` and `$HOME` in it have other values.
 
 use crate::command::text::Symbols;
 

@@ -1,4 +1,7 @@
 //! Values of a variable before a script sets it: its value in the environment, or one that a shell gives it.
+//!
+//! In all of them, `AnyWords` stands for a value that is not known, and `HarmlessPart` for one that is known to be
+//! harmless: a number or a name, which is no option and is not split.
 
 use super::{Frame, Inherited, LONGEST_VALUE, Scope};
 use crate::command::AttemptEnvironments;
@@ -6,7 +9,8 @@ use crate::command::text::{Doubt, Symbols, known, unknown};
 use crate::run::variables::SET_BY_BACKOFF;
 
 impl Scope<'_> {
-    /// Returns the values that a variable may have before a script sets it.
+    /// Returns the values that a variable may have before a script sets it. An unset variable has the empty one.
+    /// `frame` tells how much of backoff's environment the script has.
     pub(super) fn inherited(&self, name: &str, frame: &Frame) -> Vec<Symbols> {
         if SET_BY_BACKOFF.contains(&name) && frame.environment == Inherited::All {
             return set_by_backoff(name);
@@ -18,7 +22,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the values that a variable may have in the environment of a script.
+    /// Returns `texts`, which the shell may give to a variable, and behind them the values that the variable may have
+    /// in the environment of the script. The value is unknown on another machine, and if a hook may change it between
+    /// attempts.
     fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
         let is_unknown = frame.environment == Inherited::None
             || self.environments == AttemptEnvironments::MayDiffer;
@@ -28,6 +34,7 @@ impl Scope<'_> {
         }
         let value = self.surroundings.variable(name);
         let is_unset = value.is_none() && texts.is_empty();
+        // With a part of the environment, the variable may be missing.
         if is_unset || frame.environment == Inherited::Part {
             texts.push(Symbols::new());
         }
@@ -36,7 +43,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns the value of a variable in the environment, unless it is too long to be looked at.
+/// Returns the value of a variable in the environment as a text; an unknown one if it is too long to be looked at.
 fn value_text(value: &str) -> Symbols {
     if value.len() > LONGEST_VALUE * 16 {
         return unknown(Doubt::AnyWords);
@@ -44,13 +51,15 @@ fn value_text(value: &str) -> Symbols {
     known(value)
 }
 
-/// Returns the values of a variable that backoff itself sets for each attempt.
+/// Returns the values of a variable that backoff itself sets for each attempt. They are not known yet, but of what
+/// kind: only the IDs are the same in each attempt, so that a request with one of them as its key may be repeated.
 fn set_by_backoff(name: &str) -> Vec<Symbols> {
     match name {
         "BACKOFF_ROOT_ID" | "BACKOFF_RUN_ID" => vec![unknown(Doubt::RunId)],
+        // Texts that may hold anything.
         "BACKOFF_REASON" | "BACKOFF_ENV" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
         // Numbers; some are empty until an attempt has failed.
-        _ => vec![Symbols::new(), unknown(Doubt::PlainPart)],
+        _ => vec![Symbols::new(), unknown(Doubt::HarmlessPart)],
     }
 }
 
@@ -61,14 +70,18 @@ enum SetByShell {
     Perhaps(Symbols),
 }
 
-/// Returns the value that a shell itself gives to a parameter, if it does.
+/// Returns the value that a shell itself gives to a parameter; None for a parameter that no shell sets.
 fn set_by_shell(name: &str) -> Option<SetByShell> {
     let set = match name {
-        "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::PlainPart)),
+        "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::HarmlessPart)),
         "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
         | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
-        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => SetByShell::Perhaps(unknown(Doubt::PlainPart)),
+        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => {
+            SetByShell::Perhaps(unknown(Doubt::HarmlessPart))
+        }
+        // An absolute path, which is no option.
         "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
+        // What the script itself has read or run, which may be any text.
         "_"
         | "REPLY"
         | "OPTARG"

@@ -1,4 +1,7 @@
-//! One value that a variable of a shell may have.
+//! One value that a variable of a shell may have: a text or a list of texts, with unknown parts in it.
+//!
+//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use crate::command::text::{Doubt, Symbol, Symbols, Word, may_be_several_words, unknown};
 
@@ -20,22 +23,25 @@ impl Value {
     }
 }
 
+/// Adds a value unless it is there already: each further value means further combinations to be judged.
 pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
     if !values.contains(&value) {
         values.push(value);
     }
 }
 
-/// Returns one unknown text that stands for many values.
+/// Returns one unknown text that stands for many values, when there are too many to look at each: a harmless part if
+/// all of them are plain words, and any words otherwise.
 pub(crate) fn summary(values: &[Value]) -> Symbols {
     if values.iter().all(Value::is_plain_word) {
-        unknown(Doubt::PlainPart)
+        unknown(Doubt::HarmlessPart)
     } else {
         unknown(Doubt::AnyWords)
     }
 }
 
-/// Returns true if a text is one word, no option, and holds nothing that a shell acts on.
+/// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
+/// paths and URLs. Its beginning has to be known. Many such values can be looked at as one.
 pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     let is_plain = |symbol: &Symbol| match symbol {
         Symbol::Known(c) => c.is_alphanumeric() || "-_./:@%+,=".contains(*c),
@@ -49,7 +55,8 @@ pub(super) fn begins_option(text: &[Symbol]) -> bool {
     text.first() == Some(&Symbol::Known('-'))
 }
 
-/// Returns the elements of a value as `"${name[@]}"` gives them.
+/// Returns the elements of a value as `"${name[@]}"` gives them. A text is its only element; an empty one stands for an
+/// unset variable, which has none.
 pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     match value {
         Value::Text(text) if text.is_empty() => Vec::new(),
@@ -58,18 +65,21 @@ pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     }
 }
 
-/// Returns the element of a value at an index as it is written: `${name[index]}`, or `$name` without one.
+/// Returns the element of a value that `${name[index]}` gives, or `$name` if `index` is None: the first one. Returns an
+/// empty text if there is no such element, and an unknown one if the index is not a plain number.
 pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
-    // None for an index that is not a number.
+    // None for an index that is not a plain number.
     let number: Option<usize> = match index {
         None => Some(0),
         Some(index) => index.parse().ok(),
     };
     match (value, number) {
         (Value::Text(text), Some(0)) => text.clone(),
+        // The variable may be an array of unknown words.
         (Value::Text(text), _) if may_be_several_words(text) => text.clone(),
         (Value::Text(_), Some(_)) => Symbols::new(),
         (Value::List(texts), Some(index)) => texts.get(index).cloned().unwrap_or_default(),
+        // Unlike `AnyWords`, this is not trusted to begin no option.
         (Value::List(texts), None) if texts.iter().any(|text| begins_option(text)) => {
             unknown(Doubt::AnyPart)
         }
@@ -77,7 +87,8 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns the value of an array of these words, which is unknown unless each is exactly one word.
+/// Returns the value of an array of these words. It is unknown if a word may be several or none, as the index of each
+/// later one is not known then.
 pub(crate) fn array_value(words: Vec<Word>) -> Value {
     if words.iter().any(|word| may_be_several_words(&word.text)) {
         return Value::Text(unknown(Doubt::AnyWords));
@@ -85,7 +96,7 @@ pub(crate) fn array_value(words: Vec<Word>) -> Value {
     Value::List(words.into_iter().map(|word| word.text).collect())
 }
 
-/// Returns true if the text has no known part.
+/// Returns true if the text has no known part. An empty text is known to be empty.
 pub(crate) fn is_all_unknown(text: &[Symbol]) -> bool {
     let is_unknown = |symbol: &Symbol| matches!(symbol, Symbol::Unknown(_));
     !text.is_empty() && text.iter().all(is_unknown)

@@ -1,4 +1,5 @@
-//! Reads arithmetic, which may set variables to numbers.
+//! Reads arithmetic, such as `((count += 1))`. Its result is a number, which can be no option of a client. What matters
+//! is that it may set variables to numbers, and that substitutions in it run commands.
 
 use super::quotes::QuotedEnd;
 use super::word::Pieces;
@@ -10,7 +11,8 @@ use crate::command::text::Symbol;
 use crate::command::text::Symbol::Known;
 
 impl ScriptReader<'_> {
-    /// Returns the number of symbols between `((` and `))`, or None if no arithmetic comes next: `((a); b)` is none.
+    /// Returns the number of symbols between `((` and `))`. Returns None if no arithmetic comes next, or a longer one
+    /// than the limit: `((a); b)` is a subshell in another one. The cursor does not move.
     pub(super) fn arithmetic_length(&self) -> Option<usize> {
         if !self.starts_with("((") {
             return None;
@@ -23,16 +25,19 @@ impl ScriptReader<'_> {
                 _ => {}
             }
             if open == 1 {
-                return (self.peek_at(3 + length) == Some(')')).then_some(length);
+                // Only arithmetic closes both parentheses at once.
+                let closes_both = self.peek_at(3 + length) == Some(')');
+                return if closes_both { Some(length) } else { None };
             }
         }
         None
     }
 
-    /// Reads arithmetic after its `((`, which stand at `start`. `length` is that of the text up to `))`.
+    /// Reads arithmetic from behind its `((`, which stands at `start`, up to and with its `))`. `length` is the number
+    /// of symbols between them. Returns it as a word whose value is a number.
     pub(super) fn read_arithmetic(&mut self, start: usize, length: usize) -> RawWord {
-        let text = self.text[self.at..self.at + length].to_vec();
-        self.at += length + 2;
+        let text = self.text[self.position..self.position + length].to_vec();
+        self.position += length + 2;
         self.note_numbers(&text);
         RawWord {
             pieces: vec![Piece::Number],
@@ -40,12 +45,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Notes that arithmetic may set each variable in its text to a number, and reads substitutions in it.
+    /// Notes that arithmetic may set each variable in its text to a number, and reads substitutions in it. No operator
+    /// is looked at: a number more among the values of a variable is harmless. Digits are noted as if they were names.
     pub(super) fn note_numbers(&mut self, text: &[Symbol]) {
         self.read_nested(text, |reader| {
+            // The pieces are not needed: the reader keeps what it finds in substitutions.
             reader.read_quoted_text(QuotedEnd::OfText);
         });
         let mut name = String::new();
+        // The blank ends a name at the end of the text.
         for symbol in text.iter().chain([&Known(' ')]) {
             match symbol {
                 Known(c) if is_name_char(*c) => name.push(*c),
@@ -61,19 +69,21 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads `$[1 + 2]`, the old form of arithmetic, which bash still knows.
+    /// Reads `$[1 + 2]`, the old form of arithmetic, which bash still knows, from its bracket. Without an end within
+    /// the limit, adds the `$` alone, and the cursor stays at the bracket.
     pub(super) fn read_old_arithmetic(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        let mut length = 1;
-        while length < LONGEST_ARITHMETIC && self.peek_at(length).is_some_and(|c| c != ']') {
-            length += 1;
+        // Offset of the closing bracket.
+        let mut end = 1;
+        while end < LONGEST_ARITHMETIC && self.peek_at(end).is_some_and(|c| c != ']') {
+            end += 1;
         }
-        if self.peek_at(length) != Some(']') {
+        if self.peek_at(end) != Some(']') {
             return pieces.add_symbol(Known('$'), quoting);
         }
-        let text = self.text[self.at + 1..self.at + length].to_vec();
-        self.at += length + 1;
+        let text = self.text[self.position + 1..self.position + end].to_vec();
+        self.position += end + 1;
         self.note_numbers(&text);
-        // Another shell takes the brackets as they are.
+        // Another shell takes the brackets as they are; like a number, they begin no option.
         pieces.list.push(Piece::Number);
     }
 }

@@ -1,4 +1,7 @@
 //! A script that is being read: its commands so far, and what the reader is in the middle of.
+//!
+//! The state tells what a word or a parenthesis means. Above all, in a `case` each pattern ends with a `)` that closes
+//! nothing: taken for the end of a substitution, it would hide the commands behind it.
 
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
 use crate::command::words::OPENERS;
@@ -13,9 +16,10 @@ pub(super) struct Draft {
     is_at_start: bool,
     /// Here-documents of this line, whose text begins on the next one.
     pub(super) awaited: Vec<HereDocument>,
-    /// Number of open `case` commands in each open parenthesis; the first entry is for none.
+    /// Number of open `case` commands in each open parenthesis. The first entry counts those outside of all
+    /// parentheses, and is always there.
     open_cases: Vec<usize>,
-    /// Number of words since `case` while its `in` has not been read.
+    /// Number of words since `case` while its `in` has not been read; None outside of `case word in`.
     words_since_case: Option<usize>,
     /// The patterns of a branch of `case` come next.
     pub(super) awaits_pattern: bool,
@@ -49,7 +53,8 @@ impl Draft {
         }
     }
 
-    /// Adds the command to the script, unless it is empty, and begins another one.
+    /// Adds the command to the script, unless it is empty, and begins another one. A command without words counts if it
+    /// has an input: a shell before it may be what reads the input (`(sh) <<END`).
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
@@ -70,21 +75,26 @@ impl Draft {
         self.command.reads_pipe = true;
     }
 
-    /// Adds a word to the command.
+    /// Adds a word to the command, and notes what it means for the words after it: a reserved word such as `then`, or
+    /// the `{` of `function name {`, is followed by the beginning of a command, where `case` and `esac` are reserved
+    /// words.
     pub(super) fn add_word(&mut self, word: RawWord) {
-        let bare = word.bare().unwrap_or_default();
-        self.follow_case(&bare);
-        let opens_body = bare == "{" && self.command.names_function();
-        let is_opener = OPENERS.contains(&&*bare);
+        // Empty for a word with quotes or expansions, which is no reserved word.
+        let reserved_word = word.bare().unwrap_or_default();
+        self.follow_case(&reserved_word);
+        let opens_body = reserved_word == "{" && self.command.names_function();
+        let is_opener = OPENERS.contains(&&*reserved_word);
         self.is_at_start = opens_body || self.is_at_start && is_opener;
         self.command.words.push(word);
     }
 
-    /// Notes where a `case` begins and ends: `case word in`, `esac`.
-    fn follow_case(&mut self, bare: &str) {
+    /// Notes where a `case` begins and ends: `case word in`, `esac`. Behind its `in`, the reader has to expect
+    /// patterns. `reserved_word` is the next word of the command, or empty if it cannot be a reserved word.
+    fn follow_case(&mut self, reserved_word: &str) {
         match self.words_since_case {
+            // The second word after `case`.
             Some(1) => {
-                self.awaits_pattern = bare == "in";
+                self.awaits_pattern = reserved_word == "in";
                 self.words_since_case = None;
             }
             Some(count) => self.words_since_case = Some(count + 1),
@@ -93,7 +103,7 @@ impl Draft {
         let Some(cases) = self.open_cases.last_mut() else {
             return;
         };
-        match bare {
+        match reserved_word {
             "case" if self.is_at_start => {
                 *cases += 1;
                 self.words_since_case = Some(0);
@@ -103,11 +113,13 @@ impl Draft {
         }
     }
 
+    /// Notes that a parenthesis of a subshell opens, in which no `case` is open.
     pub(super) fn open_parenthesis(&mut self) {
         self.open_cases.push(0);
     }
 
-    /// Closes a parenthesis. Returns false if none is open.
+    /// Notes that the innermost parenthesis closes, and forgets its `case` commands. Returns false if none is open:
+    /// then the parenthesis ends the script itself.
     pub(super) fn close_parenthesis(&mut self) -> bool {
         let is_open = self.has_open_parenthesis();
         if is_open {
@@ -120,7 +132,7 @@ impl Draft {
         self.open_cases.len() > 1
     }
 
-    /// Returns true inside a `case` that the innermost parenthesis holds.
+    /// Returns true inside a `case` that the innermost parenthesis holds, where `;;` is followed by patterns.
     pub(super) fn is_in_case(&self) -> bool {
         self.open_cases.last().is_some_and(|open| *open > 0)
     }

@@ -1,4 +1,7 @@
-//! Reads expansions within a word: `$name`, `${...}`, `$(...)` and backquotes.
+//! Reads expansions within a word: `$name`, `${...}`, `$(...)` and backquotes. Each becomes one piece of the word.
+//!
+//! The scripts of substitutions are added to `parsed.scripts`, too: their commands run like any others. A text that
+//! cannot be followed is marked as misread (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use std::rc::Rc;
 
@@ -10,14 +13,15 @@ use crate::command::syntax::{
 use crate::command::text::Symbol::Known;
 use crate::command::text::{Symbol, Symbols, shown};
 
-/// Operators of `${name...}`, longer ones first.
+/// Operators of `${name...}`. One that another begins with stands behind it, as the first that fits is taken.
 const OPERATORS: [&str; 24] = [
     ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "?", "+", "#", "%",
     "/", "^", ",", "@", ":", "~~", "~",
 ];
 
 impl ScriptReader<'_> {
-    /// Reads one piece of a word: a quotation, an expansion or a character.
+    /// Reads what stands at the cursor in a word: a quotation, an expansion or a single symbol. `quoting` tells if
+    /// double quotes are open around it: there `'` is an ordinary symbol, and backslashes are left to the caller.
     pub(super) fn read_piece(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (self.peek(), quoting) {
             (Some('\\'), Quoting::Unquoted) => self.read_escape(pieces),
@@ -26,15 +30,16 @@ impl ScriptReader<'_> {
             (Some('`'), _) => self.read_backquotes(pieces, quoting),
             (Some('$'), _) => self.read_dollar(pieces, quoting),
             _ => {
-                pieces.add_symbol(self.text[self.at], quoting);
-                self.at += 1;
+                pieces.add_symbol(self.text[self.position], quoting);
+                self.position += 1;
             }
         }
     }
 
-    /// Reads a script in backquotes. A backslash before a sign of the shell belongs to this level and is removed.
+    /// Reads a script in backquotes. Its text ends at the first backquote without a backslash. A backslash before a
+    /// sign of the shell belongs to this level, so that it is removed before the text is read as a script.
     fn read_backquotes(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        self.at += 1;
+        self.position += 1;
         let mut text = Symbols::new();
         while !self.is_at_end() && !self.starts_with("`") {
             let is_escaped = self.peek() == Some('\\')
@@ -44,34 +49,35 @@ impl ScriptReader<'_> {
                     _ => false,
                 };
             if is_escaped {
-                self.at += 1;
+                self.position += 1;
             }
-            text.push(self.text[self.at]);
-            self.at += 1;
+            text.push(self.text[self.position]);
+            self.position += 1;
         }
-        if !self.take("`") {
-            self.parsed.is_incomplete = true;
+        if !self.skip_if_next("`") {
+            self.parsed.may_be_misread = true;
         }
         let script = self.read_unescaped_script(&text);
         pieces.list.push(Piece::Command(script, quoting));
     }
 
-    /// Reads the text of backquotes, whose backslashes were removed, as a script.
+    /// Reads the text of backquotes, whose backslashes were removed, as a script. Adds all that it holds to `parsed`,
+    /// and returns the script; at the limit on nesting, an empty one, and the text is marked as misread.
     fn read_unescaped_script(&mut self, text: &[Symbol]) -> Rc<Script> {
         if self.depth >= DEEPEST {
-            self.parsed.is_incomplete = true;
+            self.parsed.may_be_misread = true;
             return Rc::default();
         }
-        let inner = parse_at(text, self.depth + 1);
+        let nested = parse_at(text, self.depth + 1);
         // The last script is that of the whole text, the others those of its substitutions.
-        let script = inner.scripts.last().cloned().unwrap_or_default();
-        self.parsed.merge(inner);
+        let script = nested.scripts.last().cloned().unwrap_or_default();
+        self.parsed.merge(nested);
         script
     }
 
-    /// Reads what follows a `$`: an expansion, a quotation, or nothing that belongs to it.
+    /// Reads a `$` and what belongs to it: an expansion or a quotation. A `$` before anything else stands for itself.
     fn read_dollar(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        self.at += 1;
+        self.position += 1;
         match self.peek() {
             Some('(') => self.read_parenthesis(pieces, quoting),
             Some('{') => self.read_braces(pieces, quoting),
@@ -89,17 +95,18 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads a name, a digit or a sign that names a parameter.
+    /// Reads the name of a parameter: a single digit, a single sign such as `@`, or letters, digits and `_`. Returns an
+    /// empty text, and does not move the cursor, if none comes next.
     fn read_name(&mut self) -> String {
         let mut name = String::new();
         match self.peek() {
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
-                self.at += 1;
+                self.position += 1;
                 name.push(c);
             }
             _ => {
                 while let Some(c) = self.peek().filter(|c| is_name_char(*c)) {
-                    self.at += 1;
+                    self.position += 1;
                     name.push(c);
                 }
             }
@@ -107,21 +114,23 @@ impl ScriptReader<'_> {
         name
     }
 
-    /// Reads `$(script)` or `$((arithmetic))`.
+    /// Reads `$(script)` or `$((arithmetic))`, from the parenthesis after the `$`. Of arithmetic it only counts that it
+    /// is a number.
     fn read_parenthesis(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         if let Some(length) = self.arithmetic_length() {
-            let start = self.at;
-            self.at += 2;
+            let start = self.position;
+            self.position += 2;
             self.read_arithmetic(start, length);
             pieces.list.push(Piece::Number);
             return;
         }
-        self.at += 1;
+        self.position += 1;
         let script = self.read_substitution();
         pieces.list.push(Piece::Command(script, quoting));
     }
 
-    /// Reads the script of a substitution up to its closing parenthesis.
+    /// Reads the script of a substitution, behind its opening parenthesis, up to and with its closing one. Adds the
+    /// script to those that were found, and returns it; at the limit on nesting, gives up and returns an empty one.
     pub(super) fn read_substitution(&mut self) -> Rc<Script> {
         if self.depth >= DEEPEST {
             self.give_up();
@@ -134,34 +143,37 @@ impl ScriptReader<'_> {
         script
     }
 
-    /// Reads `${...}`.
+    /// Reads `${...}`, from the brace after the `$` up to and with the closing one. A missing brace marks the text as
+    /// misread.
     fn read_braces(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        self.at += 1;
+        self.position += 1;
         if self.depth >= DEEPEST {
             return self.give_up();
         }
         self.depth += 1;
         let parameter = self.read_parameter(quoting);
         self.depth -= 1;
-        if !self.take("}") {
-            self.parsed.is_incomplete = true;
+        if !self.skip_if_next("}") {
+            self.parsed.may_be_misread = true;
         }
         pieces.list.push(Piece::Parameter(Box::new(parameter)));
     }
 
-    /// Reads the inside of `${...}`: a prefix, the name, the index, the operator and its word.
+    /// Reads the inside of `${...}`: a prefix, the name, the index, the operator and its word. Notes that `=` and `:=`
+    /// assign the word to the variable.
     fn read_parameter(&mut self, quoting: Quoting) -> Parameter {
         let prefix = self.read_prefix();
         let mut name = self.read_name();
         // `${12}` is one parameter, while `$12` is `$1` and `2`.
         while let Some(c) = self.peek().filter(|c| is_name_char(*c)) {
-            self.at += 1;
+            self.position += 1;
             name.push(c);
         }
         let index = self.read_index();
         let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
+        // Empty if there is none.
         let operator = found.copied().unwrap_or_default();
-        self.take(operator);
+        self.skip_if_next(operator);
         let operand = self.read_operand(quoting, operator);
         if operator.ends_with('=') {
             self.parsed.set_by_expansion.push(SetByExpansion {
@@ -179,8 +191,9 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads the sign before a name: `${#name}` is a length, `${!name}` the variable that `name` names. Returns an empty
-    /// text for neither.
+    /// Reads the sign before a name: `${#name}` is a length, `${!name}` the variable that `name` names. Returns the
+    /// word that stands for it as an operator of [`Parameter`], or an empty text for no sign: in `${#}` and `${!}` the
+    /// sign is the name itself.
     fn read_prefix(&mut self) -> &'static str {
         let next = self.peek_at(1);
         let precedes_name = next.is_some_and(|c| is_name_char(c) || c == '@' || c == '*');
@@ -189,28 +202,30 @@ impl ScriptReader<'_> {
             Some('!') if precedes_name => "indirect",
             _ => return "",
         };
-        self.at += 1;
+        self.position += 1;
         prefix
     }
 
-    /// Reads `[index]`, if it comes next.
+    /// Reads `[index]`, and returns the index as it is written; None if no bracket comes next. The index is arithmetic,
+    /// which may set variables.
     fn read_index(&mut self) -> Option<String> {
-        if !self.take("[") {
+        if !self.skip_if_next("[") {
             return None;
         }
-        let start = self.at;
+        let start = self.position;
         while self.peek().is_some_and(|c| c != ']' && c != '}') {
-            self.at += 1;
+            self.position += 1;
         }
-        let index = self.text[start..self.at].to_vec();
+        let index = self.text[start..self.position].to_vec();
         self.note_numbers(&index);
-        self.take("]");
+        self.skip_if_next("]");
         Some(shown(&index))
     }
 
-    /// Reads the word after the operator, up to the closing brace.
+    /// Reads the word after the operator of `${name...}`, up to the closing brace, before which the cursor stays.
+    /// Inside of double quotes, single quotes quote only in a pattern.
     fn read_operand(&mut self, quoting: Quoting, operator: &str) -> RawWord {
-        let start = self.at;
+        let start = self.position;
         let is_pattern = operator.starts_with(['#', '%', '/', '^', ',']);
         let mut pieces = Pieces::default();
         while !self.is_at_end() && self.peek() != Some('}') {
@@ -226,7 +241,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads a backslash in the word after an operator, by the rules of the quotes around it.
+    /// Reads a backslash in the word after an operator, by the rules of the quotes around it. Even in double quotes, it
+    /// quotes the brace that would end the word.
     fn read_escape_in_operand(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (quoting, self.peek_at(1)) {
             (Quoting::Quoted, Some('}')) | (Quoting::Unquoted, _) => self.read_escape(pieces),
@@ -235,7 +251,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Returns the piece of `$name`.
+/// Returns the piece of `$name`, which has no index and no operator.
 fn plain_parameter(name: String, quoting: Quoting) -> Piece {
     Piece::Parameter(Box::new(Parameter {
         name,

@@ -1,4 +1,6 @@
-//! Reads here-documents: the `<<END` of a command, and the lines that follow its line.
+//! Reads here-documents: the `<<END` of a command, and the lines that follow its line. They matter as a shell may read
+//! one as its script (`sh <<END`). One that cannot be followed marks the text as misread, so that it counts
+//! as unknown code.
 
 use super::ScriptReader;
 use super::draft::{Draft, HereDocument, Tabs};
@@ -8,10 +10,12 @@ use crate::command::text::Symbol::Known;
 use crate::command::text::{Symbols, exact};
 
 impl ScriptReader<'_> {
-    /// Reads the delimiter of a here-document after its `<<`.
+    /// Reads the delimiter of a here-document after its `<<`, and notes in the draft that its text follows on the next
+    /// line. Gives up if an expansion is in the delimiter, as the end of the text is then unknown.
     pub(super) fn await_document(&mut self, draft: &mut Draft, tabs: Tabs) {
         self.skip_blanks();
         let word = self.read_word();
+        // Any quote in the delimiter makes the text literal.
         let is_literal = !matches!(word.pieces.as_slice(), [Piece::Text(_, Quoting::Unquoted)]);
         match word.literal() {
             Some(delimiter) => draft.awaited.push(HereDocument {
@@ -24,13 +28,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads the here-documents that begin on this line, for commands of the line before.
+    /// Reads the here-documents that begin on this line, in the order of their `<<`, and adds each text to the input of
+    /// its command, which stands on the line before. Does nothing if none is awaited.
     pub(super) fn read_here_documents(&mut self, draft: &mut Draft) {
         for document in std::mem::take(&mut draft.awaited) {
             let body = self.read_document_body(&document);
             let pieces = if document.is_literal {
                 vec![Piece::Text(body, Quoting::Quoted)]
             } else {
+                // Expansions have an effect in it, as in double quotes.
                 self.read_nested(&body, |reader| reader.read_quoted_text(QuotedEnd::OfText))
             };
             let word = RawWord {
@@ -43,19 +49,22 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads lines up to the delimiter.
+    /// Reads lines up to and with the line that is the delimiter. Returns them without that line, and without leading
+    /// tabs for `<<-`.
     fn read_document_body(&mut self, document: &HereDocument) -> Symbols {
         let mut body = Symbols::new();
         while !self.is_at_end() {
-            let rest = &self.text[self.at..];
-            let length = rest.iter().position(|symbol| *symbol == Known('\n'));
-            let line = &rest[..length.unwrap_or(rest.len())];
-            self.at += (line.len() + 1).min(rest.len());
+            let unread = &self.text[self.position..];
+            let length = unread.iter().position(|symbol| *symbol == Known('\n'));
+            let line = &unread[..length.unwrap_or(unread.len())];
+            // The last line of the text may have no `\n` to skip.
+            self.position += (line.len() + 1).min(unread.len());
             let tabs = line.iter().take_while(|symbol| **symbol == Known('\t'));
             let line = match document.tabs {
                 Tabs::Stripped => &line[tabs.count()..],
                 Tabs::Kept => line,
             };
+            // Spares long lines the comparison, for which they are copied.
             let may_be_delimiter = line.len() <= document.delimiter.len();
             if may_be_delimiter && exact(line).is_some_and(|line| line == document.delimiter) {
                 return body;
@@ -64,7 +73,7 @@ impl ScriptReader<'_> {
             body.push(Known('\n'));
         }
         // A shell accepts a missing delimiter with a warning, but the delimiter may have been misread.
-        self.parsed.is_incomplete = true;
+        self.parsed.may_be_misread = true;
         body
     }
 }

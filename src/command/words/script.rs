@@ -1,17 +1,23 @@
 //! Reads a script: its commands, operators, `case`, functions and redirections.
+//!
+//! Only the list of simple commands is kept, with the input of each, as an input may be a script of a shell. Control
+//! flow is read so that no command is missed, and then forgotten: each command may run. A text that cannot be followed
+//! is marked as misread (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use super::draft::{Draft, Tabs};
 use super::{ScriptEnd, ScriptReader};
 use crate::command::syntax::Script;
 
 impl ScriptReader<'_> {
-    /// Reads commands up to the end of a script. A missing parenthesis makes the text incomplete.
+    /// Reads commands up to the end of a script: the end of the text, or the parenthesis of a substitution, behind
+    /// which the cursor then stands. Marks the text as misread if a parenthesis or the text of a here-document is
+    /// missing.
     pub(super) fn read_script(&mut self, end: ScriptEnd) -> Script {
         let mut draft = Draft::new();
         loop {
             self.skip_blanks();
             if self.is_at_end() {
-                self.parsed.is_incomplete |=
+                self.parsed.may_be_misread |=
                     end == ScriptEnd::Parenthesis || draft.has_open_parenthesis();
                 break;
             }
@@ -22,12 +28,12 @@ impl ScriptReader<'_> {
             match self.peek() {
                 Some('#') => self.skip_comment(),
                 Some('\n') => {
-                    self.at += 1;
+                    self.position += 1;
                     draft.end_command();
                     self.read_here_documents(&mut draft);
                 }
                 Some(')') => {
-                    self.at += 1;
+                    self.position += 1;
                     if self.end_at_parenthesis(&mut draft, end) {
                         return draft.script;
                     }
@@ -41,58 +47,61 @@ impl ScriptReader<'_> {
             }
         }
         draft.end_command();
-        self.parsed.is_incomplete |= !draft.awaited.is_empty();
+        self.parsed.may_be_misread |= !draft.awaited.is_empty();
         draft.script
     }
 
+    /// Moves the cursor to the end of the line, which is no part of the comment: it ends the command.
     pub(super) fn skip_comment(&mut self) {
         while !self.is_at_end() && self.peek() != Some('\n') {
-            self.at += 1;
+            self.position += 1;
         }
     }
 
-    /// Reads `esac`, or the patterns of a branch of `case` with their closing parenthesis: `a|b)` or `(a|b)`.
+    /// Reads `esac`, or the patterns of a branch of `case` with their closing parenthesis: `a|b)` or `(a|b)`. Patterns
+    /// are no words of a command, and their parenthesis closes nothing else. Gives up if neither stands here.
     fn read_patterns(&mut self, draft: &mut Draft) {
         draft.end_command();
         draft.awaits_pattern = false;
         self.skip_lines();
-        let has_parenthesis = self.take("(");
+        let has_parenthesis = self.skip_if_next("(");
         loop {
             self.skip_lines();
-            let start = self.at;
+            let start = self.position;
             let word = self.read_word();
             if !has_parenthesis && word.bare().as_deref() == Some("esac") {
                 draft.add_word(word);
                 return;
             }
             self.skip_lines();
-            if self.take(")") {
+            if self.skip_if_next(")") {
                 return;
             }
-            let has_next = self.take("|");
-            let is_stuck = !has_next && self.at == start;
+            let has_next = self.skip_if_next("|");
+            let is_stuck = !has_next && self.position == start;
             if self.is_at_end() || is_stuck {
                 return self.give_up();
             }
         }
     }
 
-    /// Skips blanks, comments and ends of lines.
+    /// Moves the cursor over blanks, comments and ends of lines, where these do not end a command.
     fn skip_lines(&mut self) {
         loop {
-            let start = self.at;
+            let start = self.position;
             self.skip_blanks();
-            self.take("\n");
+            self.skip_if_next("\n");
             if self.peek() == Some('#') {
                 self.skip_comment();
             }
-            if self.at == start {
+            if self.position == start {
                 return;
             }
         }
     }
 
-    /// Ends the command before a closing parenthesis. Returns true if the script ends here.
+    /// Ends the command before a `)`, which the cursor has passed. Returns true if the script ends here, as the
+    /// parenthesis closes the substitution around it; false if it closes a subshell, or nothing.
     fn end_at_parenthesis(&mut self, draft: &mut Draft, end: ScriptEnd) -> bool {
         draft.end_command();
         if draft.close_parenthesis() {
@@ -100,29 +109,30 @@ impl ScriptReader<'_> {
         }
         if end == ScriptEnd::OfText {
             // A shell would not run a script with a parenthesis too many, so it was misread.
-            self.parsed.is_incomplete = true;
+            self.parsed.may_be_misread = true;
         }
         end == ScriptEnd::Parenthesis
     }
 
-    /// Reads `(`: a function, arithmetic or a subshell.
+    /// Reads a `(` between words: of arithmetic, which is kept as a word; of `name ()`, which defines a function; or of
+    /// a subshell, whose commands follow like any others.
     fn read_open_parenthesis(&mut self, draft: &mut Draft) {
         if let Some(length) = self.arithmetic_length() {
-            let start = self.at;
-            self.at += 2;
+            let start = self.position;
+            self.position += 2;
             let word = self.read_arithmetic(start, length);
             draft.add_word(word);
             return;
         }
-        self.at += 1;
+        self.position += 1;
         self.skip_blanks();
-        // `name ()` begins the definition of a function.
+        // `name ()`: the body follows as a command of its own.
         if let Some(name) = draft.command.words.last().cloned()
-            && self.take(")")
+            && self.skip_if_next(")")
         {
-            self.parsed
-                .functions
-                .push(name.literal().unwrap_or_default());
+            // Empty for a name that is not known, which stands for any.
+            let name = name.literal().unwrap_or_default();
+            self.parsed.functions.push(name);
             draft.end_command();
             return;
         }
@@ -130,38 +140,46 @@ impl ScriptReader<'_> {
         draft.open_parenthesis();
     }
 
-    /// Reads an operator between two commands, or `&>`.
+    /// Reads the operator at the cursor, which ends a command, or the redirection `&>`, which does not. Notes if the
+    /// next command reads the output of this one (`|`), and if patterns of `case` follow (`;;`).
     fn read_operator(&mut self, draft: &mut Draft) {
         if self.starts_with("&>") {
-            self.at += 1;
+            self.position += 1;
             self.read_redirection(draft);
-        } else if self.take("||") || self.take("&&") {
+        } else if self.skip_if_next("||") || self.skip_if_next("&&") {
             draft.end_command();
-        } else if self.take("|&") || self.take("|") {
+        } else if self.skip_if_next("|&") || self.skip_if_next("|") {
             draft.end_command_before_pipe();
-        } else if self.take(";;&") || self.take(";;") || self.take(";&") {
+        } else if self.skip_if_next(";;&") || self.skip_if_next(";;") || self.skip_if_next(";&") {
             draft.end_command();
             draft.awaits_pattern = draft.is_in_case();
         } else {
-            self.at += 1;
+            // `;` or `&`
+            self.position += 1;
             draft.end_command();
         }
     }
 
-    /// Reads a redirection. Only input is kept, as it may be a script.
+    /// Reads a redirection with the word after it. Only input is kept, as it may be a script: the text of `<<<` and
+    /// `<<`, or the file of `<`.
     fn read_redirection(&mut self, draft: &mut Draft) {
-        if self.take("<<<") {
+        if self.skip_if_next("<<<") {
             self.skip_blanks();
             let word = self.read_word();
             draft.command.input.push(word);
-        } else if self.take("<<-") {
+        } else if self.skip_if_next("<<-") {
             self.await_document(draft, Tabs::Stripped);
-        } else if self.take("<<") {
+        } else if self.skip_if_next("<<") {
             self.await_document(draft, Tabs::Kept);
         } else {
             // `<&3` duplicates a descriptor.
             let is_input = self.starts_with("<") && !self.starts_with("<&");
-            while self.take("<") || self.take(">") || self.take("&") || self.take("|") {}
+            // All signs of an operator such as `>>`, `>|` or `<>`.
+            while self.skip_if_next("<")
+                || self.skip_if_next(">")
+                || self.skip_if_next("&")
+                || self.skip_if_next("|")
+            {}
             self.skip_blanks();
             let word = self.read_word();
             if is_input {
@@ -170,7 +188,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads a word, unless it is the number of a descriptor that belongs to a redirection: `2>log`.
+    /// Reads a word and adds it to the command, unless it is the descriptor of a redirection that follows (`2>log`),
+    /// which the command does not get as a word. Notes the function that `function name` defines.
     fn read_plain_word(&mut self, draft: &mut Draft) {
         let word = self.read_word();
         let is_number = word.source.chars().all(|c| c.is_ascii_digit());
@@ -182,6 +201,7 @@ impl ScriptReader<'_> {
         }
         draft.add_word(word);
         if draft.command.names_function() {
+            // Empty for a name that is not known, which stands for any.
             let name = draft.command.words[1].literal().unwrap_or_default();
             self.parsed.functions.push(name);
         }

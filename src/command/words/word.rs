@@ -1,13 +1,16 @@
-//! Reads a word of a script: its pieces up to a blank or an operator.
+//! Reads a word of a script: its pieces up to a blank or an operator. Expansions stay pieces here; their values are put
+//! in later, when the assignments of all scripts are known. A text that cannot be followed is marked as misread
+//! (`may_be_misread`), so that it counts as unknown code, which may send data.
 
 use super::{DEEPEST, ScriptReader};
 use crate::command::syntax::{Piece, Quoting, RawWord};
 use crate::command::text::Symbol::{self, Known};
 
 impl ScriptReader<'_> {
-    /// Reads a word up to a blank or an operator.
+    /// Reads a word up to a blank or an operator, before which the cursor stays. Returns a word without pieces if one
+    /// of these comes next.
     pub(super) fn read_word(&mut self) -> RawWord {
-        let start = self.at;
+        let start = self.position;
         let mut pieces = Pieces::default();
         loop {
             if self.is_at_end() {
@@ -29,14 +32,14 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads `<(script)`.
+    /// Reads `<(script)`. The script is added to those that were found; for the word it is the name of a file.
     fn read_process(&mut self, pieces: &mut Pieces) {
-        self.at += 2;
+        self.position += 2;
         self.read_substitution();
         pieces.list.push(Piece::Process);
     }
 
-    /// Reads `(...)` after `name=`.
+    /// Reads the `(...)` after `name=`. Counts as a level of nesting, as a word in it may hold an array again.
     fn read_array(&mut self, pieces: &mut Pieces) {
         if self.depth >= DEEPEST {
             return self.give_up();
@@ -46,17 +49,22 @@ impl ScriptReader<'_> {
         self.depth -= 1;
     }
 
-    /// Reads the words of an array with its parentheses.
+    /// Reads the words of an array with its parentheses, and adds them as one piece. Unlike between commands, the end
+    /// of a line only separates words. An operator cannot stand here, so that the text is given up.
     fn read_elements(&mut self, pieces: &mut Pieces) {
-        self.at += 1;
+        self.position += 1;
         let mut elements = Vec::new();
         loop {
-            while self.take(" ") || self.take("\t") || self.take("\n") || self.take("\\\n") {}
+            while self.skip_if_next(" ")
+                || self.skip_if_next("\t")
+                || self.skip_if_next("\n")
+                || self.skip_if_next("\\\n")
+            {}
             if self.is_at_end() {
-                self.parsed.is_incomplete = true;
+                self.parsed.may_be_misread = true;
                 break;
             }
-            if self.take(")") {
+            if self.skip_if_next(")") {
                 break;
             }
             match self.peek() {
@@ -69,9 +77,10 @@ impl ScriptReader<'_> {
         pieces.list.push(Piece::Array(elements));
     }
 
-    /// Reads the parenthesis of `@(a|b)`, which matches names of files, as `*` does.
+    /// Reads the parenthesis of `@(a|b)`, a pattern for names of files. Its content does not matter, but may hold a
+    /// substitution, so that it is read as a script; the pattern counts as `*`.
     fn read_pattern_group(&mut self, pieces: &mut Pieces) {
-        self.at += 1;
+        self.position += 1;
         self.read_substitution();
         pieces.add_symbol(Known('*'), Quoting::Unquoted);
     }
@@ -84,7 +93,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece.
+    /// Adds a symbol to the last piece if that is a text of the same quoting, or else as a new piece. So a literal word
+    /// is a single piece, by which reserved words are recognized.
     pub(super) fn add_symbol(&mut self, symbol: Symbol, quoting: Quoting) {
         match self.list.last_mut() {
             Some(Piece::Text(text, last)) if *last == quoting => text.push(symbol),
@@ -92,7 +102,7 @@ impl Pieces {
         }
     }
 
-    /// Returns the last symbol if it is not quoted.
+    /// Returns the last symbol; None if it is quoted, or an expansion, or there is none.
     fn last_unquoted(&self) -> Option<Symbol> {
         match self.list.last() {
             Some(Piece::Text(text, Quoting::Unquoted)) => text.last().copied(),
@@ -100,12 +110,13 @@ impl Pieces {
         }
     }
 
-    /// Returns true after `name=`, where a parenthesis begins an array.
+    /// Returns true after `name=`, where a parenthesis begins an array: the word is one text without quotes that ends
+    /// with `=`.
     fn is_array_next(&self) -> bool {
         self.list.len() == 1 && self.last_unquoted() == Some(Known('='))
     }
 
-    /// Returns true after `@` and the like, where a parenthesis begins a pattern of file names.
+    /// Returns true after a sign that, with a parenthesis, begins a pattern of file names such as `@(a|b)`.
     fn is_pattern_next(&self) -> bool {
         matches!(
             self.last_unquoted(),

@@ -1,3 +1,4 @@
+use super::blanks::BLANKS;
 use super::naive::cleaned;
 use super::*;
 

@@ -1,0 +1,119 @@
+//! Blanks of Unicode: they look like a space, so that a pattern with a space has to find them.
+//!
+//! Most output has none. So a piece of it is first examined as a whole, many bytes at once, and copied only if there is
+//! one.
+
+/// Bytes that are examined at once, and those with the rest of a character that begins among them.
+pub(super) const GROUP: usize = 64;
+pub(super) const GROUP_AND_REST: usize = GROUP + 2;
+
+/// The blanks of Unicode (`White_Space`) beyond ASCII.
+pub(in crate::search) const BLANKS: [(char, char); 8] = [
+    ('\u{85}', '\u{85}'),
+    ('\u{a0}', '\u{a0}'),
+    ('\u{1680}', '\u{1680}'),
+    ('\u{2000}', '\u{200a}'),
+    ('\u{2028}', '\u{2029}'),
+    ('\u{202f}', '\u{202f}'),
+    ('\u{205f}', '\u{205f}'),
+    ('\u{3000}', '\u{3000}'),
+];
+
+/// Replaces each blank of Unicode by a space, in a literal of an expression: the cleaned output has only spaces, and an
+/// expression with another blank would never match.
+pub(in crate::search) fn spaces_for_blanks(bytes: &[u8]) -> Vec<u8> {
+    let mut spaced = Vec::with_capacity(bytes.len());
+    let mut unread = bytes;
+    while let Some((first, after)) = unread.split_first() {
+        let length_of_blank = [2, 3]
+            .into_iter()
+            .find(|length| unread.get(..*length).is_some_and(is_blank));
+        if let Some(length) = length_of_blank {
+            spaced.push(b' ');
+            unread = &unread[length..];
+        } else {
+            spaced.push(*first);
+            unread = after;
+        }
+    }
+    spaced
+}
+
+/// Returns true if these bytes are one of [`BLANKS`] in UTF-8, and nothing else.
+pub(super) fn is_blank(character: &[u8]) -> bool {
+    match *character {
+        [first, second] => is_blank_of_two(first, second),
+        [first, second, third] => is_blank_of_three(first, second, third),
+        _ => false,
+    }
+}
+
+/// Returns true for one of [`BLANKS`] of two bytes. Without a branch (`&`, not `&&`), so that the compiler lets many
+/// bytes be examined at once.
+pub(super) fn is_blank_of_two(first: u8, second: u8) -> bool {
+    (first == 0xc2) & ((second == 0x85) | (second == 0xa0))
+}
+
+/// Returns true for one of [`BLANKS`] of three bytes. Without a branch, like the function above.
+pub(super) fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
+    // U+2000 to U+200A, U+2028 and U+2029, U+202F.
+    let ends_general_punctuation =
+        (third.wrapping_sub(0x80) <= 0x0a) | (third & 0xfe == 0xa8) | (third == 0xaf);
+    // Then U+205F, U+1680 and U+3000.
+    (first == 0xe2) & (second == 0x80) & ends_general_punctuation
+        | (first == 0xe2) & (second == 0x81) & (third == 0x9f)
+        | (first == 0xe1) & (second == 0x9a) & (third == 0x80)
+        | (first == 0xe3) & (second == 0x80) & (third == 0x80)
+}
+
+/// Returns true if a blank may begin with these one or two bytes, so that the next byte has to be waited for. False for
+/// a complete blank, too.
+pub(super) fn may_become_blank(begun: &[u8]) -> bool {
+    // The first bytes of [`BLANKS`] in UTF-8.
+    match *begun {
+        [first] => matches!(first, 0xc2 | 0xe1 | 0xe2 | 0xe3),
+        [first, second] => matches!(
+            (first, second),
+            (0xe1, 0x9a) | (0xe2, 0x80 | 0x81) | (0xe3, 0x80)
+        ),
+        _ => false,
+    }
+}
+
+/// Returns true if the bytes hold a blank of Unicode, or may end inside of one. False is the common answer, and lets
+/// the caller pass the bytes on without a copy.
+pub(super) fn has_blank(bytes: &[u8]) -> bool {
+    let mut unexamined = bytes;
+    while let Some(group) = unexamined.first_chunk::<GROUP_AND_REST>() {
+        if !group.is_ascii() && has_blank_in(group) {
+            return true;
+        }
+        unexamined = &unexamined[GROUP..];
+    }
+    // What is left is too short for a group.
+    let begins_blank = |start: usize| {
+        [2, 3]
+            .iter()
+            .any(|length| unexamined.get(start..start + length).is_some_and(is_blank))
+    };
+    let last_two = &bytes[bytes.len().saturating_sub(2)..];
+    (0..unexamined.len()).any(begins_blank) || has_begun_blank(last_two)
+}
+
+/// Returns true if a blank begins among the first [`GROUP`] bytes; the two bytes behind them are those that a blank may
+/// need. A plain loop over an array without an early end, so that the compiler lets many bytes be examined at once.
+fn has_blank_in(group: &[u8; GROUP_AND_REST]) -> bool {
+    let mut any = 0;
+    for start in 0..GROUP {
+        let is_blank = is_blank_of_two(group[start], group[start + 1])
+            | is_blank_of_three(group[start], group[start + 1], group[start + 2]);
+        any |= u8::from(is_blank);
+    }
+    any != 0
+}
+
+/// Returns true if a blank may begin with the last two bytes, or with the last one of them: then the next bytes of the
+/// stream decide.
+fn has_begun_blank(last: &[u8]) -> bool {
+    may_become_blank(last) || may_become_blank(last.last_chunk::<1>().map_or(&[], |byte| byte))
+}

@@ -1,0 +1,56 @@
+//! Finds where plain text ends: the bytes of a stream that need no cleaning, and can be copied at once.
+
+use memchr::{memchr, memchr3};
+
+use super::blanks::{
+    GROUP, GROUP_AND_REST, is_blank, is_blank_of_three, is_blank_of_two, may_become_blank,
+};
+
+/// Begins a sequence.
+pub(super) const ESC: u8 = 0x1b;
+pub(super) const BACKSPACE: u8 = 0x08;
+
+/// Returns how many leading bytes are plain text, which can be copied at once: up to a special byte, or a character
+/// that is or may become a blank. `may_have_blank` is false if the bytes surely have none, which is looked for faster.
+pub(super) fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
+    if !may_have_blank {
+        return memchr3(ESC, b'\r', BACKSPACE, bytes).unwrap_or(bytes.len());
+    }
+    let mut start = 0;
+    while let Some(group) = bytes[start..].first_chunk() {
+        if let Some(end) = end_of_plain_text_in(group) {
+            return start + end;
+        }
+        start += GROUP;
+    }
+    // What is left is too short for a group.
+    (start..bytes.len())
+        .find(|index| ends_plain_text(&bytes[*index..]))
+        .unwrap_or(bytes.len())
+}
+
+/// Returns the index at which plain text ends among the first [`GROUP`] bytes; None if all of them are plain. A plain
+/// loop that marks all ends comes first, so that the compiler lets many bytes be examined at once.
+fn end_of_plain_text_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
+    let mut marks = [0; GROUP];
+    for index in 0..GROUP {
+        let is_end = is_special(group[index])
+            | is_blank_of_two(group[index], group[index + 1])
+            | is_blank_of_three(group[index], group[index + 1], group[index + 2]);
+        marks[index] = u8::from(is_end);
+    }
+    memchr(1, &marks)
+}
+
+/// Returns true if plain text ends before these bytes: the first is special, or they begin a blank, or may begin one of
+/// which the last bytes have not come yet.
+fn ends_plain_text(bytes: &[u8]) -> bool {
+    is_special(bytes[0])
+        || bytes.get(..2).is_some_and(is_blank)
+        || bytes.get(..3).is_some_and(is_blank)
+        || may_become_blank(bytes)
+}
+
+fn is_special(byte: u8) -> bool {
+    (byte == ESC) | (byte == b'\r') | (byte == BACKSPACE)
+}
