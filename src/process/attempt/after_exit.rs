@@ -1,4 +1,5 @@
-//! The end of an attempt after the command has ended: waits for the rest of its tree and drains its output.
+//! The end of an attempt after the command has ended: waits for the rest of its tree after a limit, as the next attempt
+//! would meet it, and drains the output: forwards what is still in the pipes or is still being written, within limits.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ const FIRST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
 /// Longest silence of the pipes after the command has ended; then backoff closes the pipes.
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
-/// Longest time spent on draining the pipes.
+/// Longest time spent on draining the pipes: a daemon that the command started may write for ever.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// Longest time spent on draining after a timeout or a signal: the last words of a pipeline, not a daemon's output.
 const LONGEST_DRAIN_OF_CUT: Duration = Duration::from_secs(1);
@@ -22,9 +23,10 @@ const LONGEST_DRAIN_OF_CUT: Duration = Duration::from_secs(1);
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
-/// could not be ended. The attempt's own process stays a zombie, so that its number and group are not reused.
+/// could not be ended; an empty list means that all have ended. The attempt's own process stays a zombie, so that its
+/// number and group are not reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
-    // `--kill-after 0`: TERM alone has to do.
+    // `--kill-after 0`: TERM alone has to do, and has as long as KILL would.
     let never_kills = attempt.deadlines.never_kills();
     if never_kills {
         attempt.deadlines.give_up = Deadline::after(now(), TREE_GRACE);
@@ -40,7 +42,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
         let awaits_kill = attempt.deadlines.kill.is_set();
         let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
         if never_kills && (is_over || survivors.iter().all(is_protected)) {
-            // The others got no KILL, so they may go on.
+            // The user wants no KILL, so processes that did not end on TERM may go on: not a reason to end the run.
             survivors.retain(is_protected);
             return survivors;
         }
@@ -75,15 +77,15 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
-    let mut moved_at = now();
-    let mut longest = Deadline::after(moved_at, longest_drain(was_cut_short));
+    let mut last_moved = now();
+    let mut end_of_draining = Deadline::after(last_moved, longest_drain(was_cut_short));
     while attempt.event_loop.streams.is_open() {
         let began = now();
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
         let until = if waits_for_reader {
-            time_for_reader(attempt, moved_at)
+            end_of_wait_for_reader(attempt, last_moved)
         } else {
-            time_for_output(attempt, moved_at).or_earlier(longest)
+            end_of_wait_for_output(attempt, last_moved).or_earlier(end_of_draining)
         };
         if until.is_due(began) {
             break;
@@ -100,11 +102,11 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
         let was_stopped = actions.contains(&SignalAction::StopBackoff);
         // Time in which backoff was stopped does not count.
         if has_moved || was_stopped {
-            moved_at = now();
+            last_moved = now();
         }
-        // The longest drain counts only time in which the pipes were read.
+        // Only time in which the pipes were read counts against the longest drain.
         if waits_for_reader || was_stopped {
-            longest.put_off(now().saturating_duration_since(began));
+            end_of_draining.put_off(now().saturating_duration_since(began));
         }
     }
     if attempt.event_loop.streams.has_pending_output() {
@@ -114,8 +116,11 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     }
 }
 
-/// Waits for output, or for its reader. Closes backoff's own end of the command's terminal once all output was read.
-/// Returns true if output was moved.
+/// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true if
+/// output was moved.
+///
+/// With `--pty`, backoff itself has the command's terminal open, so that its output would never end. This end is closed
+/// once no more output is there to read: closing it earlier could discard output.
 fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
     let streams = &attempt.event_loop.streams;
     if streams.has_pending_output() || !streams.holds_terminal() {
@@ -130,14 +135,15 @@ fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
 }
 
 /// Returns the end of the wait for more output, counted from the last output.
-fn time_for_output(attempt: &Running<'_>, moved_at: Instant) -> Deadline {
-    Deadline::after(moved_at, DRAIN_GRACE).or_earlier(attempt.event_loop.readers_have_until)
+fn end_of_wait_for_output(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
+    Deadline::after(last_moved, DRAIN_GRACE).or_earlier(attempt.event_loop.readers_have_until)
 }
 
-/// Returns the end of the wait for a slow reader. After a limit or a signal the reader has to keep reading.
-fn time_for_reader(attempt: &Running<'_>, moved_at: Instant) -> Deadline {
+/// Returns the end of the wait for a slow reader: never, unless the run has a deadline. After a limit or a signal the
+/// reader has to take something every second, as a run that was to end must not hang on its reader.
+fn end_of_wait_for_reader(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
     let until = if attempt.is_cut_short() {
-        Deadline::after(moved_at, READERS_GRACE)
+        Deadline::after(last_moved, READERS_GRACE)
     } else {
         Deadline::NEVER
     };
@@ -148,7 +154,7 @@ fn is_protected(survivor: &Survivor) -> bool {
     survivor.why == Survival::Protected
 }
 
-/// Returns the limit on draining; a limit or a signal has cut the attempt short, or neither has.
+/// Returns the limit on draining, which is shorter if a limit or a signal has cut the attempt short.
 fn longest_drain(was_cut_short: bool) -> Duration {
     if was_cut_short {
         LONGEST_DRAIN_OF_CUT

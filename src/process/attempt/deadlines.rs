@@ -1,4 +1,5 @@
-//! The deadlines of an attempt. All except the run's deadline stand still while backoff is stopped.
+//! The deadlines of an attempt as one pure object: which limit is reached, when KILL is due, when to give up waiting. All
+//! except the run's deadline stand still while backoff is stopped. Callers pass the time in, and send the signals.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +50,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped.
+    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped: the command was stopped, too,
+    /// and must not time out for it. `started` moves likewise, so that the pause is not reported as run time.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
         for deadline in [
@@ -62,17 +64,24 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns the limit that is reached, unless one has ended the attempt already.
+    /// Returns the limit that is reached; None if none is, or if one has ended the attempt already. If several are
+    /// reached, the run's deadline goes first, as it also ends the run.
     pub(super) fn reached_limit(&self, now: Instant) -> Option<TimeLimit> {
-        match self.ended_by {
-            Some(_) => None,
-            None if self.run.is_due(now) => Some(TimeLimit::Deadline),
-            None if self.timeout.is_due(now) => Some(TimeLimit::Timeout),
-            None => self.idle.is_due(now).then_some(TimeLimit::Idle),
+        if self.ended_by.is_some() {
+            return None;
+        }
+        if self.run.is_due(now) {
+            Some(TimeLimit::Deadline)
+        } else if self.timeout.is_due(now) {
+            Some(TimeLimit::Timeout)
+        } else if self.idle.is_due(now) {
+            Some(TimeLimit::Idle)
+        } else {
+            None
         }
     }
 
-    /// Returns the time of the next step, while the command runs: a limit, KILL, or giving up.
+    /// Returns how long the event loop may sleep while the command runs: until the next limit, KILL, or giving up.
     pub(super) fn earliest(&self) -> Deadline {
         let ending = self.kill.or_earlier(self.give_up);
         match self.ended_by {
@@ -85,34 +94,39 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Restarts the idle limit.
+    /// Restarts the idle limit, as the command has written output.
     pub(super) fn on_output(&mut self, now: Instant) {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
 
-    /// Records the limit that ends the attempt, and schedules KILL.
+    /// Records the limit that ends the attempt, with its length for the message, and schedules KILL. The caller sends the
+    /// first signal.
     pub(super) fn on_limit(&mut self, limit: TimeLimit, now: Instant) {
         self.schedule_kill(now, self.attempt_limits.kill_after);
         self.ended_by = Some(limit);
         self.forced_end.limit = match limit {
             TimeLimit::Timeout => self.attempt_limits.timeout,
             TimeLimit::Idle => self.attempt_limits.idle,
+            // The message about the end of the run names the deadline.
             TimeLimit::Deadline => None,
         };
     }
 
-    /// Schedules KILL after a signal that ends the run. After a limit KILL is scheduled already.
+    /// Schedules KILL after a signal that ends the run, if `--kill-after` was given explicitly. After a limit KILL is
+    /// scheduled already.
     pub(super) fn on_interruption(&mut self, now: Instant) {
         if self.ended_by.is_none() {
             self.schedule_kill(now, self.attempt_limits.kill_interrupted_after);
         }
     }
 
+    /// Schedules KILL, unless it is scheduled for an earlier time. With None, no KILL follows.
     fn schedule_kill(&mut self, now: Instant, after: Option<Duration>) {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
     }
 
-    /// Returns true if the caller has to send KILL now. Unschedules it, and schedules giving up.
+    /// Returns true, once, if the caller has to send KILL now. From then on processes have [`TREE_GRACE`] to die, after
+    /// which waiting is given up.
     pub(super) fn take_kill(&mut self, now: Instant) -> bool {
         let is_due = self.kill.is_due(now);
         if is_due {

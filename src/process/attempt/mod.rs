@@ -1,4 +1,6 @@
-//! One attempt: start, timeouts, process tree, draining.
+//! Runs one program once: the command, a hook or a predicate. Starts it, enforces its limits, ends its process tree
+//! after a limit, reads the rest of its output, and describes all of this as one `Outcome`. Whether the outcome is a
+//! failure is decided elsewhere (`policy`).
 
 mod after_exit;
 mod deadlines;
@@ -36,14 +38,15 @@ pub(crate) struct Program<'a> {
     pub(crate) deadline: Deadline,
 }
 
-/// Runs the command, a hook or a predicate, until it has ended and its output is drained. A failed exec is an outcome,
-/// too.
+/// Runs the command, a hook or a predicate until it has ended and its output is read, and undoes what it may have left:
+/// its zombie, a terminal in the hands of another group, changed terminal modes. A failed exec is an outcome, too. An
+/// error is a fault of backoff itself and ends the run: no process could be made, or its end or output is unknown.
 pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult<Attempt> {
     let role = program.role;
     // A program in backoff's own group may be a shell that gives the terminal to its jobs.
     let may_lose_terminal = program.isolation == Isolation::Shared && terminal::is_in_foreground();
     if role == Role::Command {
-        event_loop.modes_before.note();
+        event_loop.modes_before.save_once();
     }
     let mut running = start(event_loop, program)?;
     let finished = finish(&mut running);
@@ -54,13 +57,14 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
         reap_orphans(None);
     }
     if may_lose_terminal {
-        terminal::take_back();
+        terminal::take_back_from_ended_group();
     }
     let mut outcome = finished?;
     // A killed program could not restore the modes of the terminal.
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
-        event_loop.modes_before.put_back();
+        event_loop.modes_before.restore();
     }
+    // A signal that ends the run: from now on messages have only a short time to be read.
     if interrupted.is_some() {
         event_loop.is_ending = true;
     }
@@ -73,7 +77,9 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     })
 }
 
-/// Starts a program, and prepares everything to follow it.
+/// Forks the child that becomes the program, and sets up what the event loop needs to follow it: limits, which count
+/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that no
+/// process could be made.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
     let limits = &program.spec.attempt_limits;
     let started = now();
@@ -91,10 +97,10 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
     if program.role == Role::Command {
-        event_loop.streams.wait_for_start(&child);
+        event_loop.streams.hold_input_until_start(&child);
     }
     if let Some(pty) = &mut event_loop.streams.pty {
-        pty.started(child.pid());
+        pty.begin_forwarding(child.pid());
     }
     Ok(Running {
         event_loop,
@@ -111,8 +117,8 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     })
 }
 
-/// Waits for the end of the command and, after a timeout, of the rest of its tree. Drains the output and describes the
-/// attempt.
+/// Waits for the end of the command and, after a timeout, of the rest of its tree. Drains the output, that is forwards
+/// what is still in the pipes, and describes the attempt.
 ///
 /// Returns a fault if the system does not tell how the command ended. The command may still run then; on Linux the
 /// kernel signals the command when backoff ends (`set_death_signal`).
@@ -136,6 +142,7 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     if let Some(pty) = &mut running.event_loop.streams.pty {
         pty.stop_forwarding();
     }
+    // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be daemons.
     let survivors = if limit.is_some() {
         after_exit::wait_for_tree(running)
     } else if running.interrupted.is_some() {
@@ -146,15 +153,17 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let drained = after_exit::drain(running);
     let end = corrected_end(running, end, &survivors, drained);
     let mut outcome = Outcome::new(end, ran);
-    // Lost output makes a failure permanent. After the deadline the run ends anyway, and names the deadline.
+    // Output that its reader did not take makes a failure permanent. After the deadline the run ends anyway, and the
+    // message names the deadline instead.
     outcome.seen.unread = drained == Drained::InPart && !outcome.ended_by_deadline();
     outcome.forced_end = running.deadlines.forced_end;
     outcome.survivors = survivors;
     Ok(outcome)
 }
 
-/// Returns the end of an attempt, with what is left of it taken into account: processes and output. A limit that has
-/// ended it stays its end.
+/// Returns how the attempt ended, given how its command ended: an exit status of 0 must not hide that processes go on or
+/// that output was lost. `survivors` are processes that could not be ended. A limit that has ended the attempt stays its
+/// end.
 fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
     if running.deadlines.ended_by.is_some() {
         return end;
@@ -166,14 +175,17 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     if drained == Drained::Completely || end == End::Unended {
         return end;
     }
-    // Without backoff, the command would still be writing at the signal or deadline.
+    // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been ended
+    // by the signal or deadline.
     match running.interrupted {
         Some(signal) => End::Signaled(signal),
         None => End::TimedOut(TimeLimit::Deadline),
     }
 }
 
-/// Ends the streams of the command. Adds their findings to the outcome, and corrects an end that `--pty` has changed.
+/// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (matched patterns,
+/// waits asked for, a lost reader). Corrects an end that `--pty` has changed. An error means that a stream failed, which
+/// ends the run: backoff cannot vouch for its data.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
@@ -182,7 +194,8 @@ fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     let seen = streams.end().map_err(RunError::Fault)?;
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
-    // Another attempt's output would have no reader either. After exit 0 the command has written all of its output.
+    // If the reader is gone, another attempt's output would have none either. After exit 0 the command had written all
+    // of its output before, and a command that did not start has written none.
     let has_failed = outcome.end != End::Exited(0) && !outcome.could_not_start();
     outcome.seen.reader_gone |= has_failed && stdio::output_has_lost_its_reader();
     Ok(())

@@ -1,4 +1,5 @@
-//! A running attempt: one loop over signals, streams, timers and the child's end.
+//! A running attempt: one loop over signals, streams, timers and the child's end. The command is to feel no difference to
+//! a run without backoff, and a limit is to end all of it.
 //!
 //! | event | action |
 //! |---|---|
@@ -26,7 +27,8 @@ use crate::process::sys::processes::program_name;
 use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 
-/// Time in which a command that was asked to stop may tidy up and stop itself by STOP instead.
+/// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do. A
+/// later STOP has another reason.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The purpose of a program.
@@ -41,23 +43,25 @@ pub(crate) enum Role {
 /// An attempt from its start until all about its end is known.
 pub(super) struct Running<'a> {
     pub(super) event_loop: &'a mut EventLoop,
+    /// The command's own process. Its children are in `tree`.
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
-    /// The first signal that asked backoff to end.
+    /// The first signal that asked backoff to end (TERM, INT, HUP, QUIT): no further attempt starts.
     pub(super) interrupted: Option<Signal>,
     pub(super) role: Role,
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
-    /// The end of the command was noticed.
+    /// The end of the command was noticed. The child stays a zombie until it is reaped.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// Set until the command has stopped or was continued.
+    /// Set from a TSTP, TTIN or TTOU until the command has stopped or was continued: backoff stops after the command.
     pub(super) stop_request: Option<StopRequest>,
 }
 
-/// A request to stop that the command has got.
+/// A request to stop (TSTP, TTIN, TTOU) that the command has got, and that backoff will follow once the command has
+/// stopped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StopRequest {
     signal: Signal,
@@ -66,7 +70,8 @@ pub(super) struct StopRequest {
 }
 
 impl StopRequest {
-    /// Returns true if a stop by this signal is the response.
+    /// Returns true if a stop of the command by `signal` is its response to the request: a stop by any job-control signal
+    /// is, one by STOP only within the grace period.
     fn is_answered_by(self, signal: Signal) -> bool {
         signal.stops_a_job() || !self.stop_counts_until.is_due(now())
     }
@@ -86,7 +91,8 @@ impl Running<'_> {
     }
 
     /// Handles events until the command has ended. Returns its end, or [`End::Unended`] once backoff gives up waiting
-    /// for a command that cannot be ended, or an error if the system does not tell.
+    /// for a command that cannot be ended, or an error if the system does not tell how it ended. Does not reap the
+    /// command, whose number must not be reused while its group may get signals.
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             if self.enforce_limits() == CommandState::MayRun {
@@ -95,6 +101,7 @@ impl Running<'_> {
                 }
                 self.wait_for_event(self.deadlines.earliest());
                 let actions = self.handle_signals();
+                // Without a CHLD no child has changed its state.
                 if !actions.contains(&SignalAction::LookAtChildren) {
                     continue;
                 }
@@ -106,26 +113,29 @@ impl Running<'_> {
             if let Some(signal) = self.child.newly_stopped() {
                 self.handle_stop(signal);
             }
+            // As process 1, backoff inherits orphans, which nobody else reaps.
             reap_orphans(Some(self.child.pid()));
         }
     }
 
-    /// Sleeps until an event or until the time is up. Output, also if it waits for its reader, restarts the idle limit.
+    /// Sleeps until a signal or stream is ready or the time is up, and moves data of the streams. Output restarts the
+    /// idle limit; so does output that waits for its slow reader, as the command is not to blame for that silence.
     fn wait_for_event(&mut self, until: Deadline) {
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
     }
 
-    /// Returns true if there is no use in waiting for the command: it did not die of KILL in time, or it may not be
-    /// signalled and no KILL is to follow.
+    /// Returns true if there is no use in waiting for the command: it did not die of KILL in time, or this user may not
+    /// signal it (a command of `sudo`) and no KILL is to follow.
     fn has_to_give_up(&self) -> bool {
         let has_survived_kill = self.deadlines.give_up.is_due(now());
         let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
         has_survived_kill || gets_no_kill && self.child.is_protected()
     }
 
-    /// Sends KILL to the tree if KILL is due.
+    /// Sends KILL to the tree if `--kill-after` has passed since the request to end. Notes for the message whether a
+    /// process was there to be killed.
     pub(super) fn kill_if_due(&mut self) {
         if self.deadlines.take_kill(now()) {
             let child_state = if self.has_ended {
@@ -139,7 +149,8 @@ impl Running<'_> {
         }
     }
 
-    /// Returns the processes of the attempt that still run.
+    /// Returns the processes of the attempt that still run: the command itself, and members of its tree. An empty list
+    /// means that all have ended.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         let mut child_state = ChildState::Ended;
@@ -151,7 +162,8 @@ impl Running<'_> {
         survivors
     }
 
-    /// Returns the processes that a forwarded signal could not reach: the command, or others of its group.
+    /// Returns the processes that a forwarded signal could not end, as this user may not signal them: the command, if
+    /// backoff gave up waiting for it, and known members of its tree. They are named in a message.
     pub(super) fn processes_out_of_reach(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {
@@ -161,35 +173,40 @@ impl Running<'_> {
         survivors
     }
 
-    /// Describes the command, which still runs.
+    /// Describes the command, which still runs, for a message: number, program, and the reason why it could not be ended.
     fn command_as_survivor(&self) -> Survivor {
         let pid = self.child.pid();
         // Until exec, the system shows backoff's name.
-        let shown = if self.child.is_starting() {
+        let name_in_system = if self.child.is_starting() {
             None
         } else {
             program_name(pid)
         };
         Survivor {
             pid,
-            program: shown.unwrap_or_else(|| self.command.program()),
+            program: name_in_system.unwrap_or_else(|| self.command.program()),
             why: survival(pid),
         }
     }
 
-    /// Signals the tree if a limit is reached or KILL is due, unless the command has ended by itself by then, and so has
-    /// not timed out.
+    /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
+    /// limit and schedules KILL. Returns `HasEnded`, without a signal, if the command has just ended by itself: then it
+    /// has not timed out.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // Poll once more before acting, as backoff may be late on a busy machine.
             self.wait_for_event(Deadline::after(now(), Duration::ZERO));
         }
         self.kill_if_due();
+        let mut reached = self.deadlines.reached_limit(now());
         // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
-        let input_failed =
-            self.event_loop.streams.input.fault.is_some() && self.deadlines.ended_by.is_none();
-        let input_limit = input_failed.then_some(TimeLimit::Timeout);
-        let Some(limit) = self.deadlines.reached_limit(now()).or(input_limit) else {
+        if reached.is_none()
+            && self.deadlines.ended_by.is_none()
+            && self.event_loop.streams.input.fault.is_some()
+        {
+            reached = Some(TimeLimit::Timeout);
+        }
+        let Some(limit) = reached else {
             return CommandState::MayRun;
         };
         if self.child.ended().is_some() {
@@ -204,7 +221,8 @@ impl Running<'_> {
         CommandState::MayRun
     }
 
-    /// Handles received signals. Returns the decisions.
+    /// Handles all received signals in order of arrival. Returns what was done about each, as callers act on some of it:
+    /// they look at children, or end draining.
     pub(super) fn handle_signals(&mut self) -> Vec<SignalAction> {
         let mut actions = Vec::new();
         while let Some(received) = self.event_loop.signals.queue.pop_front() {
@@ -213,7 +231,9 @@ impl Running<'_> {
         actions
     }
 
-    /// Decides about a signal and acts on it.
+    /// Decides by [`on_signal`] what to do about a signal, and does it: forwards it, stops, or makes this attempt the
+    /// last. CONT also ends a pending request to stop, and TSTP, TTIN or TTOU begins one. Returns the decision;
+    /// `LookAtChildren` is left to the caller.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         // Decided before CONT resets the state below.
@@ -221,6 +241,7 @@ impl Running<'_> {
         match received.class {
             SignalClass::Continue => {
                 self.stop_request = None;
+                // The next CONT has to show anew whether the command got it, too.
                 self.child.forget_continued();
                 if let Some(pty) = &mut self.event_loop.streams.pty {
                     pty.resume();
@@ -244,6 +265,7 @@ impl Running<'_> {
                 }
             }
             SignalAction::StopCommand => self.stop_command(),
+            // USR1 during a hook: the next wait is skipped.
             SignalAction::EndWait => self.event_loop.wait_is_over = true,
             SignalAction::StopBackoff => self.stop_backoff(signal),
             // The caller looks at children, and `EndRun` comes only between two attempts.
@@ -252,7 +274,7 @@ impl Running<'_> {
         action
     }
 
-    /// Returns the state of the attempt as far as it decides what to do about this signal.
+    /// Returns the state of the attempt, as far as it matters for what to do about this signal.
     fn phase(&mut self, Received { signal, class, .. }: Received) -> Phase {
         // A command that has ended cannot stop, even if its end is not noticed yet. Until the end is noticed, other
         // signals are forwarded, as processes of its group may still run.
@@ -268,6 +290,7 @@ impl Running<'_> {
             was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
         };
+        // Before exec only a stop or CONT is handled in another way: see `on_signal`.
         if is_job_control && self.child.is_starting() {
             Phase::Starting(command)
         } else {
@@ -275,9 +298,9 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that does not ask the command to end.
+    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our terminal
+    /// is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once.
     fn forward(&mut self, signal: Signal) {
-        // A new size makes the kernel send WINCH.
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
         if !is_sent_by_kernel {
@@ -285,10 +308,11 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that asks to end. Also continues a stopped recipient, or one about to stop, so that it can
-    /// handle the signal.
+    /// Forwards a signal that asks to end. Also continues a stopped recipient, so that it can handle the signal, and
+    /// drops a pending request to stop.
     fn forward_request_to_end(&mut self, signal: Signal) {
         let _ = self.child.signal(signal);
+        // If the command is about to stop, CONT revokes the pending stop.
         if self.stop_request.take().is_some() || self.child.is_stopped() {
             let _ = self.child.signal(Signal::CONT);
         } else {
@@ -298,21 +322,23 @@ impl Running<'_> {
         self.is_asked_to_end = true;
     }
 
-    /// Stops a command that has a session of its own, so that backoff can stop after it. By STOP, as the command's
-    /// group may be orphaned, and the kernel would ignore TSTP.
+    /// Stops a command that has a session of its own, so that backoff can stop after it, once the kernel reports the
+    /// stop. By STOP, as the command's group may be orphaned, and the kernel would ignore TSTP. Does nothing if no shell
+    /// could continue backoff.
     fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
             // backoff leads a session itself, so that no shell would notice its stop and continue it.
             self.stop_request = None;
         } else if self.child.is_stopped() {
-            // An earlier stop is not reported again.
+            // The kernel reports a stop once, and this one was reported before: backoff can stop now.
             self.handle_stop(Signal::STOP);
         } else {
             let _ = self.child.signal(Signal::STOP);
         }
     }
 
-    /// Decides about a stop of the command by this signal, and acts on it.
+    /// Decides by [`on_stopped`] about a stop of the command by the signal `by`, and acts on it: stops backoff, too,
+    /// continues the command, or lets its limits go on. The pending request to stop is used up.
     fn handle_stop(&mut self, by: Signal) {
         let requested = self.stop_request.take();
         // The command may have been continued since.
@@ -339,7 +365,8 @@ impl Running<'_> {
         }
     }
 
-    /// Stops backoff until it is continued, after the command has stopped.
+    /// Stops backoff by `signal` until it is continued, after the command has stopped and its output is forwarded. With
+    /// `--pty` then also continues the command, which is in another session than the job that the shell continues.
     fn stop_after_command(&mut self, signal: Signal) {
         // Output of the command comes before the shell's message about the stop.
         if self.event_loop.forward_last_output() {
@@ -357,7 +384,9 @@ impl Running<'_> {
         }
     }
 
-    /// Stops backoff until it is continued. The attempt's clock pauses.
+    /// Stops backoff by `signal` until it is continued. All limits of the attempt are put off by the time for which it was
+    /// stopped, and readers of output get new time. With `--pty` also stops the rest of the job and restores our
+    /// terminal's modes before.
     fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let mut target = Target::OwnProcess;

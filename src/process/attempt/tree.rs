@@ -1,4 +1,5 @@
-//! The process tree of an attempt that a limit has ended.
+//! The process tree of an attempt: the processes that have to end with it after a limit, as the next attempt would meet
+//! what they hold (locks, ports).
 //!
 //! Members are the processes of the attempt's own group, if it has one, and its descendants in the system's list of
 //! processes. Members are identified by number and start time: a member whose parent has died stays known, and a reused
@@ -12,7 +13,7 @@ use crate::process::signals::{Target, is_protected, send};
 use crate::process::spawn::child::Child;
 use crate::process::sys::processes::{Adoption, Process, processes, program_name, read_process};
 
-/// The members found so far, besides the attempt's own process.
+/// The members found by the last look at the system's list, besides the attempt's own process (`child`).
 #[derive(Debug, Default)]
 pub(crate) struct ProcessTree {
     known: Vec<Process>,
@@ -36,7 +37,8 @@ pub(super) enum Kill {
 }
 
 impl ProcessTree {
-    /// Sends each signal to every member.
+    /// Sends each signal to the child and to every member, after a new look for members. If the system lists no
+    /// processes, backoff adopts orphans from now on, as only so it can see when the group has ended.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         if !self.update(child) {
             self.adoption = Some(Adoption::begin());
@@ -52,7 +54,8 @@ impl ProcessTree {
         }
     }
 
-    /// Sends KILL to every member.
+    /// Sends KILL to the child and to every member, after a new look for members. Returns `Needed` if it hit a process
+    /// that still ran, so that the message may say "killed".
     pub(super) fn kill(&mut self, child: &Child, child_state: ChildState) -> Kill {
         let has_list = self.update(child);
         let hits_child = child_state == ChildState::Runs && !child.is_protected();
@@ -70,7 +73,8 @@ impl ProcessTree {
         }
     }
 
-    /// Continues stopped members of the attempt's group, if it has one of its own. Running members get no CONT.
+    /// Continues stopped members of the attempt's group, if it has one of its own, so that they can act on a signal.
+    /// Running members get no CONT, which their handlers would see.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
@@ -81,8 +85,9 @@ impl ProcessTree {
         }
     }
 
-    /// Returns the members that still run, besides the attempt's own process. Without a list of processes, a group that
-    /// still has members counts as one. Reaps an ended child then.
+    /// Returns the members that still run, besides the attempt's own process. If the system lists no processes, a group
+    /// that still has members counts as one survivor; the ended child is reaped then, as its zombie would count as a
+    /// member.
     pub(super) fn survivors(
         &mut self,
         child: &mut Child,
@@ -102,7 +107,8 @@ impl ProcessTree {
         }]
     }
 
-    /// Returns the members found earlier that still run and that this user may not signal.
+    /// Returns the members found earlier that still run and that this user may not signal. Does not look for new members:
+    /// after a signal, processes that the command leaves behind are not backoff's concern.
     pub(crate) fn protected(&mut self, child: &Child) -> Vec<Survivor> {
         let mut protected = Vec::new();
         for process in &self.known {
@@ -113,8 +119,8 @@ impl ProcessTree {
         protected
     }
 
-    /// Returns true if a process is in the child's group, is a child of it or of one of `members`, or was a member
-    /// before: it may have lost its parent.
+    /// Returns true if a process belongs to the tree: it is in the child's group, is a child of it or of one of
+    /// `members`, or was a member before and may have lost its parent since.
     fn is_member(&self, process: &Process, child: &Child, members: &[Process]) -> bool {
         child.group() == Some(process.group)
             || process.parent == child.pid()
@@ -122,7 +128,8 @@ impl ProcessTree {
             || self.known.iter().any(|known| known.is_same(process))
     }
 
-    /// Updates the list of members. Returns false if the system has no list of processes.
+    /// Replaces `known` by the members that run now. Returns false, and changes nothing, if the system has no list of
+    /// processes.
     fn update(&mut self, child: &Child) -> bool {
         let Some(mut candidates) = processes() else {
             return false;
@@ -147,17 +154,17 @@ impl ProcessTree {
 
 /// Returns true unless the process has ended; a zombie has.
 fn still_runs(process: &Process) -> bool {
-    read_process(process.pid).is_some_and(|now| now.is_same(process) && !now.is_zombie)
+    read_process(process.pid).is_some_and(|found| found.is_same(process) && !found.is_zombie)
 }
 
-/// Sends a signal to a process unless its number was reused.
+/// Sends a signal to a process, unless the process has ended and another one got its number.
 fn send_to(process: &Process, signal: Signal) {
-    if read_process(process.pid).is_some_and(|now| now.is_same(process)) {
+    if read_process(process.pid).is_some_and(|found| found.is_same(process)) {
         let _ = send(Target::Process(process.pid), signal);
     }
 }
 
-/// Describes a member that still runs.
+/// Describes a member that still runs, for a message. The program is "?" if the system does not show its name.
 fn to_survivor(process: &Process) -> Survivor {
     Survivor {
         pid: process.pid,
@@ -166,7 +173,8 @@ fn to_survivor(process: &Process) -> Survivor {
     }
 }
 
-/// Returns the reason why a process that got KILL, if possible, still runs.
+/// Returns the reason why a process still runs although it was to end: this user may not signal it, or it does not die
+/// of KILL (it hangs in the kernel).
 pub(super) fn survival(pid: libc::pid_t) -> Survival {
     if is_protected(pid) {
         Survival::Protected

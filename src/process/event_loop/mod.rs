@@ -31,7 +31,8 @@ pub(crate) struct EventLoop {
     pub(crate) modes_before: modes::Before,
     /// The countdown of the current wait.
     pub(crate) countdown: Countdown,
-    /// True once a signal has ended the run.
+    /// True once a signal has ended the run: from then on readers of messages have little time, and further signals are
+    /// dropped.
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
@@ -40,7 +41,7 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates the loop of a run with this deadline. Waits show a countdown if `progress` is given.
+    /// Creates the loop of a run with this deadline (never, without one). Waits show a countdown if `progress` is given.
     pub(crate) fn new(
         signals: Signals,
         streams: Streams,
@@ -60,15 +61,17 @@ impl EventLoop {
         }
     }
 
-    /// Extends the time for readers after a program has ended, so that they can read its last output, or after a stop.
+    /// Gives readers of backoff's output at least [`READERS_GRACE`] from now, even past the run's deadline: a program has
+    /// just ended, whose last output they could not read before, or backoff was stopped. Has no effect without a deadline.
     pub(crate) fn give_readers_time(&mut self, now: Instant) {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
 
-    /// Sleeps until a signal or a stream is ready or the time is up. Then queues signals and moves data of the
-    /// command's streams. Returns true if output was moved.
+    /// Sleeps until a signal or a stream is ready or the time is up. Then moves received signals to `signals.queue`,
+    /// where the caller handles them, and moves data of the command's streams. Returns true if output was moved. May
+    /// return early.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        // Some changes of the input cause no event.
+        // No event reports that the command has read its input, or that backoff is in the foreground again.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
         if polled.has_signals {
@@ -82,8 +85,9 @@ impl EventLoop {
         self.forward_rest(LAST_OUTPUT_GRACE)
     }
 
-    /// Forwards output that is in the pipes now, and not what is written later. A slow reader has `readers_grace` for
-    /// all of it, unless a signal comes. Returns true if there was output.
+    /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop or to end. A slow
+    /// reader has `readers_grace` for all of it, or until a signal comes; then output may remain. Returns true if there
+    /// was output.
     pub(crate) fn forward_rest(&mut self, readers_grace: Duration) -> bool {
         let begun = now();
         let mut has_moved = false;
@@ -102,7 +106,9 @@ impl EventLoop {
         has_moved
     }
 
-    /// Waits for signals, for one of `interests` or until the time is up. If polling fails, all are ready.
+    /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued already.
+    /// Signals are unblocked only meanwhile. Each interest has a name, by which the result lists it if it is ready. If
+    /// polling fails, all count as ready: the caller tries each without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
@@ -116,10 +122,12 @@ impl EventLoop {
         let timeout = if has_queued {
             Some(Duration::ZERO)
         } else {
+            // None waits without limit.
             until.left(now())
         };
         let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
         let mut ready = Vec::new();
+        // The first descriptor is the pipe of signals.
         for ((name, ..), fd) in interests.iter().zip(&fds[1..]) {
             if !has_polled || has_event(fd) {
                 ready.push(*name);

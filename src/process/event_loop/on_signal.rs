@@ -1,4 +1,6 @@
-//! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command.
+//! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command, so
+//! that the command and the shell see what they would see without backoff: each signal reaches the command once, and
+//! the whole job stops or ends. Pure functions; `attempt` and `waits` act on the answers.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass};
@@ -49,14 +51,14 @@ pub(crate) enum SignalAction {
     ForwardAndNoFurtherAttempt,
 }
 
-/// Decides about a received signal.
+/// Decides about a received signal. Returns the one thing to do; the caller does it.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {
             SignalAction::LookAtChildren
         }
-        // Both got the signal, and a program that is being started has nothing to tidy up before it stops. It cannot
-        // stop while it hangs, so the shell would wait for the job for ever.
+        // Elsewhere backoff stops after the command. But a program that hangs in exec cannot stop yet, so the shell would
+        // wait for the job for ever. It got the signal, too, and has nothing to tidy up before it stops.
         (Phase::Starting(command), SignalClass::StopJob)
             if received.by_terminal && command.isolation == Isolation::Shared =>
         {
@@ -76,11 +78,13 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     }
 }
 
-/// Decides about a signal while a program runs.
+/// Decides about a signal while a program runs. A signal that the program got itself, as a member of backoff's group, is
+/// not forwarded: it would arrive twice.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
         // The signal is meant for backoff or the command, not for the hook.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
+        // In a session of its own the command may be in an orphaned group, where the kernel ignores a forwarded TSTP.
         (SignalClass::StopJob, _)
             if matches!(command.isolation, Isolation::Terminal | Isolation::Session) =>
         {
@@ -93,12 +97,15 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     }
 }
 
-/// Returns true if the command got the signal, too: terminals and shells send signals to whole groups.
+/// Returns true if the command got the signal, too, without backoff's doing: it is in backoff's process group, and
+/// terminals and shells send signals to whole groups. For stops and CONT the command's own state shows it; for other
+/// signals the sender does.
 fn command_received_it(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
         SignalClass::Continue => command.was_continued,
         // A stopped command has received it. So has one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
+        // The kernel sends HUP for a lost terminal to the leader of the session only.
         _ => received.by_terminal && !(received.signal == Signal::HUP && command.leads_session),
     };
     was_sent_to_group && command.isolation == Isolation::Shared
@@ -123,8 +130,9 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command by the signal `by`; `requested` is the signal that asked backoff and the command
-/// to stop, if one did. backoff stops, too, if requested or if a shell will continue both. Otherwise its limits go on.
+/// Decides about a stop of the command by the signal `by`. backoff stops, too, if that was requested or if a shell will
+/// continue both; otherwise the attempt's limits go on. `requested` is the signal that asked backoff and the command to
+/// stop, if one did. `is_asked_to_end`: a limit or a forwarded signal has asked the command to end.
 pub(crate) fn on_stopped(
     by: Signal,
     requested: Option<Signal>,

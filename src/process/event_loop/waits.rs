@@ -1,4 +1,5 @@
-//! The event loop between two attempts: waits, messages and kept output. Handles signals meanwhile.
+//! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
+//! slow, so signals are handled meanwhile.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -25,13 +26,15 @@ use crate::text::describe;
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
-    /// Acts on the signals that have come since the last call. Returns an error if one ends the run.
+    /// Acts on the signals that have come since the last call, without waiting. Returns an error if one ends the run.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
         self.handle_queued_signals()
     }
 
-    /// Acts on signals that were received between two attempts.
+    /// Acts on signals that were received between two attempts: a stop stops backoff here until it is continued, USR1
+    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run; later ones stay
+    /// in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -53,8 +56,9 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Waits for `delay`, but not past the deadline: printing the message about the wait may have used up the time.
-    /// `format_line` formats the countdown.
+    /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the time.
+    /// Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait early, or
+    /// an error if a signal ends the run.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -64,7 +68,9 @@ impl EventLoop {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
         let waited = precisely(|| self.sleep_until(end, format_line));
-        waited.and(self.end_countdown())?;
+        let erased = self.end_countdown();
+        waited?;
+        erased?;
         let is_skipped = std::mem::take(&mut self.wait_is_over);
         Ok(if is_skipped {
             WaitEnd::Skipped
@@ -83,7 +89,8 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Erases the countdown before other output. Waits for a stopped terminal (Ctrl-S), as with any message.
+    /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S), as
+    /// any message does; if that takes too long, the line stays. An error is a signal that ends the run.
     fn end_countdown(&mut self) -> RunResult<()> {
         while !self.countdown.erase() {
             if !self.wait_for_room(inherited(stdio::ERR))? {
@@ -93,7 +100,9 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Reads standard input to its end, if that has to come before the first attempt (`--stdin replay`).
+    /// Reads standard input to its end or the limit of `--stdin-limit`, if that has to come before the first attempt
+    /// (`--stdin replay`). Later calls read nothing. Returns `TimeLeft::None` if the run's deadline has come: no attempt
+    /// may start then. An error is a signal that ends the run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
@@ -111,8 +120,8 @@ impl EventLoop {
         Ok(TimeLeft::None)
     }
 
-    /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once the run is ending.
-    /// Returns false once readers have no more time.
+    /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once a signal has ended the run.
+    /// Returns false if readers have no more time: the message is to be dropped.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self
@@ -121,8 +130,9 @@ impl EventLoop {
         self.wait_for(fd, PollFlags::POLLOUT, until)
     }
 
-    /// Waits until `fd` is ready. Returns false if the time is up. Handles signals, or drops them once the run is
-    /// ending.
+    /// Waits until `fd` is ready for one of `events`. Returns true then, and false if the time is up. Handles signals
+    /// meanwhile, or drops them once one has ended the run, as its last messages must not be cut by a second Ctrl-C.
+    /// Returns an error if a signal ends the run now.
     pub(crate) fn wait_for(
         &mut self,
         fd: BorrowedFd<'_>,
@@ -154,15 +164,17 @@ impl EventLoop {
         self.poll(until, &[((), fd, events)])
     }
 
-    /// Writes all of a text.
+    /// Writes all of a text (a message, log lines or the report), and handles signals while its reader is slow. An error
+    /// may come after a part was written.
     pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
+        let mut unwritten = text.as_bytes();
+        while !unwritten.is_empty() {
             if !self.wait_for_room(sink.fd())? {
                 return Err(WriteError::Failed("not read in time".into()));
             }
-            match sink.write(rest) {
-                Ok(written) => rest = &rest[written..],
+            match sink.write(unwritten) {
+                Ok(written) => unwritten = &unwritten[written..],
+                // The room that was there is taken by another writer: wait again.
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 Err(errno) => return Err(WriteError::Failed(describe(errno))),
             }
@@ -170,7 +182,9 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Prints kept output at the end of the run.
+    /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, first all of standard output,
+    /// and drops what they do not want after such an end (`kept`). Returns `CutOff` if a reader did not take all in
+    /// time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is kept afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
         let mut printed = self.print_output(Channel::Stdout);
@@ -189,7 +203,8 @@ impl EventLoop {
         printed
     }
 
-    /// Prints one kept output.
+    /// Prints one kept output, and waits for its reader as long as readers have time. Results are as those of
+    /// [`EventLoop::print_kept`]; but if only backoff's own lines were kept, losing them is no error.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             // Once a signal has ended the run, the reader has to keep reading.
@@ -203,7 +218,6 @@ impl EventLoop {
             if is_late {
                 let output = &mut self.streams.outputs[channel];
                 output.close();
-                // backoff's own lines alone are no loss.
                 return Ok(if output.holds_output {
                     Printed::CutOff
                 } else {
@@ -214,7 +228,6 @@ impl EventLoop {
         let output = &mut self.streams.outputs[channel];
         let fault = output.fault.take();
         if !output.holds_output {
-            // Losing backoff's own lines is not an error.
             return Ok(Printed::Complete);
         }
         if output.reader_gone {

@@ -249,7 +249,7 @@ impl Host for System {
     }
 
     fn tidy_terminal(&mut self) {
-        self.event_loop.modes_before.put_back_unless_piped();
+        self.event_loop.modes_before.restore_unless_piped();
     }
 
     fn wait(

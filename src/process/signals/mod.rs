@@ -1,4 +1,5 @@
-//! Signals: receiving and sending.
+//! Signals: receiving and sending. The module says which signals came, and from whom; `event_loop/on_signal.rs` decides
+//! what to do about them.
 //!
 //! All signals are blocked except while backoff polls. A handler writes each signal as one record to a pipe, which the
 //! event loop polls. So no signal interrupts another system call, signals are handled in order of arrival, and CONT
@@ -39,7 +40,7 @@ pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
     kill(target, signal.number())
 }
 
-/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`).
+/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`). Sends nothing.
 pub(crate) fn is_protected(pid: libc::pid_t) -> bool {
     kill(Target::Process(pid), 0) == Err(Errno::EPERM)
 }
@@ -49,7 +50,8 @@ pub(crate) fn has_members(group: libc::pid_t) -> bool {
     kill(Target::Group(group), 0) != Err(Errno::ESRCH)
 }
 
-/// Calls `kill(2)`; signal 0 only checks whether the receiver exists and may be signalled.
+/// Calls `kill(2)`, which takes a negative number for a group and 0 for the caller's own group. Signal 0 only checks
+/// whether the receiver exists and may be signalled.
 fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     let number = match target {
         Target::Process(pid) => pid,
@@ -61,6 +63,7 @@ fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     Errno::result(unsafe { libc::kill(number, signal) }).map(drop)
 }
 
+/// A signal that came, with what decides the response to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) signal: Signal,
@@ -86,7 +89,7 @@ pub(crate) enum SignalClass {
 }
 
 impl Received {
-    /// Classifies a signal.
+    /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer.
     pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
@@ -109,14 +112,14 @@ impl Received {
 /// [`plain_handler`], which records them likewise.
 const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
 
-/// The writing end of the pipe.
+/// The writing end of the pipe of records, for the handlers, which can reach nothing but statics.
 static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
-static IS_LOST: AtomicBool = AtomicBool::new(false);
+static HAS_LOST_RECORD: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if a record was lost since the flag was reset.
-fn is_lost() -> bool {
-    IS_LOST.load(Ordering::Relaxed)
+fn has_lost_record() -> bool {
+    HAS_LOST_RECORD.load(Ordering::Relaxed)
 }
 
 /// Lowest number of a real-time signal, on all systems.
@@ -144,7 +147,9 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Blocks all signals, then sets handlers that write to a new pipe. Called once.
+    /// Blocks all signals, then sets handlers that write to a new pipe, and remembers what the command has to get back:
+    /// the caller's mask and dispositions. Called once, before any child is made. From then on signals are received only
+    /// by [`Signals::unblocked`].
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let (records, write) = pipe()?;
@@ -154,7 +159,7 @@ impl Signals {
         // Before CHLD gets a handler.
         let ignores_chld = is_ignored(Signal::CHLD);
         let mut reset_in_child = set_handlers()?;
-        // exec resets the others anyway.
+        // exec resets real-time signals: see `restore_in_child`.
         reset_in_child.retain(|signal| signal.number() < FIRST_REAL_TIME);
         Ok(Signals {
             records,
@@ -165,14 +170,15 @@ impl Signals {
         })
     }
 
-    /// Unblocks signals during `poll`. Returns false if `poll` does, or if a record was lost: the pipe does not show
-    /// every signal then.
+    /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. Returns false
+    /// if `poll` does, or if a record was lost: the pipe does not show every signal then, so the caller must not rely on
+    /// it. `poll` is not called, and cannot sleep, if a record is already lost.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
-        let has_polled = !is_lost() && poll();
+        let has_polled = !has_lost_record() && poll();
         let _ = SigSet::all().thread_set_mask();
-        has_polled && !is_lost()
+        has_polled && !has_lost_record()
     }
 
     /// Runs the handlers of pending signals.
@@ -186,10 +192,11 @@ impl Signals {
         self.read_records();
     }
 
-    /// Moves the signals to the queue whose handlers have run, without blocking.
+    /// Moves the signals to the queue whose handlers have run, without blocking. If a record was lost or cannot be read, a
+    /// CHLD is queued in its place: without a look at the children, backoff could wait for ever for one that has ended.
     pub(crate) fn read_records(&mut self) {
         let mut records = [Record::default(); RECORDS_AT_ONCE];
-        let is_read = loop {
+        let has_read_all = loop {
             match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
                 Ok(size) => {
                     let count = size / size_of::<Record>();
@@ -204,16 +211,15 @@ impl Signals {
                 Err(errno) => break errno == Errno::EAGAIN,
             }
         };
-        if is_lost() || !is_read {
-            IS_LOST.store(false, Ordering::Relaxed);
-            // The lost or unreadable record may have been about the end of the command.
+        if has_lost_record() || !has_read_all {
+            HAS_LOST_RECORD.store(false, Ordering::Relaxed);
             self.queue
                 .push_back(Received::new(Signal::CHLD, Origin::Kernel));
         }
     }
 
     /// Receives signals that came before a child was made. None of them has reached the child, so those of the terminal
-    /// count as sent to backoff alone.
+    /// count as sent to backoff alone, which makes the event loop forward them. Called right after the fork.
     pub(crate) fn receive_before_child(&mut self) {
         self.receive();
         for received in &mut self.queue {
@@ -221,7 +227,8 @@ impl Signals {
         }
     }
 
-    /// Lets a pending signal stop backoff by its default action, unless the signal is ignored.
+    /// Lets a pending signal stop backoff by its default action, as a handler could not, and sets the handler again once
+    /// backoff is continued. Does nothing if the caller ignores the signal.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
@@ -238,10 +245,10 @@ impl Signals {
         self.queue.iter().any(|received| received.signal == signal)
     }
 
-    /// Gives a child the caller's dispositions and mask, so that until exec returns it acts on signals as the bare
-    /// command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to save the
-    /// calls, and record such a signal for backoff, which passes it on. `also_default` gets its default action even if
-    /// the caller ignores it. Async-signal-safe.
+    /// Called in a new child: gives it the caller's dispositions and mask, so that until exec it acts on signals as the
+    /// bare command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to save
+    /// the calls, and record such a signal in backoff's pipe, so that backoff forwards it. `also_default` (the signal of
+    /// a limit) gets its default action even if the caller ignores it. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);
@@ -254,8 +261,8 @@ impl Signals {
 }
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
-/// the caller ignores stays ignored, except CHLD: the kernel would discard the attempt's exit status. Returns the
-/// signals that have a handler.
+/// the caller ignores stays ignored, as under `nohup`, except CHLD: the kernel would discard the attempt's exit status.
+/// Returns the signals that have a handler now.
 fn set_handlers() -> io::Result<Vec<Signal>> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
     let mut handled = Vec::with_capacity(64);
@@ -275,11 +282,12 @@ fn set_handlers() -> io::Result<Vec<Signal>> {
     Ok(handled)
 }
 
-/// Sets [`plain_handler`] and returns true, unless the signal is ignored and not CHLD, or cannot have a handler.
+/// Sets [`plain_handler`] and returns true. Returns false, and leaves the signal as it was, if the caller ignores it
+/// (except CHLD) or if no handler can be set.
 fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
     let handler = new_action(plain_handler as *const () as usize);
     match change_action(signal, Some(&handler)) {
-        // Checking first would cost a call for each signal.
+        // Undone afterwards, as checking first would cost a call for each signal.
         Ok(before) if before.sa_sigaction == libc::SIG_IGN && signal != Signal::CHLD => {
             change_action(signal, Some(&before))?;
             Ok(false)
@@ -314,8 +322,8 @@ fn new_action(handler: libc::sighandler_t) -> sigaction {
     }
 }
 
-/// Returns the current action of a signal, and replaces it if `new` is given. `nix` cannot name all real-time signals.
-/// Async-signal-safe.
+/// Returns the action that a signal had, and replaces it if `new` is given. Calls `sigaction(2)` itself, as `nix` cannot
+/// name all real-time signals. Async-signal-safe.
 fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
     // SA_SIGINFO handler, or an earlier action.
@@ -336,7 +344,7 @@ pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
     change_action(signal, Some(&new_action(libc::SIG_DFL)))
 }
 
-/// Handles signals that are not in [`REGISTERED`].
+/// Handles signals that are not in [`REGISTERED`]: records them, and leaves errno as the interrupted code knows it.
 extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
     // SAFETY: the kernel passes a SA_SIGINFO handler a valid siginfo_t.
@@ -344,7 +352,8 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Records a signal in the pipe. Async-signal-safe, but may change errno.
+/// Writes a record of a signal to the pipe, from which [`Signals::read_records`] reads it: number, origin and sender. If
+/// the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
     let Some(records) = RECORDS.get() else {
         return;
@@ -355,16 +364,17 @@ fn record(info: &siginfo_t) {
     let from_kernel = is_from_kernel(info, sender);
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     if uninterrupted(|| write(records, record.as_flattened())).is_err() {
-        IS_LOST.store(true, Ordering::Relaxed);
+        HAS_LOST_RECORD.store(true, Ordering::Relaxed);
     }
 }
 
-/// Converts a record. Returns None for a signal by which a write of backoff failed: the writer handles that.
+/// Converts a record of [`record`]. Returns None for a PIPE or XFSZ by which a write of backoff's own failed, as the
+/// writer handles that error, and for an unknown number.
 fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
     let signal = Signal::from_number(number)?;
     let from_kernel = from_kernel == 1;
-    if is_of_write(signal, from_kernel, sender) {
+    if is_caused_by_own_write(signal, from_kernel, sender) {
         return None;
     }
     Some(Received::new(
@@ -373,12 +383,12 @@ fn decode(record: Record) -> Option<Received> {
     ))
 }
 
-/// Returns true if a write of backoff caused the signal.
-fn is_of_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
+/// Returns true if a write of backoff to a pipe without a reader (PIPE) or beyond the file size limit (XFSZ) caused the
+/// signal: then the kernel names this process as the sender, or, on some systems, none.
+fn is_caused_by_own_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
     if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
         return false;
     }
-    // Some systems name no sender.
     from_kernel || sender == 0 || sender == std::process::id().cast_signed()
 }
 
@@ -408,11 +418,12 @@ mod tests {
     fn a_signal_of_a_failed_write_is_left_to_the_writer() {
         let own = std::process::id().cast_signed();
         for signal in [Signal::PIPE, Signal::XFSZ] {
-            assert!(is_of_write(signal, false, own) && is_of_write(signal, true, 0));
+            assert!(is_caused_by_own_write(signal, false, own));
+            assert!(is_caused_by_own_write(signal, true, 0));
             // A record that is about a child, too.
-            assert!(is_of_write(signal, true, own + 1));
-            assert!(!is_of_write(signal, false, own + 1));
+            assert!(is_caused_by_own_write(signal, true, own + 1));
+            assert!(!is_caused_by_own_write(signal, false, own + 1));
         }
-        assert!(!is_of_write(Signal::TERM, true, own));
+        assert!(!is_caused_by_own_write(Signal::TERM, true, own));
     }
 }

@@ -314,7 +314,7 @@ impl Streams {
     }
 
     /// Moves no input until the program has started.
-    pub(crate) fn wait_for_start(&mut self, child: &Child) {
+    pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
             self.starting = child.started().ok();

@@ -1,4 +1,5 @@
-//! The countdown of a wait: one line at the cursor, redrawn each second and erased at the end.
+//! The countdown of a wait on a terminal: one line at the cursor, redrawn each second and erased at the end. It is an
+//! ornament: whatever could disturb (another job in the foreground, a stopped terminal) leaves it out.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,8 @@ impl Countdown {
         }
     }
 
-    /// Begins a wait.
+    /// Begins a wait: decides if it shows a line. It does if it is long enough and standard error is a terminal, which
+    /// has to be able to erase a line unless `--progress always` is given.
     pub(crate) fn begin(&mut self, wait: Duration) {
         let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
         let is_on = self
@@ -44,8 +46,9 @@ impl Countdown {
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
-    /// Draws the line once a second, unless backoff is in the background or the terminal is stopped (Ctrl-S). Returns
-    /// the time of the next redraw: the next full second.
+    /// Draws the line if its seconds have changed, unless backoff is in the background or the terminal is stopped
+    /// (Ctrl-S): then the next second tries again. Returns the time of the next redraw, which is never if this wait shows
+    /// no line.
     pub(crate) fn show(
         &mut self,
         now: Instant,
@@ -58,6 +61,7 @@ impl Countdown {
         let Some(left) = end.left(now) else {
             return Deadline::NEVER;
         };
+        // Rounded up: the last second shows 1, not 0.
         let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         if self.shown != Some(seconds)
             && may_use(stdio::ERR)
@@ -73,7 +77,8 @@ impl Countdown {
         Deadline::after(now, left.saturating_sub(next_shown))
     }
 
-    /// Erases the line. Returns false while the terminal accepts no output.
+    /// Erases the line, if one is drawn. Returns false while the terminal accepts no output, so that the line stays: the
+    /// caller may wait and try again.
     pub(crate) fn erase(&mut self) -> bool {
         if self.shown.is_some() && stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}")) {
             self.shown = None;

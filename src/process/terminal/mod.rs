@@ -1,4 +1,5 @@
-//! The controlling terminal: its foreground group, stopping as a job, and its size.
+//! The controlling terminal: its foreground group, stopping as a job, and its size. A shell with job control expects a
+//! job to stop as a whole and to give the terminal back; this is backoff's part of it.
 
 pub(crate) mod countdown;
 pub(crate) mod modes;
@@ -19,7 +20,8 @@ use crate::process::sys::stdio;
 pub(crate) use crate::process::sys::tty::has_terminal;
 use crate::process::sys::tty::{controlling, has_foreground, is_controlling};
 
-/// Returns true unless another job has the terminal on this descriptor.
+/// Returns true unless another job has the terminal on this descriptor. Also true if it is no terminal of this session,
+/// as then no job can have it.
 fn may_use(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
 }
@@ -29,9 +31,10 @@ pub(crate) fn is_in_foreground() -> bool {
     controlling().is_ok_and(has_foreground)
 }
 
-/// Takes the terminal back from a process group that has ended: a command with job control gave it the terminal.
-/// Otherwise no process would get Ctrl-C.
-pub(crate) fn take_back() {
+/// Makes backoff's group the foreground group again if the current one has no process left: a command with job control
+/// (a shell) gave the terminal to a job and ended before it took the terminal back. Otherwise no process would get
+/// Ctrl-C.
+pub(crate) fn take_back_from_ended_group() {
     if let Ok(terminal) = controlling()
         && tcgetpgrp(&terminal).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
     {
@@ -45,15 +48,16 @@ pub(crate) fn leads_session() -> bool {
     getsid(None) == Ok(getpid())
 }
 
-/// Returns true if the parent put backoff into its own process group within the session, as a shell with job control
-/// does. Such a parent notices that backoff has stopped.
+/// Returns true if backoff's process group is not its parent's, but in the same session: so a shell with job control
+/// starts a job. Such a parent notices that backoff has stopped, and can continue it.
 pub(crate) fn parent_controls_jobs() -> bool {
     let parent = Some(getppid());
     getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
 }
 
-/// Returns the target of keys typed on standard input's terminal: this process's group, or this process if that
-/// terminal does not control it.
+/// Returns the receiver of the signals of keys (Ctrl-C) that were typed on standard input's terminal in raw mode, which
+/// sends none itself: backoff's group, as the terminal would choose; or backoff alone if that terminal does not control
+/// it.
 pub(crate) fn key_target() -> Target {
     if is_controlling(stdio::IN) {
         Target::OwnGroup
@@ -62,21 +66,25 @@ pub(crate) fn key_target() -> Target {
     }
 }
 
-/// Stops this process, or its whole job, by `signal` until it is continued.
+/// Stops this process, or its whole job, by `signal`. Returns once it is continued, or at once if it did not stop.
 ///
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. On a
 /// terminal, backoff then goes on. Without a terminal, STOP follows: a process sent `signal`, and can also send CONT.
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
-    let fallback = (!has_terminal()).then_some(Signal::STOP);
-    for signal in [signal].into_iter().chain(fallback) {
-        // The job was continued already, and stopping would discard that CONT.
-        if signals.is_queued(Signal::CONT) {
-            return;
-        }
-        let _ = send(target, signal);
-        // The process stops here.
-        signals.deliver(signal);
+    stop_by(signals, signal, target);
+    if !has_terminal() {
+        stop_by(signals, Signal::STOP, target);
     }
+}
+
+/// Sends one stopping signal to `target`, and lets it stop this process here. Does nothing if a CONT was received that is
+/// not handled yet: the job was continued already, and stopping would discard that CONT.
+fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
+    if signals.is_queued(Signal::CONT) {
+        return;
+    }
+    let _ = send(target, signal);
+    signals.deliver(signal);
 }
 
 nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);

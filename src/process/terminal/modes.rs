@@ -1,5 +1,6 @@
-//! The modes of our terminal: raw while typed input goes to the command, restored on every way out, and reset after a
-//! failed attempt to those before the first attempt.
+//! The modes (termios) of our terminal, that is the one on standard input. They are raw while typed input goes to the
+//! command (`--pty`), restored on every way out, and reset after a failed attempt to those before the first attempt: a
+//! killed program leaves a terminal without echo.
 
 use std::sync::Mutex;
 
@@ -23,7 +24,8 @@ pub(super) fn get() -> Option<Termios> {
     tcgetattr(inherited(stdio::IN)).ok()
 }
 
-/// Sets modes at once, as a stopped terminal (Ctrl-S) would delay them. Keeps typed input.
+/// Sets modes at once, without waiting for output to drain, which a stopped terminal (Ctrl-S) would delay. Keeps typed
+/// input. Returns true if the modes were set.
 fn set(modes: &Termios) -> bool {
     tcsetattr(inherited(stdio::IN), SetArg::TCSANOW, modes).is_ok()
 }
@@ -33,8 +35,8 @@ pub(super) fn terminal_is_gone() -> bool {
     has_hung_up(inherited(stdio::IN))
 }
 
-/// Returns the keys that a terminal in these modes turns into signals, unless backoff ignores the signal. None if the
-/// modes turn no key into a signal.
+/// Returns the keys, with their signals, that a terminal in these modes turns into signals, except signals that backoff
+/// ignores. None if the modes turn no key into a signal (no ISIG), as those of an editor.
 pub(super) fn signal_keys(modes: &Termios) -> Option<Vec<(u8, Signal)>> {
     if !modes.local_flags.contains(LocalFlags::ISIG) {
         return None;
@@ -60,12 +62,13 @@ pub(super) fn signal_keys_before_raw() -> Option<Vec<(u8, Signal)>> {
     signal_keys(saved.as_ref()?)
 }
 
-/// Puts the terminal on standard input into raw mode. Returns false if another job has the terminal.
+/// Puts the terminal on standard input into raw mode, and saves the modes from before for [`restore`]. Returns false,
+/// and changes nothing, if another job has the terminal or if it has no modes.
 pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else {
         return false;
     };
-    // After a STOP, which cannot be caught, the modes are saved already.
+    // After a STOP, which cannot be caught, the terminal may still be raw: then the modes from before are saved already.
     let Some(modes) = saved.clone().or_else(get) else {
         return false;
     };
@@ -78,9 +81,10 @@ pub(super) fn make_raw() -> bool {
     set(&raw)
 }
 
-/// Restores the modes from before raw mode, if our terminal is in raw mode.
+/// Restores the modes from before raw mode, if our terminal is in raw mode. Does nothing otherwise, so it may be called
+/// on every way out.
 pub(crate) fn restore() {
-    // Fails instead of waiting, if a panic came under the lock.
+    // A panic may come while the lock is held: then waiting for it would never end.
     let Ok(mut saved) = SAVED.try_lock() else {
         return;
     };
@@ -97,23 +101,24 @@ pub(crate) fn restore() {
 pub(crate) struct Before(Option<Termios>);
 
 impl Before {
-    /// Saves the modes on the first call in the foreground.
-    pub(crate) fn note(&mut self) {
+    /// Saves the modes on the first call in the foreground. Later calls do nothing: an earlier attempt may have changed
+    /// the modes. In the background they are those of another job.
+    pub(crate) fn save_once(&mut self) {
         if self.0.is_none() && has_foreground(inherited(stdio::IN)) {
             self.0 = get();
         }
     }
 
-    /// Restores the modes after an attempt that ended by itself. If standard output is a pipe, the modes stay, as the
-    /// pipe's reader may be a pager that has set them.
-    pub(crate) fn put_back_unless_piped(&self) {
+    /// Restores the saved modes after an attempt that ended by itself. If standard output is a pipe, the modes stay, as
+    /// the pipe's reader may be a pager that has set them.
+    pub(crate) fn restore_unless_piped(&self) {
         if self.0.is_some() && !is_piped(stdio::OUT) {
-            self.put_back();
+            self.restore();
         }
     }
 
-    /// Restores the noted modes if backoff is in the foreground: in the background, the foreground job has set its own.
-    pub(crate) fn put_back(&self) {
+    /// Restores the saved modes if backoff is in the foreground: in the background, the foreground job has set its own.
+    pub(crate) fn restore(&self) {
         if let Some(before) = &self.0
             && has_foreground(inherited(stdio::IN))
         {

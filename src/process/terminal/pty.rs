@@ -41,10 +41,12 @@ pub(crate) struct Pty {
     /// Held while the command runs, so that the terminal stays if the command closes its own descriptors.
     slave: Option<OwnedFd>,
     /// Our terminal, opened again for reads that do not block; standard input is the same terminal if keys are
-    /// forwarded.
+    /// forwarded. None if backoff has no terminal.
     ours: Option<OwnedFd>,
+    /// Typed input goes to the command: standard input and output are our terminal.
     forwards_keys: bool,
-    /// The command's process and process group, while typed input is forwarded to it.
+    /// The command's process and process group, while typed input is forwarded to it; None before it has started, after
+    /// it has ended, and if nothing is forwarded.
     leader: Option<libc::pid_t>,
     /// Our terminal is in raw mode, and typed input goes to the command. In the background it goes to the shell.
     is_raw: bool,
@@ -64,9 +66,10 @@ pub(crate) struct OpenPty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours.
+    /// Opens a pseudo-terminal as large as ours, and decides which of the command's streams are on it. Nothing is
+    /// forwarded before [`Pty::begin_forwarding`].
     /// `inherits_input`: backoff does not replace the caller's standard input. `typed_before` was typed as the previous
-    /// attempt ended.
+    /// attempt ended, and is the first input of this one.
     pub(crate) fn open(inherits_input: bool, typed_before: Vec<u8>) -> io::Result<OpenPty> {
         let inherits_terminal = inherits_input && stdio::is_terminal(stdio::IN);
         let is_in_background = !may_use(stdio::IN);
@@ -106,18 +109,21 @@ impl Pty {
         Ok(OpenPty { pty, output, child })
     }
 
-    /// Begins forwarding typed input to the command, which runs as process `leader`.
-    pub(crate) fn started(&mut self, leader: libc::pid_t) {
+    /// Begins forwarding typed input to the command, which runs as process `leader`, if input is forwarded at all: our
+    /// terminal becomes raw, so that the command's terminal does line editing and echo.
+    pub(crate) fn begin_forwarding(&mut self, leader: libc::pid_t) {
         self.leader = self.forwards_keys.then_some(leader);
         self.try_raw();
     }
 
-    /// Puts our terminal into raw mode, if typed input goes to the command and no other job has it.
+    /// Puts our terminal into raw mode, if typed input goes to the command and no other job has our terminal. Otherwise
+    /// `is_raw` becomes false, and the foreground is checked again later ([`Pty::wake_after`]).
     fn try_raw(&mut self) {
         self.is_raw = self.leader.is_some() && modes::make_raw();
     }
 
-    /// Restores our terminal's modes, for example before backoff stops.
+    /// Leaves raw mode, for example before backoff stops, as the shell reads from our terminal then. Typed input is not
+    /// forwarded until [`Pty::resume`].
     pub(crate) fn pause(&mut self) {
         self.is_raw = false;
         modes::restore();
@@ -129,7 +135,8 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Stops forwarding typed input and restores our terminal's modes.
+    /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's modes.
+    /// Bytes that the command did not get go to the next attempt, or become signals if they are signal keys (Ctrl-C).
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -137,6 +144,7 @@ impl Pty {
         {
             self.read_late_keys(&keys);
             self.pause();
+            // Others may have come before the modes changed.
             self.read_late_keys(&keys);
         }
         self.pause();
@@ -144,7 +152,7 @@ impl Pty {
         self.typed.clear();
     }
 
-    /// Returns true until [`Pty::release`].
+    /// Returns true while backoff itself has the command's terminal open: until [`Pty::release`].
     pub(crate) fn is_held(&self) -> bool {
         self.slave.is_some()
     }
@@ -156,7 +164,8 @@ impl Pty {
         self.slave = None;
     }
 
-    /// Reads keys that the command will not get, as it has ended: sends their signals and keeps the rest.
+    /// Reads keys that the command will not get, as it has ended: sends the signals of signal keys to our job, and keeps
+    /// all other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
     fn read_late_keys(&mut self, signal_keys: &[(u8, Signal)]) {
         let Some(ours) = &self.ours else { return };
         let is_readable = ready(ours.as_fd(), PollFlags::POLLIN)
@@ -176,13 +185,15 @@ impl Pty {
         }
     }
 
-    /// Ends the job as the kernel does for the foreground job of a terminal that is gone.
+    /// Reacts to a terminal that is gone: stops forwarding, and sends this process the HUP that the kernel sends to the
+    /// foreground job only, so that backoff and the command end as in the foreground.
     fn lose_terminal(&mut self) {
         self.stop_forwarding();
         let _ = send(Target::OwnProcess, Signal::HUP);
     }
 
-    /// Hangs up, as the output has no reader: the command gets HUP, and errors when it writes.
+    /// Hangs up, as the output has no reader: closes backoff's ends of the terminal, so that the command gets HUP, and
+    /// errors when it writes.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
         // First, as the last close of the other end would wait for a reader.
@@ -190,13 +201,14 @@ impl Pty {
         self.release();
     }
 
-    /// Copies the size of our terminal to the command's; the kernel sends WINCH if it changes. Returns true if the size
-    /// is known.
+    /// Copies the size of our terminal to the command's; the kernel then sends WINCH to the command if it changes.
+    /// Returns false if our size is unknown: then the command's terminal has the usual 24 lines of 80 columns.
     pub(crate) fn copy_size(&self) -> bool {
         let mut size = self.ours.as_ref().map(window_size).unwrap_or_default();
         let is_known = size.ws_col > 0;
         if !is_known {
-            (size.ws_row, size.ws_col) = (24, 80);
+            size.ws_row = 24;
+            size.ws_col = 80;
         }
         if let Some(master) = &self.master {
             // SAFETY: the call reads a record of this type.
@@ -205,7 +217,8 @@ impl Pty {
         is_known
     }
 
-    /// Returns the descriptor and events to poll: first to forward what was typed, then to read more.
+    /// Returns the descriptor and events to poll: the command's terminal while typed bytes wait for room there, or else
+    /// our terminal for new ones. None if nothing is forwarded now.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match &self.master {
             Some(master) if !self.typed.is_empty() => Some((master.as_fd(), PollFlags::POLLOUT)),
@@ -214,12 +227,14 @@ impl Pty {
         }
     }
 
-    /// Returns the time until the next check for the foreground, if one is needed.
+    /// Returns the time until the next check whether backoff is in the foreground again, so that typed input is to be
+    /// forwarded. None if no check is needed.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         (self.leader.is_some() && !self.is_raw).then_some(FOREGROUND_POLL)
     }
 
-    /// Forwards typed input if [`Pty::interest`] is ready; otherwise checks for the foreground.
+    /// Forwards typed input, without blocking, if [`Pty::interest`] is ready (`is_ready`). While our terminal is not in
+    /// raw mode, first looks whether it is gone or backoff is in its foreground again.
     pub(crate) fn work(&mut self, is_ready: bool) {
         if !self.is_raw && modes::terminal_is_gone() {
             return self.lose_terminal();
@@ -237,12 +252,13 @@ impl Pty {
             match write(master, &self.typed) {
                 Ok(count) => drop(self.typed.drain(..count)),
                 Err(Errno::EAGAIN) => {}
+                // The command's terminal is gone, and the bytes with it.
                 Err(_) => self.typed.clear(),
             }
         }
     }
 
-    /// Reads what is typed on our terminal, while backoff is in its foreground.
+    /// Reads what is typed on our terminal, and handles it. If another job has our terminal now, leaves raw mode instead.
     fn read_keys(&mut self) {
         // A shell takes the terminal as soon as one process of the job has stopped, and may give it back.
         if !may_use(stdio::IN) {
@@ -259,7 +275,8 @@ impl Pty {
         }
     }
 
-    /// Sends the signals of signal keys; the command gets all other keys.
+    /// Queues typed bytes for the command in `typed`, except signal keys: our raw terminal makes no signals of them, so
+    /// backoff sends them to its own job, and its event loop forwards them to the command as in any other run.
     fn handle_keys(&mut self, bytes: &[u8]) {
         let signal_keys = self.signal_keys().unwrap_or_default();
         let mut may_have_ended = false;
@@ -282,8 +299,9 @@ impl Pty {
         }
     }
 
-    /// Returns the keys that backoff has to turn into signals. None if the command is a shell with a job in the
-    /// foreground: the command's terminal signals that job only.
+    /// Returns the keys that backoff has to turn into signals now, by the modes of the command's terminal. None if they
+    /// go to the command as bytes: it has turned signal keys off, or is a shell with a job in the foreground, to which the
+    /// command's terminal sends the signals itself.
     fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
         let group = tcgetpgrp(self.master.as_ref()?).map_or(NO_GROUP, Pid::as_raw);
         if group == NO_GROUP {
@@ -297,12 +315,13 @@ impl Pty {
     }
 }
 
-/// Opens our terminal, non-blocking if possible: otherwise a read could block if another process took the bytes that
-/// `poll` has reported. A duplicate shares its flags with the caller.
+/// Opens our terminal: the one on the first standard descriptor that is a terminal, or else the controlling one. None if
+/// there is none. It is opened again, non-blocking, where possible: otherwise a read could block if another process took
+/// the bytes that `poll` has reported. A mere duplicate shares its flags with the caller, who must not see O_NONBLOCK.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let is_controlling = standard.is_none_or(is_controlling);
-    // `/dev/tty` is the controlling terminal.
+    // Only the controlling terminal can be opened again by a name (`/dev/tty`).
     if is_controlling && let Ok(terminal) = controlling() {
         return Some(terminal);
     }
@@ -310,6 +329,7 @@ fn our_terminal() -> Option<OwnedFd> {
 }
 
 impl Drop for Pty {
+    /// Restores our terminal's modes on every way out.
     fn drop(&mut self) {
         self.pause();
     }
