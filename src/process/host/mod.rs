@@ -178,7 +178,7 @@ impl System {
         // `::endgroup::` after a predicate (`report/github.rs`) comes with its own newline.
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
-        if streams.keep_message(&lines) {
+        if streams.hold_message(&lines) {
             return Ok(());
         }
         let sink = self

@@ -1,6 +1,8 @@
-//! Streams of the command that backoff handles: created before an attempt, moved while it runs, settled at the end of
-//! the run. All other streams are inherited.
+//! Streams of the command that backoff handles, as an option examines or keeps them: created before an attempt, moved
+//! while it runs (`moving.rs`), settled at the end of the run. All other streams are inherited: the command gets the
+//! caller's own descriptor, and backoff never sees the data.
 
+mod moving;
 mod observer;
 pub(crate) mod output;
 pub(crate) mod sink;
@@ -11,15 +13,10 @@ mod turns;
 
 use std::io;
 use std::mem::take;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
-
-use nix::poll::PollFlags;
+use std::os::fd::{AsFd, OwnedFd};
 
 use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
-use crate::process::spawn::child::Child;
-use crate::process::sys::clock::now;
 use crate::process::sys::{fd, stdio};
 use crate::process::terminal::pty::Pty;
 use crate::run::host::KeptOutput;
@@ -56,18 +53,20 @@ pub(crate) struct Streams {
     pub(crate) observer: OutputObserver,
 }
 
-/// A stream that backoff moves: typed or replayed input, or an output.
+/// A descriptor to poll, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// The start of the program.
+    /// The pipe that shows that the program has started.
     Start,
+    /// Typed or replayed input.
     Input,
     Output(Channel),
 }
 
-/// Before and after an attempt.
+/// Before and after an attempt; `moving.rs` has what happens while it runs.
 impl Streams {
-    /// Prepares the streams of a run, before an attempt moves the offset of standard input.
+    /// Prepares the streams of a run. Called before the first attempt, as an attempt moves the offset of standard input,
+    /// to which later attempts go back. An error means that standard input cannot be examined.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = PerChannel {
             stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
@@ -94,7 +93,8 @@ impl Streams {
         })
     }
 
-    /// Creates the streams of an attempt.
+    /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns the
+    /// command's ends. The caller has to drop them once the command has started.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;
@@ -124,9 +124,9 @@ impl Streams {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
-    /// Opens the terminal of an attempt. `input` replaces the caller's, if given.
+    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs and, unless `input` replaces the
+    /// caller's standard input, what is typed.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
-        // Input can be typed if nothing replaces the caller's.
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
         self.pty = Some(opened.pty);
@@ -138,7 +138,8 @@ impl Streams {
         Ok(child)
     }
 
-    /// Begins to read an output, if backoff must see it. Returns the command's end; None if the output is inherited.
+    /// Prepares an output for an attempt. If backoff must see it, makes a pipe, reads from it and returns the command's
+    /// end. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
         if self.options.is_observed(channel) {
@@ -154,13 +155,15 @@ impl Streams {
         Ok(None)
     }
 
-    /// Ends the attempt. Returns observations of its streams, or an error.
+    /// Ends the attempt: closes its pipes and pseudo-terminal, keeps the input that it has read for the next attempt, and
+    /// searches what remains of the output. Returns what the streams have shown, or the first error of a stream as a
+    /// message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         if self.pty.is_some() {
             // Before the command's terminal, whose last close may wait for the reader of its output.
             self.outputs.stdout.close();
         }
-        // Restores our terminal's modes.
+        // Dropping it restores our terminal's modes.
         self.typed_late = match self.pty.take() {
             Some(mut pty) => take(&mut pty.typed_late),
             None => Vec::new(),
@@ -186,7 +189,8 @@ impl Streams {
         }
     }
 
-    /// Ends both outputs. Returns the first error of a stream, if any.
+    /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough to
+    /// end the run.
     fn take_first_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
         let of_stdout = self.outputs.stdout.end();
@@ -200,7 +204,8 @@ impl Streams {
         of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
     }
 
-    /// Returns the outputs that could not be kept, and why.
+    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. The rest of
+    /// such an output was forwarded at once.
     fn not_kept(&mut self) -> Option<String> {
         let mut not_kept = Vec::new();
         for channel in Channel::ALL {
@@ -220,7 +225,7 @@ impl Streams {
         self.outputs.stderr.drop_unless_wanted(kept);
     }
 
-    /// Forgets kept output once it was printed, so that later messages are written directly.
+    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are written directly.
     pub(crate) fn forget_kept_output(&mut self) {
         for channel in Channel::ALL {
             self.outputs[channel].close();
@@ -230,7 +235,8 @@ impl Streams {
         }
     }
 
-    /// Drops later messages with `--stderr failure`, as the run has succeeded.
+    /// Drops later messages with `--stderr failure`, as the run has succeeded: standard error is printed after a failure
+    /// only, with backoff's own lines in it.
     pub(crate) fn drop_later_messages(&mut self) {
         self.drops_messages = self.holds_back_stderr();
     }
@@ -245,8 +251,9 @@ impl Streams {
         self.holds_back_stderr() && self.outputs.stderr.keeps()
     }
 
-    /// Holds back or drops lines of backoff. Returns false if they have to be printed now.
-    pub(crate) fn keep_message(&mut self, lines: &str) -> bool {
+    /// Takes lines of backoff that must not be printed now: adds them to the held-back standard error, so that their order
+    /// stays, or drops them. Returns false, and does nothing, if the caller has to print them.
+    pub(crate) fn hold_message(&mut self, lines: &str) -> bool {
         if self.drops_messages {
             return true;
         }
@@ -257,7 +264,8 @@ impl Streams {
         holds
     }
 
-    /// Returns the file that holds standard error back, for hooks, if any.
+    /// Returns where hooks have to write in place of standard error: the file that holds standard error back
+    /// (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
         if self.drops_messages {
             return fd::null().map(Some);
@@ -269,216 +277,5 @@ impl Streams {
             Some(file) => file.as_fd().try_clone_to_owned().map(Some),
             None => Ok(None),
         }
-    }
-}
-
-/// While an attempt runs.
-impl Streams {
-    /// Returns descriptors and events to poll. Empty between attempts.
-    pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
-        let mut all = Vec::new();
-        if let Some(started) = &self.starting {
-            all.push((Stream::Start, started.as_fd(), PollFlags::POLLIN));
-        }
-        if let Some((fd, events)) = self.input_interest() {
-            all.push((Stream::Input, fd, events));
-        }
-        for channel in Channel::ALL {
-            if let Some((fd, events)) = self.output_interest(channel) {
-                all.push((Stream::Output(channel), fd, events));
-            }
-        }
-        all
-    }
-
-    /// Returns what the input waits for: a pipe, or else what is typed.
-    fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if let Some(interest) = self.input.interest()
-            && !self.has_to_hold_input()
-        {
-            return Some(interest);
-        }
-        self.pty.as_ref()?.interest()
-    }
-
-    /// Returns None for an output that waits for its turn.
-    fn output_interest(&self, channel: Channel) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        let output = &self.outputs[channel];
-        if let Some(turns) = &self.turns
-            && turns.has_to_wait(channel)
-            && output.has_unwritten()
-        {
-            return None;
-        }
-        output.interest()
-    }
-
-    /// Moves no input until the program has started.
-    pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
-        let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
-        if moves_input {
-            self.starting = child.started().ok();
-        }
-    }
-
-    fn has_to_hold_input(&self) -> bool {
-        self.starting.is_some() || self.holds_input
-    }
-
-    /// Notes whether the program has started: exec closes the pipe, and a failure leaves a report in it.
-    fn note_start(&mut self) {
-        if let Some(started) = self.starting.take() {
-            self.holds_input = has_report(&started);
-        }
-    }
-
-    /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, if any.
-    pub(crate) fn wake_after(&self) -> Option<Duration> {
-        let of_input = if self.has_to_hold_input() {
-            None
-        } else {
-            self.input.wake_after()
-        };
-        let of_pty = self.pty.as_ref().and_then(Pty::wake_after);
-        let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
-        [of_input, of_pty, of_turns].into_iter().flatten().min()
-    }
-
-    /// Moves data of ready streams. Returns true if output was moved.
-    pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
-        if ready.contains(&Stream::Start) {
-            self.note_start();
-        }
-        let is_input_ready = ready.contains(&Stream::Input);
-        // If `wake_after` returns a delay, no event reports that the command has read its input.
-        if (is_input_ready || self.input.wake_after().is_some()) && !self.has_to_hold_input() {
-            self.input.fill_pipe();
-        }
-        if let Some(pty) = &mut self.pty {
-            pty.work(is_input_ready);
-        }
-        let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
-        let mut has_moved = false;
-        for channel in Channel::ALL {
-            if is_ready[channel] {
-                // Ready means that the reader has room for bytes that wait.
-                has_moved |= self.outputs[channel].has_unwritten();
-                has_moved |= self.read_output(channel, is_ready[channel.other()]);
-            }
-        }
-        if self.turns.is_some() {
-            return self.write_in_turns() || has_moved;
-        }
-        for channel in Channel::ALL {
-            if is_ready[channel] && self.outputs[channel].has_unwritten() {
-                self.outputs[channel].write();
-                self.after_write(channel);
-            }
-        }
-        has_moved
-    }
-
-    /// Reads and examines the next chunk of an output, a small one if both outputs have data and take turns. Returns
-    /// true if there was one.
-    fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
-        let mut limit = self.observer.read_limit(channel);
-        if self.turns.is_some() && is_other_ready {
-            limit = limit.min(turns::CHUNK);
-        }
-        let new_bytes = self.outputs[channel].read_next(limit);
-        let has_read = !new_bytes.is_empty();
-        self.observer.observe(channel, new_bytes);
-        self.after_write(channel);
-        has_read
-    }
-
-    /// Forwards both outputs line by line. Returns true if something was written.
-    fn write_in_turns(&mut self) -> bool {
-        let mut has_moved = false;
-        while let Some(channel) = self.next_turn() {
-            let written = if self.outputs[channel.other()].has_unwritten() {
-                self.outputs[channel].write_line()
-            } else {
-                self.outputs[channel].write()
-            };
-            let last = self.outputs[channel].last_written;
-            if let (Some(turns), Some(last)) = (&mut self.turns, last) {
-                turns.on_written(channel, last);
-            }
-            self.after_write(channel);
-            if written == 0 {
-                break;
-            }
-            has_moved = true;
-        }
-        has_moved
-    }
-
-    /// Returns the output to write next, if the outputs take turns and one has bytes to write.
-    fn next_turn(&mut self) -> Option<Channel> {
-        let waiting = PerChannel::each(|channel| self.outputs[channel].has_unwritten());
-        let may_go_on = PerChannel::each(|channel| self.outputs[channel].has_source());
-        self.turns.as_mut()?.next(waiting, may_go_on, now())
-    }
-
-    /// Hangs up a pseudo-terminal whose output cannot be written, and notes whether a line is unfinished.
-    fn after_write(&mut self, channel: Channel) {
-        if self.outputs[channel].is_broken()
-            && let Some(pty) = &mut self.pty
-        {
-            pty.hang_up();
-        }
-        self.note_written(channel);
-    }
-
-    /// Updates `is_mid_line` if something was written to the place where messages of backoff go.
-    fn note_written(&mut self, channel: Channel) {
-        let Some(last) = self.outputs[channel].last_written.take() else {
-            return;
-        };
-        let is_place_of_messages = match channel {
-            Channel::Stdout => self.is_same_file && !self.holds_messages(),
-            Channel::Stderr => true,
-        };
-        if is_place_of_messages {
-            self.is_mid_line = last != b'\n';
-        }
-    }
-
-    /// Returns true if the attempt's own terminal was hung up because its output has no reader.
-    pub(crate) fn is_hung_up(&self) -> bool {
-        self.options.pty && self.outputs.stdout.reader_gone
-    }
-
-    /// Returns true while backoff itself has the terminal of the command open.
-    pub(crate) fn holds_terminal(&self) -> bool {
-        self.pty.as_ref().is_some_and(Pty::is_held)
-    }
-
-    /// Closes the terminal of the command, of which all output was read.
-    pub(crate) fn release_terminal(&mut self) {
-        if let Some(pty) = &mut self.pty {
-            pty.release();
-        }
-    }
-
-    /// Returns true if output may still come, or waits for its reader.
-    pub(crate) fn is_open(&self) -> bool {
-        self.outputs.values().into_iter().any(Output::is_open)
-    }
-
-    /// Returns true if output was read and waits for its reader.
-    pub(crate) fn has_pending_output(&self) -> bool {
-        self.outputs.values().into_iter().any(Output::has_unwritten)
-    }
-}
-
-/// Returns true if a failed start has left its report in the pipe. For a pipe that exec closed, some systems report POLLIN,
-/// too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
-fn has_report(started: &OwnedFd) -> bool {
-    match fd::unread(started) {
-        Ok(count) => count > 0,
-        Err(_) => fd::ready(started.as_fd(), PollFlags::POLLIN)
-            .is_ok_and(|events| events.contains(PollFlags::POLLIN)),
     }
 }

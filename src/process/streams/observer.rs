@@ -1,5 +1,5 @@
-//! Observes the output of one attempt: keeps it for predicates and its end for hooks, reads waits from its lines, and
-//! searches it for the patterns of rules.
+//! Observes the output of one attempt, as far as options ask for it: keeps it for predicates and its end for hooks, reads
+//! waits (`Retry-After`) from its lines, and searches it for the patterns of rules. Changes nothing in the stream.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -35,7 +35,8 @@ pub(crate) struct OutputObserver {
 }
 
 impl OutputObserver {
-    /// Prepares to observe an attempt, as far as options examine its output.
+    /// Prepares to observe an attempt, as far as options examine its output. Without such an option it observes nothing,
+    /// at no cost.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
         let mut watched = PerChannel::each(|channel| options.is_watched[channel]);
@@ -66,14 +67,16 @@ impl OutputObserver {
         }
     }
 
-    /// Returns how many bytes to read from an output at most, so that one search is short.
+    /// Returns how many bytes to read from an output at most, so that one search is short: signals are not handled
+    /// meanwhile.
     pub(super) fn read_limit(&self, channel: Channel) -> usize {
         self.scanners[channel]
             .as_ref()
             .map_or(usize::MAX, Scanner::most)
     }
 
-    /// Observes a piece of an output.
+    /// Observes the next piece of an output, which need not end at a line's end. Gives up all further searching once
+    /// `search_left` is used up, so that hostile patterns do not delay the end of an attempt for long.
     pub(super) fn observe(&mut self, channel: Channel, bytes: &[u8]) {
         if bytes.is_empty() || !self.watched[channel] {
             return;
@@ -98,7 +101,8 @@ impl OutputObserver {
         }
     }
 
-    /// Processes unfinished last lines at the end of all outputs. Returns what was found.
+    /// Ends both outputs: examines their unfinished last lines, and returns what was found in the whole attempt. Nothing
+    /// can be observed afterwards; the copies for hooks and predicates stay.
     pub(super) fn finish(&mut self) -> Findings {
         for channel in Channel::ALL {
             self.search(channel, |scanner, found| scanner.finish(found));
@@ -116,8 +120,9 @@ impl OutputObserver {
         }
     }
 
-    /// Searches one output: `step` pushes bytes or ends the stream. A pattern that matched is no longer searched for in
-    /// either output.
+    /// Searches one output by `step`, which pushes bytes to its scanner or ends its stream. Stores the beginning of a
+    /// matching text for messages. A pattern that matched is no longer searched for in either output, as one match is
+    /// enough for a rule. Does nothing for an output that is not searched.
     fn search(
         &mut self,
         channel: Channel,
@@ -137,12 +142,13 @@ impl OutputObserver {
         self.scanners[channel] = Some(scanner);
     }
 
-    /// Returns a file with all observed output, if predicates need it.
+    /// Returns a file with all observed output; None unless predicates need it. An error means that it could not be kept.
     pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Transcript::to_file).transpose()
     }
 
-    /// Returns a file with the end of the observed output for hooks; `/dev/null` if they do not need it.
+    /// Returns a file with the end of the observed output, as the standard input of hooks; `/dev/null` without
+    /// `--hook-output`.
     pub(crate) fn tail_file(&self) -> io::Result<OwnedFd> {
         let Some(tail) = &self.tail else {
             return null();
@@ -176,7 +182,7 @@ impl Default for Transcript {
 }
 
 impl Transcript {
-    /// Adds bytes, or drops all of them if they cannot be kept.
+    /// Adds bytes. If they cannot be kept, drops all bytes and remembers why: a predicate must not judge a part.
     fn append(&mut self, bytes: &[u8]) {
         if let Transcript::Kept(spool) = self {
             spool.append(bytes);
@@ -195,10 +201,10 @@ impl Transcript {
     }
 }
 
-/// Returns the beginning of a text, which ends between two characters.
+/// Returns the beginning of a text for a message, at most [`EXCERPT`] bytes, without a part of a character at its end.
 fn excerpt(text: &[u8]) -> &[u8] {
     let mut length = text.len().min(EXCERPT);
-    // A character has at most three such bytes; more are no UTF-8.
+    // A character of UTF-8 has at most three such bytes. A text with more is not UTF-8, and is cut anywhere.
     for _ in 0..3 {
         if text.get(length).copied().is_some_and(is_continuation) {
             length -= 1;
@@ -220,7 +226,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// Adds bytes, and forgets those that are too old.
+    /// Adds bytes, and forgets those that are more than the limit ago. Memory stays below twice the limit and one piece.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
@@ -230,8 +236,8 @@ impl Tail {
         }
     }
 
-    /// Returns at most `limit` bytes. A cut tail begins with the first line that begins in its first half, or else with
-    /// a character.
+    /// Returns at most `limit` bytes. If older bytes are missing, the tail begins with a whole line if one begins in its
+    /// first half, or else with a whole character, so that hooks get readable text.
     fn bytes(&self) -> &[u8] {
         let cut = self.bytes.len().saturating_sub(self.limit);
         if cut == 0 {
@@ -241,9 +247,12 @@ impl Tail {
         let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
         let newline = first_half.iter().position(|byte| *byte == b'\n');
         // UTF-8: up to three bytes continue a character.
-        let rest = self.bytes[cut..].iter().take(3);
-        let partial = rest.take_while(|byte| is_continuation(**byte)).count();
-        &self.bytes[cut + newline.unwrap_or(partial)..]
+        let partial_character = self.bytes[cut..]
+            .iter()
+            .take(3)
+            .take_while(|byte| is_continuation(**byte))
+            .count();
+        &self.bytes[cut + newline.unwrap_or(partial_character)..]
     }
 }
 

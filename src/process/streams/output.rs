@@ -1,4 +1,5 @@
-//! One output of the command: each chunk is forwarded, kept or dropped before the next is read.
+//! One output of the command: each chunk is forwarded, kept or dropped before the next is read, so that a slow reader
+//! slows the command, and memory is bounded.
 
 use std::cell::OnceCell;
 use std::io::IsTerminal;
@@ -78,7 +79,8 @@ impl Output {
         }
     }
 
-    /// Stops reading, so that the command gets SIGPIPE when it writes.
+    /// Closes the command's pipe, so that the command gets SIGPIPE when it writes, and drops bytes that wait for the
+    /// reader. Kept output stays, unless it was just being printed.
     pub(crate) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
@@ -99,7 +101,8 @@ impl Output {
         self.mode.is_kept() && self.keeping == Keeping::Keeps
     }
 
-    /// Ends the attempt and frees memory. Returns the error, if any.
+    /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading, writing or keeping, if
+    /// any, and forgets it.
     pub(super) fn end(&mut self) -> Option<String> {
         self.close();
         self.chunk = Vec::new();
@@ -130,7 +133,8 @@ impl Output {
         self.sink.get_or_init(|| Sink::new(self.fd))
     }
 
-    /// Returns the descriptor and events to poll: the reader while bytes wait for it, or else the command.
+    /// Returns the descriptor and events to poll: the reader while bytes wait for it, or else the command's pipe. So no
+    /// more is read until all is written. None if the output is inherited or has ended.
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if self.has_unwritten() {
             return Some((self.sink().fd(), PollFlags::POLLOUT));
@@ -141,7 +145,8 @@ impl Output {
     }
 
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
-    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns at most `limit` bytes of new output.
+    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination, at most `limit`
+    /// bytes; empty if nothing was read. While kept output that exceeds memory is printed, goes on with that instead.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.keeping == Keeping::Prints {
             if !self.print() && !self.is_broken() {
@@ -168,14 +173,16 @@ impl Output {
         self.write_at_most(self.unwritten.len())
     }
 
-    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed.
+    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed, without blocking: then the
+    /// other output has its turn. Returns the number of bytes written.
     pub(super) fn write_line(&mut self) -> usize {
         let waiting = &self.chunk[self.unwritten.clone()];
         let end = waiting.iter().position(|byte| *byte == b'\n');
         self.write_at_most(end.map_or(waiting.len(), |end| end + 1))
     }
 
-    /// Reads the next chunk. Returns its length, which is 0 if there is none now, or at the end.
+    /// Reads the next chunk into `chunk`, at most `limit` bytes. Returns its length, which is 0 if there is none now, at
+    /// the end (`source` is None then), or after an error, which is noted as the output's fault.
     fn read(&mut self, limit: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
         match read_chunk(source.as_fd(), &mut self.chunk, limit) {
@@ -189,7 +196,8 @@ impl Output {
         0
     }
 
-    /// Writes at most so many of the unwritten bytes, without blocking. Returns the number of bytes written.
+    /// Writes at most `most` of the unwritten bytes, without blocking. Returns the number of bytes written: 0 if there is
+    /// no room, and after an error, which is noted (a lost reader, or a fault) and closes the output.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {
@@ -206,7 +214,8 @@ impl Output {
         0
     }
 
-    /// Keeps the bytes of the chunk that were read.
+    /// Keeps the first `count` bytes of the chunk, which were just read. If no more can be kept afterwards (disk and
+    /// memory are full), what was kept is printed now, and later output is forwarded.
     fn keep(&mut self, count: usize) {
         // Without a reader, the bare command would have died of SIGPIPE; kept output could fill the disk in vain.
         if has_lost_its_reader(self.sink().fd()) {
@@ -234,7 +243,7 @@ impl Output {
         self.close();
     }
 
-    /// Drops kept output unless it has to be printed at the end of the run.
+    /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`).
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
         // Dropped output needs no reader; `print` sets the flag again if the reader is still gone.
         self.reader_gone = false;
@@ -249,7 +258,8 @@ impl Output {
         }
     }
 
-    /// Prints the next part of kept output. Returns false once all is printed or printing has failed.
+    /// Prints the next part of kept output, as far as the reader has room. Returns true if the caller has to wait for room
+    /// and call again, and false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
         if self.unwritten.is_empty() {
             // Hooks may have written to the file, too: print all of it.

@@ -29,7 +29,8 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Returns a way to write to an inherited descriptor.
+    /// Chooses how to write to an inherited descriptor without ever waiting for a reader: a pipe or terminal is reopened
+    /// as a description of our own if the system allows it.
     pub(crate) fn new(fd: RawFd) -> Sink {
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
@@ -45,7 +46,7 @@ impl Sink {
         }
     }
 
-    /// Writes some of the bytes; EAGAIN if there is no room.
+    /// Writes some of the bytes, and returns how many. Returns EAGAIN if there is no room.
     pub(crate) fn write(&self, mut bytes: &[u8]) -> nix::Result<usize> {
         if matches!(self, Sink::InPieces(_)) {
             // If `poll` fails, the write has to be tried.
@@ -65,8 +66,8 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     }
 }
 
-/// Reads a chunk from a description that is non-blocking or ready. Returns 0 at the end, `None` if no data is
-/// available.
+/// Reads a chunk, at most `limit` bytes, from a description that is non-blocking or ready. Returns 0 at the end, `None`
+/// if no data is available now.
 pub(super) fn read_chunk(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,
@@ -83,7 +84,8 @@ pub(super) fn read_chunk(
     }
 }
 
-/// Reads a chunk from the caller's descriptor. Returns 0 at the end, `None` if no data is available.
+/// Reads a chunk from the caller's descriptor, which is blocking, so it is polled before. Returns 0 at the end, `None` if
+/// no data is available now.
 pub(super) fn read_inherited(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,

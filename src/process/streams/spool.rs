@@ -1,5 +1,6 @@
-//! Keeps bytes in memory up to a limit, and in an unnamed temporary file beyond it. No other process can open the file,
-//! and it vanishes with the process. If the file cannot be written (a full disk), further bytes stay in memory.
+//! Keeps bytes (output to be printed later, input to be replayed) in memory up to a limit, and in an unnamed temporary
+//! file beyond it. No other process can open the file, and it vanishes with the process. If the file cannot be written
+//! (a full disk), further bytes stay in memory.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -59,21 +60,21 @@ impl Spool {
         spool
     }
 
-    /// Appends all bytes, even to a full spool.
+    /// Appends all bytes, even to a full spool: it never loses any, and [`Spool::full`] tells the caller to stop.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.len += bytes.len() as u64;
-        let mut rest = bytes;
+        let mut not_in_file = bytes;
         if self.in_place_of_file.is_none() {
             let written = self.append_to_file(bytes);
             if let Some(error) = written.error {
                 self.go_on_in_memory(&error);
             }
-            rest = &bytes[written.count..];
+            not_in_file = &bytes[written.count..];
         }
-        self.append_to_memory(rest);
+        self.append_to_memory(not_in_file);
     }
 
-    /// Returns the reason if the spool should hold no more bytes.
+    /// Returns the reason if the spool should hold no more bytes, for a message; None while there is room.
     pub(super) fn full(&self) -> Option<String> {
         let InPlaceOfFile { bytes, why } = self.in_place_of_file.as_ref()?;
         let mebibytes = MOST_IN_PLACE_OF_FILE >> 20;
@@ -81,7 +82,8 @@ impl Spool {
             .then(|| format!("{why}, and {mebibytes} MiB of memory are full"))
     }
 
-    /// Appends to memory while there is little, and to a file then.
+    /// Appends to memory while there is little, and to a file then, to which the bytes in memory are moved. Returns how
+    /// many bytes were appended; if not all, the file cannot be created or written.
     fn append_to_file(&mut self, bytes: &[u8]) -> Written {
         if self.parts.is_empty() {
             self.parts.push(Part::Memory(Vec::new()));
@@ -102,7 +104,8 @@ impl Spool {
         }
     }
 
-    /// Begins a part in memory: a file that children may append to, if the system has such files.
+    /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full spool.
+    /// The part is a file in memory that children may append to, too, if the system has such files.
     fn go_on_in_memory(&mut self, error: &io::Error) {
         let directory = std::env::temp_dir();
         let why = format!("{}: {}", directory.display(), describe_error(error));
@@ -112,14 +115,15 @@ impl Spool {
             .push(file.map_or_else(|_| Part::Memory(Vec::new()), Part::File));
     }
 
-    /// Adds bytes to memory, in place of a file that cannot hold them, within a limit.
+    /// Adds bytes to memory, in place of a file that cannot hold them, and counts them. Does nothing while the file can
+    /// hold them. Does not check the limit.
     fn append_to_memory(&mut self, mut bytes: &[u8]) {
         let Some(in_place_of_file) = &mut self.in_place_of_file else {
             return;
         };
         in_place_of_file.bytes += bytes.len();
         if let Some(Part::File(file)) = self.parts.last() {
-            // A limit on the size of files holds for one in memory, too.
+            // A limit on the size of files (`ulimit -f`) holds for one in memory, too: what it refuses is kept below.
             bytes = &bytes[write_to(file, bytes).count..];
         }
         if bytes.is_empty() {
@@ -140,23 +144,24 @@ impl Spool {
         }
     }
 
-    /// Reads a chunk at the beginning of a range of offsets; returns 0 at the end.
+    /// Reads into `chunk` the bytes at the beginning of a range of offsets. Returns how many: at most a chunk, all of one
+    /// part; 0 if the spool has no byte at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
         Range { start, end }: Range<u64>,
     ) -> io::Result<usize> {
-        let mut begin = 0;
+        let mut part_start = 0;
         for part in &self.parts {
-            let length = part.len()?;
-            if start < begin + length {
-                let left = (begin + length).min(end).saturating_sub(start);
+            let part_end = part_start + part.len()?;
+            if start < part_end {
+                let wanted = part_end.min(end).saturating_sub(start);
                 set_chunk_length(chunk);
-                let count = left.min(CHUNK as u64) as usize;
-                part.read_at(&mut chunk[..count], start - begin)?;
+                let count = wanted.min(CHUNK as u64) as usize;
+                part.read_at(&mut chunk[..count], start - part_start)?;
                 return Ok(count);
             }
-            begin += length;
+            part_start = part_end;
         }
         Ok(0)
     }
@@ -185,7 +190,7 @@ impl Part {
         }
     }
 
-    /// Fills `chunk`, at an offset with as many bytes.
+    /// Fills `chunk` from an offset of this part, behind which the part must have as many bytes.
     fn read_at(&self, chunk: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
             Part::Memory(memory) => {
@@ -206,7 +211,8 @@ impl Part {
     }
 }
 
-/// Opens a file for reading, with an offset of its own. Without `/proc`, the offset is that of `file`, rewound.
+/// Opens an unnamed file again for reading, with an offset of its own, as several readers may read it. Without `/proc`,
+/// it shares the offset of `file`, which is rewound.
 fn reopened(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| {
         let mut same = file.try_clone()?;
@@ -215,7 +221,7 @@ fn reopened(file: &File) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with these bytes.
+/// Creates a temporary file with these bytes, to which every write appends. An error means that it cannot hold them all.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
     let file = appending(unnamed()?)?;
     match write_to(&file, bytes).error {
@@ -250,7 +256,7 @@ impl Written {
     }
 }
 
-/// Writes all bytes, in several steps if necessary.
+/// Writes all bytes, in several steps if necessary. Unlike `write_all`, tells after an error how many were written.
 fn write_to(file: &File, bytes: &[u8]) -> Written {
     let mut count = 0;
     while count < bytes.len() {
@@ -292,7 +298,8 @@ pub(super) struct Replayable {
 }
 
 impl Replayable {
-    /// Keeps more bytes, unless some are lost already.
+    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit or
+    /// cannot be kept, only notes that (`is_incomplete`), which makes a failure permanent.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if self.is_incomplete || bytes.is_empty() {

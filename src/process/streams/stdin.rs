@@ -1,5 +1,6 @@
 //! The command's standard input: inherited, rewound, or fed through a pipe, so that every attempt reads the same bytes:
-//! first those read by earlier attempts, then the rest of the source.
+//! first those read by earlier attempts, then the rest of the source. A retry that read the rest only would work on cut
+//! data, and seem to succeed.
 
 use std::io;
 use std::mem::take;
@@ -65,7 +66,8 @@ enum Next {
 }
 
 impl Stdin {
-    /// Chooses how attempts get standard input. At most `limit` bytes are kept for replay.
+    /// Chooses how attempts get standard input; reads nothing yet. At most `limit` bytes are kept for replay. An error
+    /// means that the type of standard input cannot be learned.
     pub(crate) fn new(
         source: BorrowedFd<'static>,
         mode: InputMode,
@@ -99,7 +101,8 @@ impl Stdin {
         matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
     }
 
-    /// Reads the next bytes before the first attempt, up to the limit.
+    /// Reads the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end of the
+    /// source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?
@@ -108,7 +111,7 @@ impl Stdin {
             if count == 0 {
                 self.method = Method::Replay;
             } else if self.kept.is_incomplete {
-                // One attempt can still get all: kept bytes, this chunk, the rest.
+                // The first attempt can still get all: kept bytes, this chunk, the rest. There can be no second one.
                 chunk.truncate(count);
                 self.method = Method::ReadAhead(take(chunk));
             }
@@ -146,7 +149,8 @@ impl Stdin {
         Ok(Some(reader))
     }
 
-    /// Returns the descriptor and events to poll.
+    /// Returns the descriptor and events to poll before [`Stdin::fill_pipe`]. None if nothing is fed, or if no event
+    /// reports the next step.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let pipe = self.pipe.as_ref()?;
         match pipe.wait {
@@ -164,7 +168,8 @@ impl Stdin {
         }
     }
 
-    /// Feeds input without blocking. Closes the pipe at the end.
+    /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input, or
+    /// if the command has closed its own. An error is noted in `fault`, and nothing more is fed.
     pub(crate) fn fill_pipe(&mut self) {
         let Some(mut pipe) = self.pipe.take() else {
             return;
@@ -181,7 +186,7 @@ impl Stdin {
         }
     }
 
-    /// Writes the rest of the chunk, or else the next one.
+    /// Writes the rest of the chunk, or else the next one. Returns what to wait for before the next step.
     fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         if pipe.unwritten.is_empty() {
             match self.next_chunk(pipe)? {
@@ -192,7 +197,8 @@ impl Stdin {
         Ok(pipe.write()?)
     }
 
-    /// Fills the chunk: with kept bytes, then with the source's.
+    /// Fills the chunk: with bytes that earlier attempts have read, then with the source's. With [`Method::Tee`] the
+    /// source's bytes need no chunk, as they are duplicated directly into the pipe.
     fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         if !pipe.replay.is_empty() {
             return self.read_kept(pipe);
@@ -209,7 +215,7 @@ impl Stdin {
         }
     }
 
-    /// Fills the chunk with the next bytes that were kept.
+    /// Fills the chunk with the next bytes that were kept. Fails if they are gone, as the command must not see a gap.
     fn read_kept(&self, pipe: &mut StdinPipe) -> io::Result<Next> {
         let count = self
             .kept
@@ -223,7 +229,8 @@ impl Stdin {
         Ok(Next::Chunk(count))
     }
 
-    /// Fills the chunk with bytes of the source, which the command may not read.
+    /// Takes bytes from the source into the chunk, and keeps them for later attempts. The command may never read them, and
+    /// then they are lost to later programs: so this is done only if the source cannot be duplicated.
     fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         // Leaves the rest of the source to later programs.
         if has_lost_its_reader(pipe.fd.as_fd()) {
@@ -252,7 +259,8 @@ impl Stdin {
         Ok(moved?)
     }
 
-    /// Ends the attempt, and keeps the bytes that it has read.
+    /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it has
+    /// read. Frees all kept bytes if they are incomplete, as they cannot be replayed.
     pub(crate) fn end(&mut self) {
         if let Some(mut pipe) = self.pipe.take()
             && let Err(errno) = pipe.take_window(self.source, &mut self.kept)
@@ -266,7 +274,8 @@ impl Stdin {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input.
+    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound, and
+    /// anything else (a terminal, a socket) is inherited, as it cannot be read twice without reading ahead.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

@@ -57,7 +57,8 @@ pub(super) struct StdinPipe {
 }
 
 impl StdinPipe {
-    /// Writes as much of the chunk as there is room for.
+    /// Writes as much of the chunk as there is room for. Returns what to wait for next: more room, or nothing if the
+    /// command has closed its input.
     pub(super) fn write(&mut self) -> nix::Result<Wait> {
         match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
@@ -68,8 +69,9 @@ impl StdinPipe {
         Ok(Wait::Room)
     }
 
-    /// Opens the next window once the command has read the current one. If the system cannot duplicate or count, the
-    /// first call fails.
+    /// Opens the next window once the command has read the current one completely: takes that one from the source, keeps
+    /// it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the next call. If the
+    /// system cannot duplicate or count, the first call fails, before the command has got any byte.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,
@@ -95,10 +97,10 @@ impl StdinPipe {
         }
     }
 
-    /// Returns how to wait until the rest of the window is read, in this state of the pipe.
+    /// Returns how to wait until the rest of the window is read, given whether the command's pipe is writable (`state`).
     fn wait_for_rest(&self, state: PollFlags) -> Wait {
         if state.is_empty() {
-            // The first slot is unread.
+            // The pipe is full, as its first slot is unread: an event will report the change.
             return Wait::Room;
         }
         match self.wait {
@@ -118,18 +120,20 @@ impl StdinPipe {
         if self.window == 0 {
             return Ok(());
         }
-        let count = self.window - unread(&self.fd)?.min(self.window);
-        self.chunk.resize(count, 0);
+        let read_by_command = self.window - unread(&self.fd)?.min(self.window);
+        self.chunk.resize(read_by_command, 0);
         let mut taken = 0;
-        // Another process may have taken the bytes: a read would block, and they cannot be replayed.
-        while taken < count && unread(source).is_ok_and(|there| there >= count - taken) {
+        // Another process may have taken the bytes from the source: a read would block, and they cannot be replayed.
+        while taken < read_by_command
+            && unread(source).is_ok_and(|available| available >= read_by_command - taken)
+        {
             match read(source, &mut self.chunk[taken..])? {
                 0 => break,
-                more => taken += more,
+                count => taken += count,
             }
         }
         sink::widen_if_busy(source, taken);
-        kept.is_incomplete |= taken < count;
+        kept.is_incomplete |= taken < read_by_command;
         kept.keep(&self.chunk[..taken]);
         // After an error the window stays, so that `Stdin` does not feed its bytes a second time.
         self.window = 0;
@@ -137,7 +141,9 @@ impl StdinPipe {
     }
 }
 
-/// Duplicates bytes at the head of a pipe into an empty pipe, sized so that they fill it, without blocking.
+/// Duplicates bytes at the head of a pipe into an empty pipe, without blocking and without taking them out. The empty
+/// pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has ended, or EAGAIN if it has
+/// none now.
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
     system::duplicate(from, to, size, sink::CHUNK)

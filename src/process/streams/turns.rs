@@ -34,17 +34,19 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Returns the output to write, if any: one that has bytes `waiting`. It is the one with the unfinished line, or
-    /// else not the one that was written last. `may_go_on`: the command may write more of an output.
+    /// Returns the output to write now: the one with the unfinished line if it has bytes, or else rather the one that was
+    /// not written last. Returns None if no output has bytes, or if they have to wait for the end of the other's line; the
+    /// first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting`: an output has bytes to write.
+    /// `may_go_on`: the command may write more of an output, and so may end its line.
     pub(super) fn next(
         &mut self,
         waiting: PerChannel<bool>,
         may_go_on: PerChannel<bool>,
         now: Instant,
     ) -> Option<Channel> {
-        let other_of_last = self.last.other();
-        let candidate = if waiting[other_of_last] {
-            other_of_last
+        let not_written_last = self.last.other();
+        let candidate = if waiting[not_written_last] {
+            not_written_last
         } else if waiting[self.last] {
             self.last
         } else {
@@ -56,6 +58,7 @@ impl Turns {
         if waiting[unfinished] {
             return Some(unfinished);
         }
+        // The line will not be finished, or not soon: the other output need not wait.
         if !may_go_on[unfinished] || self.until.is_due(now) {
             return Some(unfinished.other());
         }
@@ -65,11 +68,16 @@ impl Turns {
         None
     }
 
-    /// Notes that the last byte written to the file is `last` of an output.
-    pub(super) fn on_written(&mut self, channel: Channel, last: u8) {
+    /// Notes that an output was written, and that `last_byte` was the last of its bytes: whether it ends a line. Ends the
+    /// wait for a line.
+    pub(super) fn on_written(&mut self, channel: Channel, last_byte: u8) {
         self.last = channel;
         self.until = Deadline::NEVER;
-        self.unfinished = if last == b'\n' { None } else { Some(channel) };
+        self.unfinished = if last_byte == b'\n' {
+            None
+        } else {
+            Some(channel)
+        };
     }
 
     /// Returns true if bytes of an output wait for the end of the other one's line.

@@ -1,0 +1,241 @@
+//! Moves data of the command's streams while an attempt runs: what to poll for, and what to do once it is ready. No call
+//! blocks, so that signals and limits are handled meanwhile.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use nix::poll::PollFlags;
+
+use super::output::Output;
+use super::{Stream, Streams, turns};
+use crate::process::spawn::child::Child;
+use crate::process::sys::clock::now;
+use crate::process::sys::fd;
+use crate::process::terminal::pty::Pty;
+use crate::run::streams::{Channel, PerChannel};
+
+impl Streams {
+    /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that are
+    /// ready. Empty between attempts.
+    pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
+        let mut all = Vec::new();
+        if let Some(started) = &self.starting {
+            all.push((Stream::Start, started.as_fd(), PollFlags::POLLIN));
+        }
+        if let Some((fd, events)) = self.input_interest() {
+            all.push((Stream::Input, fd, events));
+        }
+        for channel in Channel::ALL {
+            if let Some((fd, events)) = self.output_interest(channel) {
+                all.push((Stream::Output(channel), fd, events));
+            }
+        }
+        all
+    }
+
+    /// Returns what the command's input waits for: its source or its pipe, or else keys typed for `--pty`. None if no
+    /// input is moved.
+    fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        if let Some(interest) = self.input.interest()
+            && !self.is_input_held()
+        {
+            return Some(interest);
+        }
+        self.pty.as_ref()?.interest()
+    }
+
+    /// Returns what an output waits for. None if it is inherited or has ended, or if its bytes wait for the end of the
+    /// other output's line: polling its writable reader would return at once, again and again.
+    fn output_interest(&self, channel: Channel) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        let output = &self.outputs[channel];
+        if let Some(turns) = &self.turns
+            && turns.has_to_wait(channel)
+            && output.has_unwritten()
+        {
+            return None;
+        }
+        output.interest()
+    }
+
+    /// Moves no input until the program has started: if it cannot be started, the input has to stay for later programs.
+    /// Does nothing if backoff moves no input.
+    pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
+        let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
+        if moves_input {
+            self.starting = child.started().ok();
+        }
+    }
+
+    fn is_input_held(&self) -> bool {
+        self.starting.is_some() || self.holds_input
+    }
+
+    /// Called once the start is decided: lets input move if the program has started. exec closes the pipe of the start,
+    /// and a failure leaves a report in it.
+    fn note_start(&mut self) {
+        if let Some(start_pipe) = self.starting.take() {
+            self.holds_input = has_report(&start_pipe);
+        }
+    }
+
+    /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, as no event shows some
+    /// changes; None if there is no such change to wait for.
+    pub(crate) fn wake_after(&self) -> Option<Duration> {
+        let of_input = if self.is_input_held() {
+            None
+        } else {
+            self.input.wake_after()
+        };
+        let of_pty = self.pty.as_ref().and_then(Pty::wake_after);
+        let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
+        [of_input, of_pty, of_turns].into_iter().flatten().min()
+    }
+
+    /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most one
+    /// chunk of each output. Returns true if output was moved.
+    pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
+        if ready.contains(&Stream::Start) {
+            self.note_start();
+        }
+        let is_input_ready = ready.contains(&Stream::Input);
+        // If `wake_after` returns a delay, no event reports that the command has read its input.
+        if (is_input_ready || self.input.wake_after().is_some()) && !self.is_input_held() {
+            self.input.fill_pipe();
+        }
+        if let Some(pty) = &mut self.pty {
+            pty.work(is_input_ready);
+        }
+        self.move_outputs(ready)
+    }
+
+    /// Reads from ready outputs and forwards them, in turns if both go to one file. Returns true if output was moved.
+    fn move_outputs(&mut self, ready: &[Stream]) -> bool {
+        let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
+        let mut has_moved = false;
+        for channel in Channel::ALL {
+            if is_ready[channel] {
+                // Ready means that the reader has room for bytes that wait.
+                has_moved |= self.outputs[channel].has_unwritten();
+                has_moved |= self.read_output(channel, is_ready[channel.other()]);
+            }
+        }
+        if self.turns.is_some() {
+            return self.write_in_turns() || has_moved;
+        }
+        for channel in Channel::ALL {
+            if is_ready[channel] && self.outputs[channel].has_unwritten() {
+                self.outputs[channel].write();
+                self.after_write(channel);
+            }
+        }
+        has_moved
+    }
+
+    /// Reads and examines the next chunk of an output, unless a part of the last chunk is not written yet. The chunk is
+    /// small if both outputs have data and take turns, so that they stay in order. Returns true if there was one.
+    fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
+        let mut limit = self.observer.read_limit(channel);
+        if self.turns.is_some() && is_other_ready {
+            limit = limit.min(turns::CHUNK);
+        }
+        let new_bytes = self.outputs[channel].read_next(limit);
+        let has_read = !new_bytes.is_empty();
+        self.observer.observe(channel, new_bytes);
+        self.after_write(channel);
+        has_read
+    }
+
+    /// Forwards what both outputs have read, until their reader takes no more or one has to wait for the end of the
+    /// other's line. If both have bytes, lines alternate. Returns true if something was written.
+    fn write_in_turns(&mut self) -> bool {
+        let mut has_moved = false;
+        while let Some(channel) = self.next_turn() {
+            let written = if self.outputs[channel.other()].has_unwritten() {
+                self.outputs[channel].write_line()
+            } else {
+                self.outputs[channel].write()
+            };
+            let last = self.outputs[channel].last_written;
+            if let (Some(turns), Some(last)) = (&mut self.turns, last) {
+                turns.on_written(channel, last);
+            }
+            self.after_write(channel);
+            // The reader has no room.
+            if written == 0 {
+                break;
+            }
+            has_moved = true;
+        }
+        has_moved
+    }
+
+    /// Returns the output to write next. None if no output has bytes, or if they have to wait for the other's line.
+    fn next_turn(&mut self) -> Option<Channel> {
+        let waiting = PerChannel::each(|channel| self.outputs[channel].has_unwritten());
+        let may_go_on = PerChannel::each(|channel| self.outputs[channel].has_source());
+        self.turns.as_mut()?.next(waiting, may_go_on, now())
+    }
+
+    /// Does what a read or write may have made necessary: hangs up a pseudo-terminal whose output has no reader or failed,
+    /// so that the command does not write in vain, and notes whether a line is unfinished.
+    fn after_write(&mut self, channel: Channel) {
+        if self.outputs[channel].is_broken()
+            && let Some(pty) = &mut self.pty
+        {
+            pty.hang_up();
+        }
+        self.note_written(channel);
+    }
+
+    /// Notes whether an output that was just written ends within a line: then the next message of backoff begins a new
+    /// one. Only an output that goes where messages go counts.
+    pub(super) fn note_written(&mut self, channel: Channel) {
+        let Some(last_byte) = self.outputs[channel].last_written.take() else {
+            return;
+        };
+        let goes_where_messages_go = match channel {
+            Channel::Stdout => self.is_same_file && !self.holds_messages(),
+            Channel::Stderr => true,
+        };
+        if goes_where_messages_go {
+            self.is_mid_line = last_byte != b'\n';
+        }
+    }
+
+    /// Returns true if the attempt's own terminal was hung up because its output has no reader.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.options.pty && self.outputs.stdout.reader_gone
+    }
+
+    /// Returns true while backoff itself has the terminal of the command open.
+    pub(crate) fn holds_terminal(&self) -> bool {
+        self.pty.as_ref().is_some_and(Pty::is_held)
+    }
+
+    /// Closes the terminal of the command, of which all output was read.
+    pub(crate) fn release_terminal(&mut self) {
+        if let Some(pty) = &mut self.pty {
+            pty.release();
+        }
+    }
+
+    /// Returns true if output may still come, or waits for its reader.
+    pub(crate) fn is_open(&self) -> bool {
+        self.outputs.values().into_iter().any(Output::is_open)
+    }
+
+    /// Returns true if output was read and waits for its reader.
+    pub(crate) fn has_pending_output(&self) -> bool {
+        self.outputs.values().into_iter().any(Output::has_unwritten)
+    }
+}
+
+/// Returns true if a failed start has left its report in the pipe of the start. For a pipe that exec closed, some systems
+/// report POLLIN, too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
+fn has_report(start_pipe: &OwnedFd) -> bool {
+    match fd::unread(start_pipe) {
+        Ok(count) => count > 0,
+        Err(_) => fd::ready(start_pipe.as_fd(), PollFlags::POLLIN)
+            .is_ok_and(|events| events.contains(PollFlags::POLLIN)),
+    }
+}
