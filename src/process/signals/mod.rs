@@ -5,26 +5,26 @@
 //! event loop polls. So no signal interrupts another system call, signals are handled in order of arrival, and CONT
 //! revokes a pending stop.
 
+mod handlers;
+
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use nix::errno::Errno;
-use nix::libc::{
-    self, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, c_int, c_void, sigaction, siginfo_t,
-};
+use nix::libc::{self, c_int};
 use nix::sys::signal::{SigSet, SigmaskHow};
-use nix::unistd::{read, write};
-use signal_hook_registry::register_sigaction;
+use nix::unistd::read;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::origin::Origin;
-use crate::process::sys::system::is_from_kernel;
-use crate::process::sys::tty::origin_of;
-use crate::run::uninterrupted;
+use handlers::{
+    HAS_LOST_RECORD, RECORDS, Record, change_action, decode, has_lost_record, new_action,
+    set_handlers,
+};
+pub(crate) use handlers::{is_ignored, set_default};
 
 /// The receiver of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,29 +107,11 @@ impl Received {
     }
 }
 
-/// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
-/// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
-/// [`plain_handler`], which records them likewise.
-const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-
-/// The writing end of the pipe of records, for the handlers, which can reach nothing but statics.
-static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
-/// Set if a record could not be written because the pipe was full.
-static HAS_LOST_RECORD: AtomicBool = AtomicBool::new(false);
-
-/// Returns true if a record was lost since the flag was reset.
-fn has_lost_record() -> bool {
-    HAS_LOST_RECORD.load(Ordering::Relaxed)
-}
-
 /// Lowest number of a real-time signal, on all systems.
 const FIRST_REAL_TIME: c_int = 32;
 
 /// Records that are read by one call.
 const RECORDS_AT_ONCE: usize = 16;
-
-/// Signal number, 1 if the kernel sent the signal by itself, and sender.
-type Record = [[u8; size_of::<i32>()]; 3];
 
 /// The signals of this process, from [`Signals::take_over`] on.
 #[derive(Debug)]
@@ -260,138 +242,6 @@ impl Signals {
     }
 }
 
-/// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
-/// the caller ignores stays ignored, as under `nohup`, except CHLD: the kernel would discard the attempt's exit status.
-/// Returns the signals that have a handler now.
-fn set_handlers() -> io::Result<Vec<Signal>> {
-    const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
-    let mut handled = Vec::with_capacity(64);
-    for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
-        let is_set = if !REGISTERED.contains(&signal) {
-            set_plain_handler(signal)?
-        } else if is_ignored(signal) {
-            false
-        } else {
-            register_handler(signal)?;
-            true
-        };
-        if is_set {
-            handled.push(signal);
-        }
-    }
-    Ok(handled)
-}
-
-/// Sets [`plain_handler`] and returns true. Returns false, and leaves the signal as it was, if the caller ignores it
-/// (except CHLD) or if no handler can be set.
-fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
-    let handler = new_action(plain_handler as *const () as usize);
-    match change_action(signal, Some(&handler)) {
-        // Undone afterwards, as checking first would cost a call for each signal.
-        Ok(before) if before.sa_sigaction == libc::SIG_IGN && signal != Signal::CHLD => {
-            change_action(signal, Some(&before))?;
-            Ok(false)
-        }
-        Ok(_) => Ok(true),
-        // KILL, STOP and signals of the C library.
-        Err(Errno::EINVAL) => Ok(false),
-        Err(errno) => Err(errno),
-    }
-}
-
-/// Sets [`record`] as the handler, through the registry of signal-hook.
-fn register_handler(signal: Signal) -> io::Result<()> {
-    // SAFETY: `record` is async-signal-safe.
-    unsafe { register_sigaction(signal.number(), record) }?;
-    // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write
-    // their records in reverse order.
-    let registered = change_action(signal, None)?;
-    change_action(signal, Some(&new_action(registered.sa_sigaction)))?;
-    Ok(())
-}
-
-/// Returns an action that blocks all signals while its handler runs.
-fn new_action(handler: libc::sighandler_t) -> sigaction {
-    // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
-    unsafe {
-        let mut action: sigaction = std::mem::zeroed();
-        action.sa_sigaction = handler;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        libc::sigfillset(&raw mut action.sa_mask);
-        action
-    }
-}
-
-/// Returns the action that a signal had, and replaces it if `new` is given. Calls `sigaction(2)` itself, as `nix` cannot
-/// name all real-time signals. Async-signal-safe.
-fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
-    // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
-    // SA_SIGINFO handler, or an earlier action.
-    unsafe {
-        let mut old: sigaction = std::mem::zeroed();
-        let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
-        Errno::result(libc::sigaction(signal.number(), new, &raw mut old))?;
-        Ok(old)
-    }
-}
-
-pub(crate) fn is_ignored(signal: Signal) -> bool {
-    change_action(signal, None).is_ok_and(|action| action.sa_sigaction == libc::SIG_IGN)
-}
-
-/// Sets the default action. Returns the previous action. Async-signal-safe.
-pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
-    change_action(signal, Some(&new_action(libc::SIG_DFL)))
-}
-
-/// Handles signals that are not in [`REGISTERED`]: records them, and leaves errno as the interrupted code knows it.
-extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
-    let errno = Errno::last_raw();
-    // SAFETY: the kernel passes a SA_SIGINFO handler a valid siginfo_t.
-    record(unsafe { &*info });
-    Errno::set_raw(errno);
-}
-
-/// Writes a record of a signal to the pipe, from which [`Signals::read_records`] reads it: number, origin and sender. If
-/// the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
-fn record(info: &siginfo_t) {
-    let Some(records) = RECORDS.get() else {
-        return;
-    };
-    // SAFETY: the union is plain data. The sender is a process, or 0 for the terminal and timers. Other signals may
-    // have another field there, which has no effect.
-    let sender = unsafe { info.si_pid() };
-    let from_kernel = is_from_kernel(info, sender);
-    let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
-    if uninterrupted(|| write(records, record.as_flattened())).is_err() {
-        HAS_LOST_RECORD.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Converts a record of [`record`]. Returns None for a PIPE or XFSZ by which a write of backoff's own failed, as the
-/// writer handles that error, and for an unknown number.
-fn decode(record: Record) -> Option<Received> {
-    let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
-    let signal = Signal::from_number(number)?;
-    let from_kernel = from_kernel == 1;
-    if is_caused_by_own_write(signal, from_kernel, sender) {
-        return None;
-    }
-    Some(Received::new(
-        signal,
-        origin_of(signal, from_kernel, sender),
-    ))
-}
-
-/// Returns true if a write of backoff to a pipe without a reader (PIPE) or beyond the file size limit (XFSZ) caused the
-/// signal: then the kernel names this process as the sender, or, on some systems, none.
-fn is_caused_by_own_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
-    if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
-        return false;
-    }
-    from_kernel || sender == 0 || sender == std::process::id().cast_signed()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,18 +262,5 @@ mod tests {
         }
         let of_timer = Received::new(Signal::ALRM, Origin::Kernel);
         assert_eq!(of_timer.class, SignalClass::End);
-    }
-
-    #[test]
-    fn a_signal_of_a_failed_write_is_left_to_the_writer() {
-        let own = std::process::id().cast_signed();
-        for signal in [Signal::PIPE, Signal::XFSZ] {
-            assert!(is_caused_by_own_write(signal, false, own));
-            assert!(is_caused_by_own_write(signal, true, 0));
-            // A record that is about a child, too.
-            assert!(is_caused_by_own_write(signal, true, own + 1));
-            assert!(!is_caused_by_own_write(signal, false, own + 1));
-        }
-        assert!(!is_caused_by_own_write(Signal::TERM, true, own));
     }
 }
