@@ -1,5 +1,5 @@
-//! Runs a function in a child of its own, so that a call that hangs in a file system can be given up: neither can such a
-//! call be ended, nor a process with a thread in it.
+//! Runs a function in a forked child, so that a call that hangs in a file system can be given up. Such a call cannot be
+//! ended, and a process with a thread that hangs in one cannot end either; so backoff must not make the call itself.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -37,7 +37,8 @@ pub(crate) enum ForkedState {
 }
 
 impl Forked {
-    /// Starts `work`, whose answer is sent when it returns.
+    /// Forks a child that runs `work` and sends the bytes that it returns. Returns at once; an error means that no process
+    /// could be made.
     ///
     /// The child closes all descriptors, as others may wait for the end of a pipe or for a lock; `work` may hold
     /// none. It blocks all signals, as backoff does: a signal to the group of backoff does not interrupt the work. A
@@ -70,7 +71,7 @@ impl Forked {
         is_runnable(self.pid.as_raw())
     }
 
-    /// Returns the state, without waiting. An end is returned once.
+    /// Returns the state, without waiting. An end is returned, with the answer, by one call only: do not call again.
     pub(crate) fn state(&mut self) -> ForkedState {
         let mut chunk = [0; 4096];
         loop {
@@ -86,7 +87,8 @@ impl Forked {
     }
 }
 
-/// Cuts the child off from everything that it shares with backoff, and limits its life.
+/// Cuts the child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a timer that
+/// ends it after `life`: a child that hangs must not stay for ever. Only the descriptor of the `answer` stays open.
 fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     close_all_except(answer.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.
@@ -99,10 +101,11 @@ fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     unblocked.add(nix::sys::signal::Signal::SIGALRM);
     let _ = unblocked.thread_unblock();
     let seconds = life.as_nanos().div_ceil(1_000_000_000);
+    // 0 would set no timer.
     alarm::set(u32::try_from(seconds).unwrap_or(u32::MAX).max(1));
 }
 
-/// Writes an answer to the parent, which may have given up: then the answer is lost.
+/// Writes an answer to the parent, which may have given up and closed the pipe: then the answer is lost.
 fn send(pipe: BorrowedFd<'_>, mut answer: &[u8]) {
     while !answer.is_empty() {
         match uninterrupted(|| write(pipe, answer)) {

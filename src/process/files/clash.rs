@@ -1,4 +1,5 @@
-//! Finds a log or report that would damage another file in use. Compares files, not their names.
+//! Finds a log or report that would damage another file in use, before the run starts: a report would replace the output
+//! of the command. Compares files, not their names.
 
 use std::fs;
 use std::os::fd::RawFd;
@@ -21,8 +22,9 @@ pub(crate) enum Writing {
     Replaces,
 }
 
-/// Returns true if two paths lead to one entry of one directory. Other names of a file (hard links) are other entries:
-/// replacing one does no harm to the file.
+/// Returns true if two paths (the log's and the report's) lead to one entry of one directory, so that replacing one would
+/// remove the other. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False
+/// for devices, and if a path cannot be followed.
 pub(crate) fn is_same_entry(one: &Path, other: &Path) -> bool {
     let (Ok(one), Ok(other)) = (FileTarget::follow(one), FileTarget::follow(other)) else {
         return false;
@@ -32,7 +34,8 @@ pub(crate) fn is_same_entry(one: &Path, other: &Path) -> bool {
     !is_device && one.entry().is_some() && one.entry() == other.entry()
 }
 
-/// Returns what would be damaged if a run writes this file, and how to avoid that. `config` is the configuration file.
+/// Returns what would be damaged if a run writes this file, and how to avoid that, as the end of a message; None if
+/// nothing would. Also None if the file does not exist or cannot be examined. `config` is the configuration file.
 pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Option<String> {
     let target = FileTarget::follow(path).ok()?;
     // Descriptors are written to as they are.
@@ -54,7 +57,8 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     None
 }
 
-/// Returns what would be damaged if a run writes the file of an output, which the command writes, too.
+/// Returns what would be damaged if a run writes the file of an output, which the command writes, too. None for a log if
+/// both append, as then neither overwrites the other.
 fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
     match writing {
         Writing::Replaces => Some(format!(
@@ -71,7 +75,8 @@ fn identity_of(path: &Path) -> Option<FileIdentity> {
     Some(FileIdentity::of(&fs::metadata(path).ok()?))
 }
 
-/// Returns None unless the descriptor is that of a regular file.
+/// Returns the identity of the file that a descriptor refers to; None unless it is a regular file, as only such a file
+/// can be overwritten or replaced.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 fn identity_of_regular(fd: RawFd) -> Option<FileIdentity> {
     let facts = fstat(inherited(fd)).ok()?;

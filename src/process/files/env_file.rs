@@ -1,4 +1,4 @@
-//! The file of `$BACKOFF_ENV`.
+//! The file of `$BACKOFF_ENV`, into which `--before-retry` writes variables for the next attempt, such as a new token.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -11,14 +11,16 @@ use crate::process::sys::temporary;
 use crate::run::before_retry_env::LIMIT;
 use crate::text::describe_error;
 
-/// Creates the file, private to this user. An error is a message.
+/// Creates the file, empty and private to this user, in the temporary directory. It is removed when it is dropped. An
+/// error is a message.
 pub(crate) fn make() -> Result<NamedTempFile, String> {
     let directory = std::env::temp_dir();
     temporary::named(".backoff-env-", &directory)
         .map_err(|error| cannot_be("made", &directory, &error))
 }
 
-/// Reads the file and removes it. An error is a message.
+/// Reads the file and removes it, also if it cannot be read. An error is a message; a file that cannot be removed is one,
+/// too, as it may hold secrets.
 pub(crate) fn take(file: NamedTempFile) -> Result<Vec<u8>, String> {
     let path = file.path().to_owned();
     let bytes = read(&path).map_err(|error| cannot_be("read", &path, &error));
@@ -30,8 +32,8 @@ pub(crate) fn take(file: NamedTempFile) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Reads up to one byte over the limit, to show an excess. Opens the file by its name, as a program may have replaced
-/// it (`sed -i`).
+/// Reads up to one byte over the limit, so that the caller sees an excess. Opens the file by its name, as a program may
+/// have replaced it (`sed -i`), so that it could be anything now: only a regular file of this user is read.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = open_safely(OpenOptions::new().read(true), path)?;
     let metadata = file.metadata()?;
@@ -45,8 +47,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn cannot_be(done: &str, path: &Path, error: &io::Error) -> String {
+/// Formats the message about a failed step; `step` is a participle, such as "read".
+fn cannot_be(step: &str, path: &Path, error: &io::Error) -> String {
     let path = path.display();
     let why = describe_error(error);
-    format!("the file of BACKOFF_ENV cannot be {done}: {path}: {why}")
+    format!("the file of BACKOFF_ENV cannot be {step}: {path}: {why}")
 }

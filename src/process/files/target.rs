@@ -1,4 +1,5 @@
-//! The target of a path: links, owners and modes are looked at before a file is opened.
+//! The target of a path: links, owners and modes are looked at before a file is opened. In a directory such as `/tmp`
+//! another user may put a link or file under the name of a log, so that backoff would write where that user wants.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -25,8 +26,9 @@ pub(super) struct FileTarget {
 }
 
 impl FileTarget {
-    /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users
-    /// can create them. The file need not exist.
+    /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users can
+    /// create them. The file need not exist, its directory must. A link of `/proc` to an open file is not followed: such a
+    /// target is the open file itself.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
@@ -50,7 +52,8 @@ impl FileTarget {
         Err(Errno::ELOOP.into())
     }
 
-    /// Returns the entry of a directory that the target is; None for a descriptor, which is no entry.
+    /// Returns the entry of a directory that the target is, which a report may replace; None for an open file
+    /// (`/dev/stdout`, `/proc/1/fd/1`), which can only be written to.
     pub(super) fn entry(&self) -> Option<DirectoryEntry<'_>> {
         // A link that `follow` has left is magic.
         let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
@@ -85,7 +88,8 @@ impl FileIdentity {
     }
 }
 
-/// Opens a file without following a link and without waiting for another process.
+/// Opens a file without following a link, which could have been put there since the check, and without waiting for
+/// another process (the reader of a named pipe).
 pub(super) fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // O_NOFOLLOW would refuse the kernel's own links, too.
     let follow = if path.starts_with("/proc") {
@@ -105,7 +109,8 @@ pub(super) fn is_sticky(directory: &Metadata) -> bool {
     directory.mode() & STICKY != 0 && directory.mode() & WRITABLE_BY_OTHERS != 0
 }
 
-/// Returns true if the directory is another user's, or a sticky one that others can write to.
+/// Returns true if another user may have put a file or link there: the directory is neither this user's nor root's, or is
+/// a sticky one that others can write to.
 pub(super) fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }
@@ -114,7 +119,8 @@ pub(super) fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 
-/// Refuses another user's file.
+/// Returns an error, which says so, if a file is another user's: that user could have put it there to read what is
+/// written.
 pub(super) fn require_own(metadata: &Metadata) -> io::Result<()> {
     if is_own(metadata) {
         return Ok(());
@@ -124,7 +130,7 @@ pub(super) fn require_own(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::other(why))
 }
 
-/// Returns the descriptor that a path names: `/dev/stdout`, `/dev/fd/3`.
+/// Returns the number of the descriptor that a path names (`/dev/stdout`, `/dev/fd/3`); None for any other path.
 pub(super) fn descriptor(path: &Path) -> Option<RawFd> {
     let path = path.to_str()?;
     let number = match path {

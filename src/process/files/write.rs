@@ -1,4 +1,4 @@
-//! Opens the log, and replaces the report.
+//! Opens the log, and replaces the report. Both are checked first, as others may be able to write to the directory.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -23,11 +23,12 @@ pub(crate) enum IfMissing {
     Leave,
 }
 
-/// Opens a file for appending; a new file is private to this user. A named pipe without a reader is an error. With
-/// [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
+/// Opens a file for appending, without ever waiting; a new file is private to this user. A named pipe without a reader is
+/// an error. With [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
 pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
-    // Opened by its path, a file would have an offset of its own, other than the command's.
+    // `/dev/stdout`: opened by its path, a file would have an offset of its own, so that the log and the command would
+    // overwrite each other.
     if let Some(fd) = descriptor(&target.path) {
         if !is_inherited(fd) {
             return Err(Errno::EBADF.into());
@@ -46,7 +47,7 @@ pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<O
             .mode(0o600),
         &target.path,
     )?;
-    // Same check as `fs.protected_regular`.
+    // Another user may have put the file there. Same check as `fs.protected_regular` of Linux.
     if is_sticky(&target.dir_meta) {
         require_own(&file.metadata()?)?;
     }
@@ -60,7 +61,9 @@ pub(crate) enum Replaced {
     NotAFile(Sink),
 }
 
-/// Replaces a file by `text`, atomically.
+/// Replaces a file by `text`, atomically: writes a new file beside it and renames that, so that a reader sees the old
+/// text or the new one. The mode stays, a new file is private to this user. Writes nothing to a target that is no regular
+/// file, and returns a sink for it instead.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();

@@ -1,4 +1,5 @@
-//! Implements `run::Host` on the operating system: signals, the monotonic clock, the command.
+//! Implements `run::Host`, by which the loop of a run acts, on the operating system: signals, the monotonic clock, the
+//! command. Decides nothing about retries.
 
 mod budget;
 mod query;
@@ -55,8 +56,8 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Takes over this process's signals to run a command. Each page of the stack that is written during an attempt is
-    /// copied after `fork`, so the state is not on the stack.
+    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. Boxed and not inlined,
+    /// as each page of the stack that is written during an attempt is copied after `fork`: the state is not on the stack.
     #[inline(never)]
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<Box<System>> {
         let signals = Signals::take_over()
@@ -93,8 +94,9 @@ impl System {
         }
     }
 
-    /// Returns standard input, output and error for a hook or predicate. Standard output goes to standard error, as it
-    /// is reserved for the command.
+    /// Returns standard input, output and error for a hook or predicate. Predicates read all output of the attempt, hooks
+    /// its end. A hook's standard output goes to standard error, as backoff's own is reserved for the command. An error
+    /// means that the attempt's output could not be kept for them.
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
@@ -114,8 +116,8 @@ impl System {
         })
     }
 
-    /// Writes the report: a file is replaced atomically, other targets are written directly. If that fails, a warning
-    /// says so.
+    /// Writes the report (`--report`): a file is replaced atomically, other targets are written directly. If that fails, a
+    /// warning says so: a report must not change how the run ends.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let written = match replace(path, text) {
             Ok(Replaced::Done) => Ok(()),
@@ -133,7 +135,9 @@ impl System {
         }
     }
 
-    /// Opens the file of `--log-file`, if it exists; otherwise only looks whether it could be created.
+    /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. A missing file is not
+    /// created, as a run without a message leaves none; only looks whether it could be. If the file cannot be used, warns,
+    /// and the run goes on without a log. An error is a signal that ends the run.
     pub(crate) fn open_log(&mut self) -> RunResult<()> {
         let Some(path) = self.log_path.clone() else {
             return Ok(());
@@ -152,7 +156,7 @@ impl System {
         Ok(())
     }
 
-    /// Appends lines to the log file.
+    /// Appends lines to the log file, which the first call creates.
     fn append_to_log(&mut self, path: &Path, lines: &str) -> Result<(), WriteError> {
         self.open_log_file(path, IfMissing::Create)
             .map_err(|error| WriteError::Failed(describe_error(&error)))?;
@@ -162,7 +166,8 @@ impl System {
         }
     }
 
-    /// Drops later lines of the log, after one warning.
+    /// Drops later lines of the log, after one warning on standard error: a log must not end a run. An error is a signal
+    /// that ends the run.
     fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
         // With None the next line would open the file again.
         self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
@@ -171,8 +176,9 @@ impl System {
         self.complain(&warning)
     }
 
-    /// Writes lines to standard error, or holds them back with `--stderr failure`. Ignores write errors, as no place is
-    /// left to report them.
+    /// Writes lines to standard error, or holds them back with `--stderr failure`. They begin a new line if the command's
+    /// output ends within one. Write errors are no errors, as no place is left to report them: the next message says that
+    /// lines were lost. An error is a signal that ends the run.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
         // `::endgroup::` after a predicate (`report/github.rs`) comes with its own newline.
@@ -192,8 +198,8 @@ impl System {
         }
     }
 
-    /// Writes one line to standard error like `stdio::complain`, but handles signals. Says first
-    /// that earlier lines were lost. Ignores write errors.
+    /// Writes an error or warning as one line to standard error like `stdio::complain`, but handles signals while its
+    /// reader is slow. Says before it if earlier lines were lost. An error is a signal that ends the run.
     pub(crate) fn complain(&mut self, line: &str) -> RunResult<()> {
         let mut lines = stdio::complaint(line);
         if self.has_lost_lines {
@@ -203,7 +209,8 @@ impl System {
     }
 }
 
-/// Returns the standard output of a hook: the file that holds standard error back, if any, or else standard error.
+/// Returns the standard output of a hook: where its standard error goes, that is the file that holds standard error back
+/// (`--stderr failure`), if any, or else backoff's standard error.
 fn output_of_hook(held_stderr: Option<&OwnedFd>) -> io::Result<OwnedFd> {
     match held_stderr {
         Some(held) => held.try_clone(),
@@ -224,6 +231,7 @@ impl Host for System {
 
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
+        // Reading the input has used up the time of the run.
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             return Ok(Attempt {
@@ -231,7 +239,7 @@ impl Host for System {
                 interrupted: None,
             });
         }
-        // No wait is pending that USR1 could end.
+        // A USR1 that came too late for the last wait must not end the next one.
         self.event_loop.wait_is_over = false;
         let streams = &mut self.event_loop.streams;
         let stdio = streams
@@ -257,7 +265,7 @@ impl Host for System {
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd> {
-        // Without a wait, the next attempt receives signals first.
+        // Signals that came are handled by `attempt`, before it starts the command.
         if delay.is_zero() {
             return Ok(WaitEnd::Elapsed);
         }
@@ -293,7 +301,7 @@ impl Host for System {
 
     fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
         let file = env_file::make();
-        // Without a file the variable is empty.
+        // Without a file the hook still runs, with an empty variable; the caller decides what that means.
         let path = file.as_ref().map_or(Path::new(""), |file| file.path());
         spec.set("BACKOFF_ENV", path);
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;

@@ -1,4 +1,4 @@
-//! A query of a budget store, in a forked child that can be given up.
+//! A query of a budget store, in a forked child that can be given up: a call that hangs in a file system cannot be ended.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -34,25 +34,26 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Starts a query. It gives up by itself after `time`.
+    /// Forks a child that asks the store. It gives up by itself after `time_limit`, and is killed some seconds later if it
+    /// hangs. An error means that no process could be made.
     pub(super) fn start(
         store: &Store,
         budget: &SharedBudget,
         question: Question,
-        time: Duration,
+        time_limit: Duration,
     ) -> io::Result<Query> {
         // All queries need the certificates, and those that a child reads are gone with the child.
         store.load_certificates();
         let began = now();
-        let child = Forked::start(time + MOST_TIME_FOR_CPU + GRACE, || {
-            encode(&ask(store, budget, question, began, time))
+        let child = Forked::start(time_limit + MOST_TIME_FOR_CPU + GRACE, || {
+            encode(&ask(store, budget, question, began, time_limit))
         })?;
         Ok(Query { began, child })
     }
 
-    /// Returns the time that lies this long after the start.
-    pub(super) fn deadline_after(&self, time: Duration) -> Deadline {
-        Deadline::after(self.began, time)
+    /// Returns the time that lies `time_limit` after the start of the query.
+    pub(super) fn deadline_after(&self, time_limit: Duration) -> Deadline {
+        Deadline::after(self.began, time_limit)
     }
 
     /// Returns the descriptor that is readable once there may be an answer.
@@ -65,34 +66,37 @@ impl Query {
         self.child.awaits_cpu()
     }
 
-    /// Returns the answer, the first time that it is there; None before.
+    /// Returns the answer once the child has ended; None while it runs. Does not wait. A child that died without an answer
+    /// gives an error. After an answer, do not call again.
     pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
-        match self.child.state() {
-            ForkedState::Runs => None,
-            ForkedState::Ended(bytes) => Some(decode(&bytes).unwrap_or_else(|| {
-                // The child died.
-                Err(StoreError::NoAnswer {
-                    store: store.to_string(),
-                })
-            })),
-        }
+        let bytes = match self.child.state() {
+            ForkedState::Runs => return None,
+            ForkedState::Ended(bytes) => bytes,
+        };
+        let answered = decode(&bytes).unwrap_or_else(|| {
+            Err(StoreError::NoAnswer {
+                store: store.to_string(),
+            })
+        });
+        Some(answered)
     }
 }
 
-/// Asks a store, in the child.
+/// Asks a store, in the child. `began` and `time_limit` tell when it has to give up. If this machine's own store would lie
+/// in a home directory that does not exist, returns an error, as making one is not backoff's task.
 fn ask(
     store: &Store,
     budget: &SharedBudget,
     question: Question,
     began: Instant,
-    time: Duration,
+    time_limit: Duration,
 ) -> Answered {
     if is_own(store)
         && let Some(home) = environment::missing_home_of_state()
     {
         return Err(StoreError::MissingHome(home));
     }
-    store.ask(budget, question, began, time, since_epoch)
+    store.ask(budget, question, began, time_limit, since_epoch)
 }
 
 fn encode(answered: &Answered) -> Vec<u8> {
@@ -119,8 +123,9 @@ pub(super) struct GivenUp {
 }
 
 impl GivenUp {
-    /// Returns the query of this store that was given up.
-    fn of(&mut self, store: &Store) -> &mut Option<Query> {
+    /// Returns the place of this store's query that was given up; None stands there if there is none. A run has at most
+    /// two stores: its own and this machine's.
+    fn slot_of(&mut self, store: &Store) -> &mut Option<Query> {
         if is_own(store) {
             &mut self.own
         } else {
@@ -129,12 +134,12 @@ impl GivenUp {
     }
 
     pub(super) fn add(&mut self, store: &Store, query: Query) {
-        *self.of(store) = Some(query);
+        *self.slot_of(store) = Some(query);
     }
 
-    /// Returns true while a query of this store runs.
+    /// Returns true while a query of this store that was given up runs. Forgets one that has ended.
     pub(super) fn still_runs(&mut self, store: &Store) -> bool {
-        let query = self.of(store);
+        let query = self.slot_of(store);
         if query
             .as_mut()
             .is_some_and(|query| query.answer(store).is_some())

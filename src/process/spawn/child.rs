@@ -1,5 +1,5 @@
-//! The process of an attempt: its state, and signals to it. A reaped child is never signalled, so that no signal can
-//! reach a reused number.
+//! The process of an attempt: its state, and signals to it. It stays a zombie after its end until it is reaped, and a
+//! reaped child is never signalled: so no signal can reach another process that got its number.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,7 +17,7 @@ use crate::run::uninterrupted;
 
 /// Longest report of a failed start, in bytes: one write to a pipe.
 const LONGEST_REPORT: usize = 4096;
-/// First bytes of a report.
+/// First bytes of a report: they decide between the exit statuses 127 and 126.
 const NOT_FOUND: u8 = b'1';
 const FOUND: u8 = b'0';
 
@@ -46,7 +46,8 @@ struct StateChange {
     status: i32,
 }
 
-/// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if no state has changed.
+/// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if no state has changed. `options` are
+/// those of `waitid`: without WNOHANG it waits, with WNOWAIT it leaves a zombie, without it an end is reaped.
 #[allow(
     clippy::cast_lossless,
     reason = "id_t is wider than pid_t on FreeBSD only"
@@ -79,9 +80,10 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
     })
 }
 
-/// Returns None for a report that `waitid` has not filled. macOS names in the report of a continued child the sender of
-/// CONT or no process at all, so the number is that of the `asked` child.
+/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. The process is the
+/// `asked` one, if any: macOS names in the report of a continued child the sender of CONT, or no process at all.
 fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
+    /// `si_code` of a report that was not filled.
     const NO_CODE: i32 = 0;
     if report.code == NO_CODE {
         return None;
@@ -114,8 +116,8 @@ impl Child {
         self.leads_group.then_some(self.pid)
     }
 
-    /// Returns how the child ended, or None while it runs. The child stays a zombie. The system may refuse to tell (a
-    /// system call filter).
+    /// Returns how the child ended, or None while it runs, without waiting. The child stays a zombie, so later calls
+    /// return the same. An error means that the system refuses to tell (a system call filter).
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
         let report = wait(
             Some(self.pid),
@@ -139,7 +141,8 @@ impl Child {
         self.start_report.as_fd().try_clone_to_owned()
     }
 
-    /// Returns the reason if the process has ended because the program could not be started.
+    /// Returns the reason if the process has ended because the program could not be started; None if it was started.
+    /// Called after its end. Only this tells a failed exec from a command that itself exits with 126 or 127.
     pub(crate) fn start_failure(&self) -> Option<StartFailure> {
         let mut report = Vec::new();
         // An error means that the child has not ended, and so has not reported either.
@@ -147,7 +150,8 @@ impl Child {
         decode_failure(&report)
     }
 
-    /// Returns the stopping signal once for each stop, if the child is still stopped.
+    /// Returns the signal that has stopped the child, once for each stop. None if the child has not stopped since the
+    /// last call, or was continued meanwhile.
     pub(crate) fn newly_stopped(&mut self) -> Option<Signal> {
         self.read_changes();
         self.stopped_by.take()
@@ -168,7 +172,8 @@ impl Child {
         self.is_stopped
     }
 
-    /// Updates the state: the kernel reports each stop and each continuation once.
+    /// Reads all stops and continuations since the last call, as the kernel reports each once, and remembers the state
+    /// after the last one.
     fn read_changes(&mut self) {
         while let Ok(Some(report)) = wait(
             Some(self.pid),
@@ -184,8 +189,8 @@ impl Child {
         }
     }
 
-    /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any.
-    /// Returns EPERM if this user may signal none of them.
+    /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any. In
+    /// backoff's own group only the child gets it. Returns EPERM if this user may signal none of them.
     pub(crate) fn signal(&self, signal: Signal) -> nix::Result<()> {
         if self.is_reaped {
             return self.signal_rest_of_group(signal);
@@ -204,7 +209,8 @@ impl Child {
         to_group
     }
 
-    /// Sends a signal to the members that a reaped child has left in its group.
+    /// Sends a signal to the members that a reaped child has left in its group. Does nothing if there are none, as the
+    /// number may be another process's then.
     fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
         if self.leads_group && has_members(self.pid) {
             send(Target::Group(self.pid), signal)
@@ -218,8 +224,9 @@ impl Child {
         !self.is_reaped && is_protected(self.pid)
     }
 
-    /// Returns true if the group of an ended child has other members, for systems that list no processes. This reaps
-    /// the child, as its zombie would count as a member. The number stays in use while the group has members.
+    /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list no
+    /// processes. Reaps the child, as its zombie would count as a member; the system does not reuse its number while the
+    /// group has members.
     pub(crate) fn has_group_members(&mut self) -> bool {
         if !self.leads_group {
             return false;
@@ -228,12 +235,13 @@ impl Child {
             let _ = wait(Some(self.pid), libc::WEXITED);
             self.is_reaped = true;
         }
-        // The child is no longer reported, and orphans of its group are.
+        // Zombies of orphans, which backoff has adopted, would count as members, too.
         reap_orphans(None);
         has_members(self.pid)
     }
 
-    /// Frees the process number. Waits for a process that is about to end.
+    /// Frees the process number of an ended child: it takes `self`, as the number must not be used afterwards. Waits for a
+    /// process that is about to end.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "the number must not be used afterwards"
@@ -262,11 +270,12 @@ fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     })
 }
 
-/// Reaps ended children other than the attempt, which is left to [`Child::reap`]: orphans, which backoff inherits as
-/// process 1, as a child subreaper, or from a shell that executed it, and children that have asked a store.
+/// Reaps ended children other than the process of the attempt, if one runs: its end is read by [`Child::ended`] first.
+/// Others are orphans, which backoff inherits as process 1, as a child subreaper, or from a shell that executed it, and
+/// children that have asked a store. They would stay zombies.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-        // waitid would report the attempt again; the next call reaps later orphans.
+        // As long as the attempt is a zombie, waitid reports it and no other; later calls reap the others.
         if Some(ended.pid) == attempt {
             return;
         }

@@ -1,4 +1,5 @@
-//! The environment of one attempt: backoff's own entries, unchanged, plus variables that are set.
+//! The environment of one attempt: backoff's own entries, unchanged, also those without `=`, plus variables that are set.
+//! The array for exec points to backoff's own strings; only what differs is written anew.
 
 use std::ffi::{CStr, c_char};
 use std::io::Write;
@@ -32,7 +33,8 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    /// Returns all entries. They are looked at once, as the environment of backoff never changes.
+    /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states the
+    /// time left of an outer run. They are read once, as the environment of backoff never changes.
     pub(super) fn all() -> Vec<Inherited> {
         let own_pid = std::process::id().to_string();
         let mut all = Vec::with_capacity(64);
@@ -69,6 +71,8 @@ pub(super) struct Environment {
 
 impl Environment {
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
+    /// Entries with backoff's process number are noted, as only the child knows its own number
+    /// ([`Environment::insert_child_pid`]).
     pub(super) fn new(inherited: &[Inherited], variables: &[Variable]) -> Environment {
         let mut pointers = Vec::with_capacity(inherited.len() + variables.len() + 1);
         let mut pid_variables = Vec::new();
@@ -99,7 +103,8 @@ impl Environment {
         }
     }
 
-    /// Replaces backoff's process number by that of the child, which makes the call. Async-signal-safe.
+    /// Called in the child: writes the child's process number in place of backoff's (`LISTEN_PID`), so that the command
+    /// accepts what systemd has addressed to backoff. Async-signal-safe.
     pub(super) fn insert_child_pid(&mut self) {
         for PidVariable { index, name, entry } in &mut self.pid_variables {
             let _ = write!(&mut entry[..], "{name}{}", std::process::id());
@@ -108,14 +113,16 @@ impl Environment {
     }
 }
 
-/// Returns the variable, with `=`, if an entry is one of [`PID_VARIABLES`] with backoff's process number.
+/// Returns the variable's name, with `=`, if an entry is one of [`PID_VARIABLES`] and its value is backoff's process
+/// number; None otherwise. With another number it addresses another process, and stays.
 fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
     PID_VARIABLES
         .into_iter()
         .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
 }
 
-/// Returns the entries of variables, each with its NUL. Leaves out a variable with a NUL in it, which cannot be.
+/// Returns the entries of variables, `NAME=VALUE` each with its NUL, one after the other. Leaves out a variable that
+/// contains a NUL, as no environment can hold it.
 fn added_entries(variables: &[Variable]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(1024);
     for (name, value) in variables {

@@ -1,4 +1,5 @@
-//! Starts the command as `execvp(3)` does, with everything that backoff inherited.
+//! Starts the command as `execvp(3)` does, with everything that backoff inherited: a command must not be able to tell that
+//! it is wrapped. `std::process::Command` changes signal actions and drops odd variables.
 //!
 //! The child is made by `fork(2)`. All signals are blocked in it until just before exec.
 
@@ -32,6 +33,7 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 /// Bytes that the kernel reads of a script's first line.
 const FIRST_LINE_SIZE: u64 = 256;
 
+/// A command that can be started several times.
 #[derive(Debug)]
 pub(crate) struct Command {
     /// Program and arguments.
@@ -42,7 +44,8 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Prepares what is the same for all attempts.
+    /// Prepares what is the same for all attempts: words, inherited variables and the files that PATH offers for the name.
+    /// Looks at no file yet.
     pub(crate) fn new(words: &[OsString]) -> Command {
         let words: Vec<CString> = words.iter().map(|word| c_string(word.as_bytes())).collect();
         let mut command = Command {
@@ -59,15 +62,16 @@ impl Command {
         self.words.first().map_or(b"", |name| name.to_bytes())
     }
 
-    /// Returns the command's own name, without its directory, as `/proc` will show it.
+    /// Returns the command's name without its directory, as the system will show it once it runs.
     pub(crate) fn program(&self) -> String {
         let name = Path::new(OsStr::from_bytes(self.name()));
         let base = name.file_name().unwrap_or(name.as_os_str());
         base.to_string_lossy().into_owned()
     }
 
-    /// Starts the command with `variables` in its environment. Returns an error if no process could be created; a
-    /// failed exec is reported by [`Child::start_failure`].
+    /// Starts the command with `variables` in its environment, and `never_ignored` at its default action even if the
+    /// caller ignores it. Returns an error if no process could be created; a failed exec is reported later, by
+    /// [`Child::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
@@ -77,10 +81,10 @@ impl Command {
         stdio: &ChildStdio,
     ) -> io::Result<Child> {
         let words = self.words.iter().map(|word| word.as_ptr());
-        // The attempt's own PATH decides, if it has one.
-        let own_path = variables.iter().find(|(name, _)| name == "PATH");
-        let own_files = own_path.map(|(_, path)| candidates(self.name(), path));
-        let files = own_files.as_deref().unwrap_or(&self.files);
+        // A PATH that `--before-retry` has set for this attempt overrides backoff's.
+        let new_path = variables.iter().find(|(name, _)| name == "PATH");
+        let new_files = new_path.map(|(_, path)| candidates(self.name(), path));
+        let files = new_files.as_deref().unwrap_or(&self.files);
         start_child(ChildSetup {
             files,
             shell_argv: [SHELL.as_ptr()]
@@ -97,7 +101,9 @@ impl Command {
         })
     }
 
-    /// Explains why none of the files could be executed.
+    /// Explains for a message why none of the files could be executed, of which `errno` alone says too little: a missing
+    /// interpreter of a script is "no such file", too. `not_found` decides between the exit statuses 127 and 126. Called
+    /// in the child, as looking at files may hang.
     fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
         let paths: Vec<&Path> = files.iter().map(path_of).collect();
         let existing = paths.iter().find(|path| path.exists());
@@ -122,14 +128,15 @@ impl Command {
         StartFailure { not_found, message }
     }
 
-    /// Returns true if bash has exported a function of this name.
+    /// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could find.
     fn is_bash_function(&self) -> bool {
         let name = std::str::from_utf8(self.name());
         name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
     }
 }
 
-/// Returns candidate files in the order of `path`, a value of PATH.
+/// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. A name with a slash is
+/// itself the only one. An empty name is tried too, and fails.
 fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
     if name.is_empty() || name.contains(&b'/') {
         return vec![c_string(name)];
@@ -157,7 +164,8 @@ fn c_string(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Explains why exec did not find a file that exists: its interpreter or loader is missing.
+/// Explains why exec has returned "no such file" for a file that exists: the interpreter that it names, or its loader, is
+/// missing.
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {
@@ -172,7 +180,7 @@ fn missing_interpreter(file: &Path) -> String {
     }
 }
 
-/// Returns the interpreter that a script names in its first line.
+/// Returns the interpreter that a script names in its first line; None if the file is no such script or cannot be read.
 fn interpreter(file: &Path) -> Option<OsString> {
     let mut start = Vec::new();
     File::open(file)

@@ -68,7 +68,9 @@ pub(super) struct ChildSetup<'a> {
     pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
 }
 
-/// Creates the child, which becomes the command. Returns before the program has started.
+/// Creates the child, which becomes the command. Returns before the program has started, as exec may hang: exec closes
+/// the pipe that the returned child holds, or the reason of a failure is written to it. An error means that no process
+/// could be made.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces.
     let (report, write_end) = pipe()?;
@@ -78,9 +80,11 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     let pid = match unsafe { fork() }? {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
+            // Returns only if the command could not be executed.
             let errno = become_command(&mut setup, parent);
             let failure = encode_failure(&(setup.explain)(errno));
             let _ = write(write_end.as_fd(), &failure);
+            // The report decides, not this status.
             exit_now(127)
         }
     };
@@ -92,7 +96,9 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
-/// Sets up the child and executes the command. Returns the error of the failed step.
+/// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables and
+/// the caller's signal actions, and executes the command. Returns only after a failure, with the error of the failed
+/// step. `parent` is backoff's process number.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     // A new child leads no group, so neither call can fail.
@@ -106,12 +112,14 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
         Isolation::Session => signal::Signal::SIGKILL,
         _ => signal::Signal::SIGTERM,
     };
+    // backoff has died before the kernel knew what to send.
     if !set_death_signal(parent, death_signal) {
         exit_now(128 + libc::SIGTERM);
     }
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno;
     }
+    // The new session has no terminal yet.
     if setup.isolation == Isolation::Terminal
         && let Some(terminal) = &setup.stdio.output
     {
@@ -124,7 +132,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     exec(setup)
 }
 
-/// Replaces the standard descriptors. Replacements are above 2, so none is overwritten before it is duplicated.
+/// Replaces the child's standard descriptors; those without a replacement stay the caller's. Replacements are above 2, so
+/// none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     if let Some(input) = &stdio.input {
         dup2_stdin(input)?;
@@ -138,14 +147,15 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     Ok(())
 }
 
-/// Tries each file as `execvp(3)` does. Returns an error if none was executed.
+/// Tries each file, as `execvp(3)` does for a PATH. Returns only if none could be executed, with the error to report: of
+/// several, "permission denied" says more than "not found".
 fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
         last = execve(file, &setup.shell_argv[1..], &setup.environment);
         match last {
-            // No `#!`: `/bin/sh FILE ARGUMENTS`.
+            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name.
             Errno::ENOEXEC => {
                 setup.shell_argv[1] = file.as_ptr();
                 execve(SHELL, &setup.shell_argv, &setup.environment);
@@ -153,6 +163,7 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
             }
             // Reported if no other file can be executed.
             Errno::EACCES => denied = true,
+            // Not in this directory: try the next one.
             Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE | Errno::ENODEV | Errno::ETIMEDOUT => {}
             _ => return last,
         }

@@ -1,4 +1,4 @@
-//! Clocks, deadlines and `poll(2)`.
+//! Clocks, deadlines and `poll(2)`. All other modules get the time from here, so that none uses a clock that can jump.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -64,7 +64,7 @@ impl Deadline {
         Deadline([self.0, other.0].into_iter().flatten().min())
     }
 
-    /// Never stays never.
+    /// Returns the later of both times. Never stays never.
     pub(crate) fn or_later(self, other: Instant) -> Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
@@ -75,12 +75,13 @@ impl Deadline {
     }
 }
 
-/// Calls `poll(2)`. Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has
-/// to try every descriptor.
+/// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`left`; None sleeps
+/// without limit). Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
+/// try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
     match system::poll(fds, left) {
         Ok(_) => true,
-        // A handler has written to the pipe of signals, which is ready now.
+        // A handler has written to the pipe of signals, which is ready now: the next call returns at once.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
         Err(_) => {
             // 10 ms keep callers from spinning.

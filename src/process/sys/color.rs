@@ -5,7 +5,8 @@ use std::os::fd::RawFd;
 use super::environment::nonempty;
 use super::stdio::is_terminal;
 
-/// Returns true if output on `fd` is colored (no-color.org, bixense.com/clicolors).
+/// Returns true if output on `fd` is to be colored: on a terminal that can, unless the user's environment decides
+/// (no-color.org, bixense.com/clicolors).
 pub(crate) fn takes_color(fd: RawFd) -> bool {
     if nonempty("NO_COLOR").is_some() {
         return false;

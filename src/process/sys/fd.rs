@@ -1,4 +1,5 @@
-//! Descriptors: the caller's, and backoff's own, which are close-on-exec and above 2.
+//! Descriptors: the caller's, which the command inherits, and backoff's own, which are close-on-exec and above 2, so that
+//! the command gets none of them.
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -15,8 +16,9 @@ use super::system::{PATH_ONLY, close_range, poll_now};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
-/// Fills standard descriptors that the caller closed, so that no descriptor of backoff gets their numbers. Fillers can
-/// be neither read nor written, and are closed in the command.
+/// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message would
+/// be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its descriptors
+/// closed, as without backoff.
 pub(crate) fn fill_closed_standard() {
     // open(2) returns the lowest free number.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
@@ -28,12 +30,12 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
-/// Closes all descriptors of this process but one, in a forked child that uses no other of backoff's.
+/// Closes all descriptors of this process but `kept`. For a forked child that uses no other of backoff's: an open pipe or
+/// lock in it would keep others waiting.
 pub(crate) fn close_all_except(kept: RawFd) {
-    let below = kept.checked_sub(1);
-    let has_closed =
-        below.is_none_or(|below| close_range(0, below)) && close_range(kept + 1, RawFd::MAX);
-    if !has_closed {
+    let has_closed_below = kept == 0 || close_range(0, kept - 1);
+    let has_closed_all = has_closed_below && close_range(kept + 1, RawFd::MAX);
+    if !has_closed_all {
         for number in open_numbers() {
             if number != kept {
                 // SAFETY: as of `close_range`. Most of the numbers may not be open.
@@ -43,7 +45,8 @@ pub(crate) fn close_all_except(kept: RawFd) {
     }
 }
 
-/// Returns the numbers of all open descriptors, and maybe others.
+/// Returns the numbers of all open descriptors. May also return numbers that are not open, and misses some if the system
+/// does not list them and they exceed the usual limit.
 fn open_numbers() -> Vec<RawFd> {
     const USUAL_LIMIT: RawFd = 1024;
     match std::fs::read_dir("/dev/fd") {
@@ -78,7 +81,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
-/// Opens `/dev/null` for reading and writing. An error names it.
+/// Opens `/dev/null` for reading and writing. The text of an error names it, as callers do not.
 pub(crate) fn null() -> io::Result<OwnedFd> {
     let opened = File::options().read(true).write(true).open("/dev/null");
     opened.map(OwnedFd::from).map_err(|error| {
@@ -106,7 +109,8 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     })
 }
 
-/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device.
+/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open file
+/// description or by two.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
     match (fstat(inherited(one)), fstat(inherited(other))) {
         (Ok(one), Ok(other)) => is_same(&one, &other),
@@ -122,7 +126,8 @@ fn is_same(one: &FileStat, other: &FileStat) -> bool {
     !is_nameless && one.st_dev == other.st_dev && one.st_ino == other.st_ino
 }
 
-/// Opens a pipe or terminal for writing, as a non-blocking description that does not become the controlling terminal.
+/// Opens a pipe or terminal for writing, as a new description. It is non-blocking (and so fails for a pipe without a
+/// reader), and a terminal does not become the controlling one.
 pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
     File::options()
         .write(true)
@@ -130,7 +135,8 @@ pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
         .open(path)
 }
 
-/// Returns the ready events without waiting.
+/// Polls a descriptor without waiting. Returns which of the wanted events are ready, and errors and hang-ups, which `poll`
+/// reports always; empty if nothing is.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     uninterrupted(|| poll_now(&mut fds))?;
@@ -139,7 +145,7 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 
 nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
 
-/// Returns how many bytes are in a pipe.
+/// Returns how many bytes are in a pipe. An error means that the system cannot count them (no pipe, a sandbox).
 pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     let mut count = 0;
     // SAFETY: the call writes one integer.

@@ -32,7 +32,7 @@ pub(crate) struct Record {
     pub(crate) terminal: Option<i32>,
 }
 
-/// Reads a record. Returns None if it is too short.
+/// Reads a record from its bytes. Returns None if it is too short.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let name = bytes.get(NAME..NAME + NAME_SIZE)?;
     let name = name.split(|byte| *byte == 0).next().unwrap_or_default();

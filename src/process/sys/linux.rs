@@ -37,8 +37,8 @@ pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     None
 }
 
-/// Closes the descriptors of a range, for `fd::close_all_except`. Returns false if the system lacks the call (Linux
-/// before 5.9), or a sandbox refuses it.
+/// Closes the descriptors from `first` to `last`, for `fd::close_all_except`. Returns false, and closes none, if the
+/// system lacks the call (Linux before 5.9), or a sandbox refuses it.
 pub(crate) fn close_range(first: RawFd, last: RawFd) -> bool {
     // SAFETY: the child of `close_all_except` uses none of the descriptors, whatever values in its memory own them.
     unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
@@ -55,7 +55,7 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
 }
 
 /// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
-/// PR_SET_TIMERSLACK).
+/// PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     const DEFAULT_NS: u16 = 50_000;
     // A slack that the caller has set stays.
@@ -68,14 +68,15 @@ pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     waited
 }
 
-/// Makes this process the parent of orphans among its descendants, until dropped: it can see then which have ended. The
-/// parent of orphans may take its time to reap them. Has no effect on other systems.
+/// Makes this process the parent of orphans among its descendants, until dropped: so backoff can reap them, and then see
+/// that their group is empty. Process 1 may take its time to reap them. Has no effect on other systems.
 #[derive(Debug)]
 pub(crate) struct Adoption {
     was_set: bool,
 }
 
 impl Adoption {
+    /// Begins to adopt orphans. Notes the setting from before, which a caller may have made.
     pub(crate) fn begin() -> Adoption {
         let was_set = prctl::get_child_subreaper().unwrap_or(true);
         let _ = prctl::set_child_subreaper(true);
@@ -89,11 +90,12 @@ impl Drop for Adoption {
     }
 }
 
-/// Makes the kernel send this child `signal` when backoff dies. Returns false if it has died already. Other systems
-/// send nothing.
+/// Called in a new child: makes the kernel send it `signal` when backoff dies, even by KILL, so that the command does not
+/// run on alone. Returns false if backoff (`parent`) has died already, so that no signal will come. Other systems send
+/// nothing.
 pub(crate) fn set_death_signal(parent: u32, signal: Signal) -> bool {
     let _ = prctl::set_pdeathsig(signal);
-    // 0: backoff is outside of the child's PID namespace.
+    // The parent's number is 0 if backoff is outside of the child's PID namespace.
     [0, parent].contains(&parent_id())
 }
 
@@ -124,7 +126,8 @@ pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
 }
 
-/// Creates a file that never has a name, for reading and writing, in a directory.
+/// Creates a file that never has a name, so that no other process can open it, for reading and writing, in a directory.
+/// An error may mean that the file system has no such files.
 pub(crate) fn unnamed_file(directory: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -152,15 +155,16 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     open_for_output(format!("/proc/self/fd/{fd}")).ok()
 }
 
-/// Widens a pipe to `size` bytes, unless it is as wide.
+/// Widens a pipe to `size` bytes, unless it is as wide already. Has no effect if the user's limit is reached.
 pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
     if fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|before| before < size) {
         let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(size));
     }
 }
 
-/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking. The empty pipe is sized
-/// so that `unread` bytes fill it. ENOSYS if the system cannot duplicate.
+/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many. The
+/// empty pipe is sized so that `unread` bytes, at least 1, fill it: then an event reports that its reader has begun to
+/// read. Fails with ENOSYS if the system cannot duplicate.
 pub(crate) fn duplicate(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,

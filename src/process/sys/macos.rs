@@ -20,7 +20,7 @@ const SPARE: usize = 64;
 /// Most readings of a list that outgrows its buffer.
 const MOST_READINGS: usize = 8;
 
-/// Returns all processes of the system.
+/// Returns all processes of the system; None if it refuses to list them, or if they multiply faster than the list is read.
 pub(crate) fn list() -> Option<Vec<Process>> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_ALL];
     for _ in 0..MOST_READINGS {
@@ -28,6 +28,7 @@ pub(crate) fn list() -> Option<Vec<Process>> {
         let mut records = vec![0; size + SPARE * kinfo::SIZE];
         match read_sysctl(&name, &mut records) {
             Ok(count) => return Some(kinfo::parse_all(&records[..count.min(records.len())])),
+            // More processes have started than there was room for: ask for the size again.
             Err(Errno::ENOMEM) => {}
             Err(_) => return None,
         }
@@ -49,7 +50,7 @@ pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
     false
 }
 
-/// Returns None if the process is gone.
+/// Reads the system's record of a process. Returns None if the process is gone.
 fn read_record(pid: libc::pid_t) -> Option<Record> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID, pid];
     let mut record = [0; kinfo::SIZE];
@@ -81,8 +82,9 @@ fn read_sysctl(name: &[c_int], into: &mut [u8]) -> nix::Result<usize> {
     Ok(size)
 }
 
-/// Asks a queue of events, which tells the room in a pipe or socket: PIPE_BUF is only 512. A terminal may turn a byte
-/// into several, so its room is no promise.
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room. A queue of events tells the
+/// room in a pipe or socket, as PIPE_BUF, which is always safe, is only 512. A terminal may turn a byte into several, so
+/// its room is no promise.
 pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
     if kind(fd).is_ok_and(|kind| kind == SFlag::S_IFCHR) {
         return libc::PIPE_BUF;
@@ -90,7 +92,8 @@ pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
     room_by_event(fd).unwrap_or(0).max(libc::PIPE_BUF)
 }
 
-/// Returns the room that the kernel reports for a pipe or socket.
+/// Returns the room that the kernel reports for a pipe or socket, by kqueue(2): an event of a writable descriptor has the
+/// number of bytes in its `data`. Returns 0 if there is no such event.
 fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
     let event = |flags| {
         let number = usize::try_from(fd.as_raw_fd()).unwrap_or_default();
@@ -124,7 +127,7 @@ pub(crate) fn terminal_path() -> PathBuf {
         .unwrap_or_else(|| "/dev/tty".into())
 }
 
-/// Returns the path of a terminal with this device number.
+/// Returns the path of a terminal with this device number; None if `/dev` has none.
 fn device_path(device: i32) -> Option<PathBuf> {
     // SAFETY: the call returns a string that lives until the next one of this thread, the only one, or null.
     let name = unsafe {

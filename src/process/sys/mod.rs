@@ -1,4 +1,4 @@
-//! Small safe functions over single system calls.
+//! Small safe functions over single system calls. They know nothing of attempts and retries.
 
 pub(crate) mod clock;
 pub(crate) mod color;

@@ -1,4 +1,5 @@
-//! Decides who sent a signal: the terminal, the kernel for another reason, or a process.
+//! Decides who sent a signal: the terminal, the kernel for another reason, or a process. The terminal sends to a whole
+//! group, so that the command has got the signal, too, and must not get it a second time from backoff.
 
 use crate::policy::signal::Signal;
 
@@ -46,7 +47,7 @@ pub(crate) enum Origin {
     Process,
 }
 
-/// Decides who sent a signal. Asks for the place only if it matters.
+/// Decides who sent a signal. Calls `place` only if the place of this process matters, as that costs system calls.
 pub(crate) fn origin(
     senders: Senders,
     evidence: Evidence,
@@ -61,8 +62,9 @@ pub(crate) fn origin(
     }
 }
 
-/// Returns true if the terminal sent the signal to a whole group. Systems that do not mark such signals show it by the
-/// place of this process.
+/// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
+/// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then a
+/// signal that a process sent in the foreground counts as the terminal's, too.
 fn is_by_terminal(senders: Senders, evidence: Evidence, place: impl FnOnce() -> Place) -> bool {
     let signal = evidence.signal;
     match senders {

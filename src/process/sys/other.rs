@@ -53,7 +53,8 @@ pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
     false
 }
 
-/// Polls with a timeout that is rounded up to milliseconds. May return early from a wait of weeks.
+/// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor. May return
+/// early from a wait of weeks.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
     let count = nix::poll::poll(fds, timeout(left))?;
     if fds.iter().any(is_refused) {
@@ -68,6 +69,8 @@ fn is_refused(fd: &PollFd<'_>) -> bool {
         .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
 }
 
+/// Converts the time left, rounded up, as a wait that ended early would be repeated. None waits without limit. A time that
+/// is too long becomes the longest that `poll` takes, about 25 days.
 fn timeout(left: Option<Duration>) -> PollTimeout {
     left.map_or(PollTimeout::NONE, |left| {
         let milliseconds = left.as_nanos().div_ceil(1_000_000);
@@ -98,7 +101,8 @@ pub(crate) fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
 
 pub(crate) fn forbid_core() {}
 
-/// The terminal and timers have no sender.
+/// Returns true if the kernel sent a signal by itself, as far as the system shows that: the terminal and timers have no
+/// sender.
 pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     // Linux's. FreeBSD has another number, and no sender.
     const SI_KERNEL: i32 = 0x80;
@@ -107,8 +111,8 @@ pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     info.si_code == SI_KERNEL || sender == 0 || is_about_child
 }
 
-/// On macOS the calls of a terminal that was taken away from the session fail with one of several errors. They succeed
-/// as long as only the other end of a terminal was closed.
+/// Returns true if a terminal was closed or lost its line. On macOS the calls of a terminal that was taken away from the
+/// session fail with one of several errors. If only the other end was closed they succeed, and `poll` shows it.
 pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     match tcgetattr(terminal) {
         Ok(_) => ready(terminal, PollFlags::POLLOUT)
@@ -127,7 +131,8 @@ pub(crate) fn memory_file() -> io::Result<File> {
     unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
 }
 
-/// Only a terminal has a name to open: opening `/dev/fd/N` returns the same description.
+/// Reopens a terminal for writing, as a non-blocking description of our own. Returns None for a pipe, as only a terminal
+/// has a name to open: opening `/dev/fd/N` returns the same description.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;
     // `/dev/tty` depends on the process, and macOS cannot poll it; `/dev/ptmx` creates a new terminal.

@@ -6,11 +6,11 @@ use nix::libc;
 
 use crate::process::sys::processes::Process;
 
-/// Returns all processes that can be read; None if `/proc` lists none or shows another namespace.
+/// Returns all processes that can be read; None if there is no `/proc`, or if it shows the numbers of another PID
+/// namespace, which would be other processes here.
 pub(crate) fn list() -> Option<Vec<Process>> {
-    // A PID namespace without its own /proc shows the numbers of another namespace.
-    let shown = std::fs::read_link("/proc/self").ok()?;
-    if shown.as_os_str() != &*std::process::id().to_string() {
+    let own_number_in_proc = std::fs::read_link("/proc/self").ok()?;
+    if own_number_in_proc.as_os_str() != &*std::process::id().to_string() {
         return None;
     }
     let entries = std::fs::read_dir("/proc").ok()?;
@@ -34,11 +34,11 @@ pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
     Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
 }
 
-/// Parses proc_pid_stat(5).
+/// Parses the text of `/proc/PID/stat`, see proc_pid_stat(5). Returns None if it has another form.
 fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     let text = std::str::from_utf8(after_name(stat)?).ok()?;
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-    // The manual's numbers: `fields` begins with field 3.
+    // Numbers as in the manual, where the first field after the name has number 3.
     let field = |number: usize| fields.get(number - 3).copied();
     let state = field(3)?;
     Some(Process {
@@ -52,7 +52,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Returns true if the process runs or waits for a CPU, and for nothing else.
+/// Returns true if the process runs or waits for a CPU, and for nothing else. False if the system does not tell.
 pub(crate) fn is_runnable(pid: libc::pid_t) -> bool {
     // Some systems have no such file.
     let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -24,7 +24,8 @@ impl Process {
     }
 }
 
-/// Returns all readable processes; None if the list does not show this process, and so is useless.
+/// Returns all readable processes; None if the system has no list, or one that does not show this process, which then
+/// may lack others, too.
 pub(crate) fn processes() -> Option<Vec<Process>> {
     let all = list()?;
     let own = std::process::id().cast_signed();

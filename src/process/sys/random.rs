@@ -1,4 +1,4 @@
-//! Random numbers of the system.
+//! Random numbers of the system, so that many runs that start together do not wait in step.
 
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{RngExt, SeedableRng};

@@ -12,8 +12,9 @@ use nix::sys::time::{TimeVal, TimeValLike};
 /// Longest wait: a system may refuse more.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-/// Waits like `poll`, and sets the events that it would set; a descriptor that has hung up is readable and writable.
-/// If `select` fails, too (a closed descriptor), the events stay as they are.
+/// Waits like `poll` until a descriptor is ready or the time is up (`left`; None waits without limit). Sets the events
+/// that `poll` would set, except that a descriptor that has hung up is readable and writable, and returns how many are
+/// ready. If `select` fails, too (a closed descriptor), the events stay as `poll` has left them.
 pub(super) fn wait(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
     let found = {
         let mut wanted = Wanted::default();
@@ -34,6 +35,7 @@ pub(super) fn wait(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Resul
     Ok(count(fds))
 }
 
+/// Counts the descriptors that have events.
 fn count(fds: &[PollFd<'_>]) -> i32 {
     let ready = fds.iter().filter(|fd| fd.any().unwrap_or(true)).count();
     i32::try_from(ready).unwrap_or(i32::MAX)
@@ -47,7 +49,8 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Returns false if a set cannot hold the descriptor.
+    /// Adds a descriptor to the sets of the events that are wanted from it. Returns false, without adding it, if a set
+    /// cannot hold a number so large.
     fn add(&mut self, fd: &'a PollFd<'_>) -> bool {
         let borrowed: BorrowedFd<'a> = fd.as_fd();
         if usize::try_from(borrowed.as_raw_fd()).is_ok_and(|number| number >= FD_SETSIZE) {
@@ -62,9 +65,9 @@ impl<'a> Wanted<'a> {
         true
     }
 
-    /// Waits until a descriptor is ready or the time is up.
+    /// Waits until a descriptor is ready or the time is up (None: without limit). The sets then hold the ready ones.
     fn select(&mut self, left: Option<Duration>) -> nix::Result<()> {
-        // Rounded up, as the caller would come again.
+        // Rounded up: a wait that ended early would be repeated, again and again, with less than a microsecond left.
         let mut timeout = left.map(|left| {
             let microseconds = left.min(LONGEST).as_nanos().div_ceil(1000);
             TimeVal::microseconds(i64::try_from(microseconds).unwrap_or(i64::MAX))
@@ -74,7 +77,7 @@ impl<'a> Wanted<'a> {
         Ok(())
     }
 
-    /// Returns the events of a descriptor that have come.
+    /// Returns, after [`Wanted::select`], the events of a descriptor that are ready.
     fn events(&self, fd: &PollFd<'_>) -> PollFlags {
         let mut events = PollFlags::empty();
         if self.to_read.contains(fd.as_fd()) {
@@ -87,6 +90,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// Stores the ready events in a record of `poll`, whose type lets only `poll` itself do so.
 fn set_events(fd: &mut PollFd<'_>, events: PollFlags) {
     let raw = std::ptr::from_mut(fd).cast::<libc::pollfd>();
     // SAFETY: the type is a transparent wrapper of this record; `poll` sets the field the same way.

@@ -1,4 +1,5 @@
-//! Direct writes to the standard descriptors: no buffer, no lock, no panic.
+//! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!` bring.
+//! For use before and after a run; during a run, messages go through the event loop, which handles signals.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
@@ -15,7 +16,7 @@ pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
-/// Writes all of a text to a descriptor.
+/// Writes all of a text to a descriptor, and waits for its reader.
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
         let written = uninterrupted(|| write(inherited(fd), bytes))?;
@@ -28,7 +29,8 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text, unless that would block according to `poll(2)`: then returns false. Ignores write errors.
+/// Writes a short text, unless `poll(2)` says that the write would block: then writes nothing and returns false. Ignores
+/// write errors.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
     if has_room {
@@ -56,7 +58,8 @@ pub(crate) fn is_read_by_runner() -> bool {
         .any(|name| nonempty(name).is_some())
 }
 
-/// Formats an error or warning as one line: control characters are escaped, line feeds too.
+/// Formats an error or warning of backoff as one line, with its name before. Control characters are escaped, line feeds
+/// too, and commands to a CI runner are broken, as the text may quote what others have written.
 pub(crate) fn complaint(text: &str) -> String {
     let mut text = printable(text);
     if is_read_by_runner() {

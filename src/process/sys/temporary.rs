@@ -13,7 +13,8 @@ use super::system::unnamed_file;
 const MOST_NAMES: u32 = 100;
 const MODE: u32 = 0o600;
 
-/// Creates a file with a random name, which is removed when it is dropped.
+/// Creates a file with a random name after `prefix`, which is removed when the value is dropped. Its mode is set again
+/// afterwards, as the umask may have taken away this user's own rights.
 pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile> {
     let mut names = 0;
     let file = Builder::new().prefix(prefix).make_in(directory, |path| {
@@ -21,7 +22,7 @@ pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile>
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(MODE);
         match options.open(path) {
-            // Another kind, as for this one the next name is tried.
+            // For an error of this kind `make_in` tries the next name, without end: another kind ends that.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && names >= MOST_NAMES => {
                 Err(io::Error::other(error))
             }
@@ -38,7 +39,8 @@ pub(crate) fn unnamed() -> io::Result<File> {
     unnamed_in(&std::env::temp_dir())
 }
 
-/// Creates a file without a name.
+/// Creates a file without a name in a directory, so that no other process can open it. If the file system has no such
+/// files, creates one with a name and removes the name.
 pub(crate) fn unnamed_in(directory: &Path) -> io::Result<File> {
     unnamed_file(directory, MODE).or_else(|_| {
         let (file, path) = named(".backoff-", directory)?.into_parts();

@@ -18,7 +18,8 @@ use crate::policy::signal::Signal;
 /// The name of each process's controlling terminal.
 const ALIAS: &str = "/dev/tty";
 
-/// Opens the controlling terminal, non-blocking.
+/// Opens the controlling terminal as a description of our own, non-blocking. Returns ENXIO if this process has none, and
+/// other errors if it cannot be opened.
 pub(crate) fn controlling() -> nix::Result<OwnedFd> {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let path = system::terminal_path();
@@ -51,7 +52,8 @@ pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
     tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp())
 }
 
-/// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's.
+/// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's. `sender`
+/// is the process number that came with it, 0 for none.
 pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
     let evidence = Evidence {
         signal,
@@ -63,7 +65,7 @@ pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) 
     origin(system::SENDERS, evidence, place)
 }
 
-/// Returns where this process stands in its session.
+/// Returns where this process stands in its session now, by the system's calls.
 fn place() -> Place {
     if !has_terminal() {
         return Place::NoTerminal;
