@@ -1,4 +1,5 @@
-//! The loop: attempt, verdict, decision, wait.
+//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host`, tells the reporter by
+//! events what happens, and leaves decisions to `policy`.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -8,19 +9,18 @@ use rand::Rng;
 use super::before_retry_env::ExtraEnv;
 use super::budget::RetryAnswer;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
-use super::host::{Attempt, Host, KeptOutput, Printed, RunError, RunResult, WaitEnd};
+use super::host::{Attempt, Host, KeptOutput, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
-use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
+use crate::policy::exit::{Ending, Exit};
 use crate::policy::outcome::{End, Outcome};
-use crate::policy::session::{Decision, GiveUp, Session, Stop, Until};
+use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
-const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
-
-/// Runs the command until it succeeds, or until no retry is useful or allowed. Kept output of the last attempt is
-/// printed on every way out.
+/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. Kept output of
+/// the last attempt is printed, and the end reported, on every way out. An error is a signal that ends the run, or a fault
+/// of backoff's own.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -43,9 +43,12 @@ pub(crate) fn run<'a>(
     };
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
-    if result.is_err() {
-        // Prints nothing if printing has already begun.
-        result = run.print_kept(KeptOutput::OfFailure).and(result);
+    // Prints nothing if printing has already begun.
+    if result.is_err()
+        && let Err(error) = run.print_kept(KeptOutput::OfFailure)
+    {
+        // The later error counts, as it may be a signal.
+        result = Err(error);
     }
     // A signal while the line is written does not change the result.
     let _ = match &result {
@@ -61,20 +64,20 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
-    /// Makes attempts until the run ends.
+    /// Makes attempts until the run ends, and returns its exit status. An error ends the run without a verdict.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Step::End(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).
             self.print_kept(KeptOutput::OfFailure)?;
             return Ok(exit);
         }
-        let mut last = None;
+        let mut last_attempt = None;
         loop {
             // Ctrl-Z or `--before-retry` may have lengthened the wait.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
-                return self.end_too_late(why, last.as_ref());
+                return self.end_too_late(why, last_attempt.as_ref());
             }
-            self.previous = last;
+            self.previous = last_attempt;
             let Attempt {
                 outcome,
                 interrupted,
@@ -99,11 +102,12 @@ impl Run<'_> {
                     }
                 }
             }
-            last = Some(attempt);
+            last_attempt = Some(attempt);
         }
     }
 
-    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off.
+    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if the cool-off
+    /// lets no attempt begin.
     fn before_the_first_attempt(&mut self) -> RunResult<Step> {
         let plan = self.plan;
         for warning in &plan.warnings {
@@ -117,7 +121,8 @@ impl Run<'_> {
         Ok(step)
     }
 
-    /// Waits until the cool-off of an earlier run ends. Ends this run if it has no time for that, or is to skip.
+    /// Waits until the cool-off ends, in which runs that share the budget start no attempt as one of them has given up. If
+    /// this run has no time for that, or is to skip (`--cool-off=skip`), returns `Step::End` with the status.
     fn wait_for_cool_off(&mut self) -> RunResult<Step> {
         // An outer run that shares the budget has already waited.
         let own_budget = self.plan.own_budget();
@@ -144,7 +149,8 @@ impl Run<'_> {
         Ok(Step::Continue)
     }
 
-    /// Runs the command once. Returns an error if the run ends without a verdict: no reader has taken the output.
+    /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the run
+    /// ends without a verdict: as for any failure of the host, or as no reader has taken the output of a success.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -173,7 +179,8 @@ impl Run<'_> {
         Ok(attempt)
     }
 
-    /// Judges an attempt by rules and predicates, and reports its end.
+    /// Judges an attempt by rules and predicates, and reports its end. After a first attempt that failed, also prints
+    /// remarks on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be run.
     fn judge(&mut self, outcome: Outcome) -> RunResult<JudgedAttempt> {
         let judged = self.verdict(&outcome);
         // The end is reported even if a signal interrupts a predicate.
@@ -188,7 +195,9 @@ impl Run<'_> {
         Ok(JudgedAttempt { outcome, verdict })
     }
 
-    /// Decides the step after an attempt. The budget comes last, as it counts each retry that it grants.
+    /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as it
+    /// counts each retry that it grants. Also restores the terminal after a failed attempt, and notes whether the next
+    /// attempt is already counted.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -216,8 +225,9 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Waits with a countdown. SIGUSR1 may end the wait early.
-    fn wait(&mut self, delay: Duration, wait: Wait<'_>) -> RunResult<()> {
+    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). SIGUSR1 may end the wait early, which
+    /// is reported. An error is a signal that ends the run.
+    fn wait(&mut self, delay: Duration, why: Wait<'_>) -> RunResult<()> {
         let begin = Moment {
             attempt: self.session.next_attempt(),
             ..self.moment()
@@ -229,7 +239,7 @@ impl Run<'_> {
             // Computed, as the closure cannot ask the waiting host, which is borrowed.
             let elapsed = end.saturating_sub(left);
             let countdown = Event::Countdown {
-                wait,
+                wait: why,
                 left,
                 columns,
             };
@@ -241,7 +251,8 @@ impl Run<'_> {
         }
     }
 
-    /// Announces a retry, runs `--on-retry`, waits, and runs `--before-retry`. Gives up if time runs out meanwhile.
+    /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the one that
+    /// failed. Returns `Step::End` if the run gives up instead, as its time runs out meanwhile or `--before-retry` fails.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
@@ -254,12 +265,14 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Step::End);
         }
+        // From here on a cool-off is drawn anew, as this wait takes place.
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)
     }
 
-    /// Reports a retry; at the first one, warns about a nested run, and remarks that the command may take effect twice.
+    /// Reports a retry before its wait. Before the first one also warns about nested runs, whose retries multiply, and
+    /// remarks that the command may take effect twice.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         if self.session.retries == 1 {
@@ -289,141 +302,5 @@ impl Run<'_> {
             self.emit(&Event::Remark(remark))?;
         }
         Ok(())
-    }
-
-    /// Ends the run for this reason, with `--until never` as a success if its last attempt was one.
-    fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let stop = self.session.ended_by(why, &attempt.verdict);
-        self.stop(stop, attempt)
-    }
-
-    /// Ends the run: prints kept output, reports the end to the shared budget, then to the user.
-    pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let until = self.plan.limits.until;
-        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
-        let is_good = match until {
-            Until::Success | Until::Never => has_succeeded,
-            // The failure is the goal, but `--stderr failure` must print its output.
-            Until::Failure => attempt.verdict == Verdict::Success,
-        };
-        let printed = self.print_kept(kept_output(is_good));
-        match printed {
-            // With `--stderr failure`, a run that succeeds prints nothing.
-            Ok(Printed::Complete) if has_succeeded => self.host.drop_later_messages(),
-            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
-                return Err(RunError::Interrupted(signal));
-            }
-            // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
-            _ => {}
-        }
-        let reported = self.report_end(stop, attempt);
-        // A run that does not give up ends as decided, even if a signal comes during the report to the budget.
-        if stop.gave_up().is_some() {
-            reported?;
-        }
-        if printed? == Printed::CutOff {
-            return self.stop_cut_off(stop, attempt);
-        }
-        self.announce_end(stop, attempt)?;
-        let end = &attempt.outcome.end;
-        Ok(self.exit(Ending::Stopped { stop, end, until }))
-    }
-
-    /// Ends a run whose kept output was cut off by the deadline: like a timeout, as the caller has only a part.
-    fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let timed_out = JudgedAttempt {
-            outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
-            verdict: attempt.verdict.clone(),
-        };
-        let stop = if stop.gave_up().is_some() {
-            self.announce_end(stop, attempt)?;
-            stop
-        } else {
-            // The command took effect: unless it is idempotent, an outer scheduler must not try it again.
-            let why = if self.plan.limits.idempotent {
-                GiveUp::Deadline
-            } else {
-                GiveUp::NotIdempotent
-            };
-            let stop = Stop::GaveUp(why);
-            self.announce_end(stop, &timed_out)?;
-            stop
-        };
-        Ok(self.exit(Ending::CutOff { stop }))
-    }
-
-    /// Reports the end of the run, and runs `--on-give-up` if the run gave up.
-    fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
-        self.emit(&Event::Stopped { stop, attempt })?;
-        match stop.gave_up() {
-            Some(why) => self.hook_on_give_up(why, attempt),
-            None => Ok(()),
-        }
-    }
-
-    /// Prints kept output, and warns if it was cut off.
-    fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
-        let printed = self.host.print_kept(kept)?;
-        if printed == Printed::CutOff {
-            self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
-        }
-        Ok(printed)
-    }
-
-    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command. The
-    /// run has found nothing out, so neither `--on-give-up` nor the cool-off follows.
-    fn end_interrupted(
-        &mut self,
-        signal: Signal,
-        by: Interruption,
-        outcome: &Outcome,
-    ) -> RunResult<Exit> {
-        // No predicate runs after a signal, so the exit status alone decides.
-        let succeeded = self.plan.classifier.has_good_code(&outcome.end);
-        self.emit(&Event::Ended {
-            outcome,
-            verdict: None,
-        })?;
-        let printed = self.print_kept(kept_output(succeeded))?;
-        if printed == Printed::Complete && succeeded {
-            self.host.drop_later_messages();
-        }
-        self.emit(&Event::Interrupted {
-            signal,
-            by,
-            outcome: Some(outcome),
-        })?;
-        let end = match printed {
-            Printed::Complete => &outcome.end,
-            Printed::CutOff => &BY_DEADLINE,
-        };
-        let until = self.plan.limits.until;
-        Ok(self.exit(Ending::AttemptInterrupted { end, until }))
-    }
-
-    /// Ends a run whose limit on time passed before an attempt could begin. `last` is the attempt before that, if any.
-    fn end_too_late(&mut self, why: GiveUp, last: Option<&JudgedAttempt>) -> RunResult<Exit> {
-        if let Some(attempt) = last {
-            return self.give_up(why, attempt);
-        }
-        self.print_kept(KeptOutput::OfFailure)?;
-        self.emit(&Event::NoTime {
-            why,
-            cool_off: None,
-        })?;
-        Ok(self.exit(Ending::NoAttemptInTime))
-    }
-
-    fn exit(&self, ending: Ending<'_>) -> Exit {
-        exit::status(ending, self.plan.overrides)
-    }
-}
-
-/// Returns the kind of kept output. `is_good` tells if the command has done what the user wants of it.
-fn kept_output(is_good: bool) -> KeptOutput {
-    if is_good {
-        KeptOutput::Good
-    } else {
-        KeptOutput::OfFailure
     }
 }

@@ -17,7 +17,8 @@ use crate::text::printable;
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Runs `--on-retry`, if it is given.
+    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the one that failed. Its failure only
+    /// causes a warning; an error is a signal that ends the run.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -31,7 +32,8 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    /// Runs `--on-give-up`, if it is given and the end is a failure for the user.
+    /// Runs `--on-give-up`, if it is given and the end is a failure for the user. It has some seconds even after the
+    /// deadline, as it often sends an alarm. Its own failure only causes a warning.
     pub(super) fn hook_on_give_up(
         &mut self,
         why: GiveUp,
@@ -64,7 +66,9 @@ impl Run<'_> {
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Runs `--before-retry`. Ends the run if the hook fails.
+    /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails, or
+    /// its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as after a
+    /// permanent failure of `attempt`, the last one.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(Step::Continue);
@@ -105,7 +109,8 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run as after a permanent failure of `attempt`, as `--before-retry` has failed.
+    /// Ends the run as after a permanent failure of `attempt`, the last one, as `--before-retry` has failed. `why` says how,
+    /// for the message.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let mut reason = attempt
             .verdict
@@ -120,7 +125,8 @@ impl Run<'_> {
         self.stop(Stop::GaveUp(GiveUp::Permanent), &unprepared)
     }
 
-    /// Runs the hook of `option`. Its failure only causes a warning.
+    /// Runs the hook of `option`. Its failure only causes a warning, even if it cannot be started. An error is a signal
+    /// that ends the run.
     fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::outcome_unless_interrupted) {

@@ -1,4 +1,5 @@
-//! The interface between a run and the operating system.
+//! The interface between a run and the operating system. A run decides nothing but by values that come through it, so that
+//! tests replace the system by a script.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -26,7 +27,7 @@ pub(crate) struct AttemptSpec {
 }
 
 impl AttemptSpec {
-    /// Sets a variable, replacing any value under the same name.
+    /// Sets a variable for the program, replacing any value under the same name.
     pub(crate) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<OsString>) {
         let name = name.into();
         self.variables.retain(|(known, _)| *known != name);
@@ -42,7 +43,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the outcome of a hook or predicate, unless a signal ends the run.
+    /// Returns the outcome of a hook or predicate, or an error if a signal came while it ran, which ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
         match self.interrupted {
             Some(signal) => Err(RunError::Interrupted(signal)),

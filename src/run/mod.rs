@@ -2,6 +2,7 @@
 
 pub(crate) mod before_retry_env;
 mod budget;
+mod ending;
 pub(crate) mod engine;
 pub(crate) mod event;
 mod hooks;
@@ -16,7 +17,8 @@ pub(crate) mod variables;
 
 use nix::errno::Errno;
 
-/// Repeats a call while a signal interrupts it; opening a file on FUSE or on a network can be interrupted.
+/// Repeats a system call while a signal interrupts it (EINTR), and returns its first other result. Signals are blocked, but
+/// a stop and CONT interrupt some calls all the same, such as opening a file on FUSE or on a network.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

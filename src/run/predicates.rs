@@ -1,4 +1,5 @@
-//! Runs `--success-if` and `--retry-if`, predicates that judge an attempt if no rule decides.
+//! Runs `--success-if` and `--retry-if`, predicates (commands whose exit status is a yes or no) that judge an attempt if no
+//! rule decides.
 
 use super::host::{RunResult, ShellKind};
 use super::state::Run;
@@ -7,7 +8,9 @@ use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::Until;
 
 impl Run<'_> {
-    /// Judges an attempt by the rules, then by `--success-if` and `--retry-if`.
+    /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
+    /// (`Verdict::Ask`) by `--retry-if`. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure, which
+    /// makes the attempt a permanent failure. An error is a signal that ends the run, or a predicate that cannot be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -45,7 +48,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs a predicate about an attempt. Returns the predicate's own outcome.
+    /// Runs a predicate about the attempt that ended with `outcome`, for which the rules gave `reason`. Returns the
+    /// predicate's own outcome.
     fn ask(
         &mut self,
         shell: &str,
@@ -59,7 +63,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the verdict after a predicate failed: permanent, unless the deadline, which ends the run, ended it.
+/// Returns the verdict on an attempt whose predicate failed: permanent, as nobody can tell whether a retry is useful. If the
+/// deadline ended the predicate the verdict does not matter, as it ends the run too, but must not be called permanent.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };

@@ -19,8 +19,9 @@ pub(super) struct Run<'a> {
     pub(super) reporter: &'a mut DescribeEvent<'a>,
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
+    /// Time from the start of the run to its first attempt.
     pub(super) first_attempt_at: Duration,
-    /// Wait that was decided and has not begun.
+    /// Wait that was decided and has not begun: if the run gives up before it, other runs wait for as long.
     pub(super) planned_wait: Option<Duration>,
     /// Attempt before the current one.
     pub(super) previous: Option<JudgedAttempt>,
@@ -64,7 +65,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the reporter's lines about an event, if any.
+    /// Tells the reporter about an event, and writes the lines that it returns, if any, to the log. They begin with a
+    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are none.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {

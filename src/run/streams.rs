@@ -52,7 +52,7 @@ pub(crate) struct PerChannel<T> {
 }
 
 impl<T> PerChannel<T> {
-    /// Returns the values that a function gives.
+    /// Calls a function once for each output, and returns the values that it gives.
     pub(crate) fn each(mut value: impl FnMut(Channel) -> T) -> PerChannel<T> {
         PerChannel {
             stdout: value(Channel::Stdout),
@@ -156,7 +156,8 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
-    /// Returns the reasons why backoff must see this output; empty if the output is inherited.
+    /// Returns the reasons why backoff must see this output, for `--plan`. Without any, no byte of it passes through
+    /// backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
         let watched = self.is_watched[channel];
         // Each reason stands beside its condition.

@@ -1,4 +1,5 @@
-//! Variables for the command, predicates and hooks.
+//! Variables for the command, predicates and hooks, by which they learn their place in the run: `BACKOFF_ATTEMPT` and
+//! others, which the man page lists. An inner backoff reads some of them.
 
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 ];
 
 impl Run<'_> {
-    /// Returns the limits and variables of the attempt that begins.
+    /// Returns the limits and variables of the attempt that begins. Variables about the last end describe the attempt
+    /// before; they are empty for the first one.
     pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
@@ -45,6 +47,7 @@ impl Run<'_> {
         let limits = self.plan.limits_of_attempt(self.session.attempt);
         let deadline = self.plan.limits.deadline;
         let until_deadline = deadline.map(|deadline| deadline.saturating_sub(self.host.elapsed()));
+        // The nearer one of both limits; None without any.
         let left = limits.timeout.into_iter().chain(until_deadline).min();
         let mut spec = self.spec(limits, outcome, reason, counted_by);
         if let Some(left) = left {
@@ -53,7 +56,8 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns the limits and variables of a predicate or hook for an attempt.
+    /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`, for
+    /// which the rules gave `reason`. `--timeout` does not limit it, the other limits do.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
             self.plan.attempt_limits.clone(),
@@ -69,8 +73,9 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns limits and variables. `outcome` and `reason` belong to the attempt that ended last. For a predicate or
-    /// hook, `self.previous` is the attempt before that one.
+    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason` belong to
+    /// the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by` is
+    /// the budget that has counted the attempt, so that an inner run does not count the same call again.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,
@@ -101,7 +106,7 @@ impl Run<'_> {
         spec
     }
 
-    /// Sets what tells the place of an attempt: in its run, and of the run among outer runs.
+    /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs.
     fn set_place(&self, spec: &mut AttemptSpec) {
         let nesting = &self.plan.nesting;
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
@@ -120,7 +125,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the text of `BACKOFF_REASON`.
+/// Returns the text of `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the
+/// output that matched, or the cause that a preset names, or how the command ended.
 fn reason_text(outcome: &Outcome, reason: &Reason) -> String {
     if let Some(failed) = reason.why.shell_command_failure() {
         return format!("{outcome}; {failed}");

@@ -1,0 +1,162 @@
+//! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table of
+//! exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
+
+use super::event::{Event, Interruption, JudgedAttempt};
+use super::host::{KeptOutput, Printed, RunError, RunResult};
+use super::state::Run;
+use crate::policy::classifier::Verdict;
+use crate::policy::exit::{self, BY_DEADLINE, Ending, Exit};
+use crate::policy::outcome::Outcome;
+use crate::policy::session::{GiveUp, Stop, Until};
+use crate::policy::signal::Signal;
+
+const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time";
+
+impl Run<'_> {
+    /// Ends the run for the reason `why` after `attempt`. With `--until never`, the end after a success is no failure.
+    pub(super) fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
+        let stop = self.session.ended_by(why, &attempt.verdict);
+        self.stop(stop, attempt)
+    }
+
+    /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget, then
+    /// to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile, or the
+    /// output cannot be printed.
+    pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
+        let until = self.plan.limits.until;
+        let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
+        let is_good = match until {
+            Until::Success | Until::Never => has_succeeded,
+            // The failure is the goal, but `--stderr failure` must print its output.
+            Until::Failure => attempt.verdict == Verdict::Success,
+        };
+        let printed = self.print_kept(kept_output(is_good));
+        match printed {
+            // With `--stderr failure`, a run that succeeds prints nothing.
+            Ok(Printed::Complete) if has_succeeded => self.host.drop_later_messages(),
+            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
+                return Err(RunError::Interrupted(signal));
+            }
+            // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
+            _ => {}
+        }
+        let reported = self.report_end(stop, attempt);
+        // A run that does not give up ends as decided, even if a signal comes during the report to the budget.
+        if stop.gave_up().is_some() {
+            reported?;
+        }
+        if printed? == Printed::CutOff {
+            return self.stop_cut_off(stop, attempt);
+        }
+        self.announce_end(stop, attempt)?;
+        let end = &attempt.outcome.end;
+        Ok(self.exit(Ending::Stopped { stop, end, until }))
+    }
+
+    /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of the
+    /// output, for which no status of the command may vouch. A run that gave up for another reason keeps that reason.
+    fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
+        let timed_out = JudgedAttempt {
+            outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
+            verdict: attempt.verdict.clone(),
+        };
+        let stop = if stop.gave_up().is_some() {
+            self.announce_end(stop, attempt)?;
+            stop
+        } else {
+            // The command took effect: unless it is idempotent, an outer scheduler must not try it again.
+            let why = if self.plan.limits.idempotent {
+                GiveUp::Deadline
+            } else {
+                GiveUp::NotIdempotent
+            };
+            let stop = Stop::GaveUp(why);
+            self.announce_end(stop, &timed_out)?;
+            stop
+        };
+        Ok(self.exit(Ending::CutOff { stop }))
+    }
+
+    /// Reports the end of the run to the user, and runs `--on-give-up` if the run gave up.
+    fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
+        self.emit(&Event::Stopped { stop, attempt })?;
+        match stop.gave_up() {
+            Some(why) => self.hook_on_give_up(why, attempt),
+            None => Ok(()),
+        }
+    }
+
+    /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was cut
+    /// off.
+    pub(super) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
+        let printed = self.host.print_kept(kept)?;
+        if printed == Printed::CutOff {
+            self.emit(&Event::Warning(OUTPUT_CUT_OFF))?;
+        }
+        Ok(printed)
+    }
+
+    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command (`by`
+    /// tells which). The exit status is the attempt's. The run has found nothing out, so neither `--on-give-up` nor the
+    /// cool-off follows, and no predicate judges the attempt.
+    pub(super) fn end_interrupted(
+        &mut self,
+        signal: Signal,
+        by: Interruption,
+        outcome: &Outcome,
+    ) -> RunResult<Exit> {
+        // No predicate runs after a signal, so the exit status alone decides.
+        let succeeded = self.plan.classifier.has_good_code(&outcome.end);
+        self.emit(&Event::Ended {
+            outcome,
+            verdict: None,
+        })?;
+        let printed = self.print_kept(kept_output(succeeded))?;
+        if printed == Printed::Complete && succeeded {
+            self.host.drop_later_messages();
+        }
+        self.emit(&Event::Interrupted {
+            signal,
+            by,
+            outcome: Some(outcome),
+        })?;
+        let end = match printed {
+            Printed::Complete => &outcome.end,
+            Printed::CutOff => &BY_DEADLINE,
+        };
+        let until = self.plan.limits.until;
+        Ok(self.exit(Ending::AttemptInterrupted { end, until }))
+    }
+
+    /// Ends a run whose limit on time (`why`) passed before the next attempt could begin. `last_attempt` is None if that
+    /// would have been the first one: then no failure can be reported, only that there was no time.
+    pub(super) fn end_too_late(
+        &mut self,
+        why: GiveUp,
+        last_attempt: Option<&JudgedAttempt>,
+    ) -> RunResult<Exit> {
+        if let Some(attempt) = last_attempt {
+            return self.give_up(why, attempt);
+        }
+        self.print_kept(KeptOutput::OfFailure)?;
+        self.emit(&Event::NoTime {
+            why,
+            cool_off: None,
+        })?;
+        Ok(self.exit(Ending::NoAttemptInTime))
+    }
+
+    pub(super) fn exit(&self, ending: Ending<'_>) -> Exit {
+        exit::status(ending, self.plan.overrides)
+    }
+}
+
+/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good`: the command has
+/// succeeded, as far as output is concerned.
+fn kept_output(is_good: bool) -> KeptOutput {
+    if is_good {
+        KeptOutput::Good
+    } else {
+        KeptOutput::OfFailure
+    }
+}
