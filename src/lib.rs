@@ -52,7 +52,9 @@ use run::host::{Host, RunError};
 use run::plan::Format;
 use run::plan::{Identity, Plan};
 
-/// Runs backoff with these arguments; the first is the program's name.
+/// Runs backoff with these arguments, of which the first is the program's name: prints what an option asks for, or runs
+/// the command with retries. Returns the exit status, or the signal by which the process has to end. All mistakes in
+/// options are found before anything starts.
 #[allow(
     clippy::needless_pass_by_value,
     reason = "the C `main` hands them over"
@@ -91,7 +93,8 @@ struct Prepared {
     store: Store,
 }
 
-/// Reads flags, variables and the configuration file. Kept out of `main` so that its stack frame is gone during the run.
+/// Reads flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
+/// one of them. Kept out of `main` so that its stack frame is gone during the run: `fork` copies written pages of the stack.
 #[inline(never)]
 fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     let variables = environment::backoff_variables();
@@ -107,7 +110,8 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     })
 }
 
-/// Returns the text of an option that prints something in place of a run, or None for a run.
+/// Returns the text of an option that prints something in place of a run (`--generate`, `--plan`, lists), or None for a
+/// run.
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;
@@ -126,7 +130,8 @@ fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<Strin
     Ok(Some(lines.concat()))
 }
 
-/// Returns the output of `--list-presets` with these names.
+/// Returns the output of `--list-presets`, in parts: of the presets with these names, or of all if there are none. An
+/// unknown name is an error.
 fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, UsageError> {
     if format == Format::Json {
         listing::presets_as_json(names)
@@ -137,8 +142,8 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, Usa
     }
 }
 
-/// Checks that log and report are neither one file, nor a file that the run uses otherwise, such as the configuration.
-/// Compares files, not their names, as one file may have several.
+/// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration: the
+/// run would damage it. Compares files, not their names, as one file may have several.
 fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     let Prepared {
         settings,
@@ -166,7 +171,8 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns the text of `--plan`.
+/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON, or as a plot that fits the
+/// terminal.
 fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
     match (form, plan.output.format) {
         (PlanForm::Plot, _) => {
@@ -199,7 +205,7 @@ impl Surroundings for Machine {
     }
 }
 
-/// Returns the document of `--generate`.
+/// Returns the document of `--generate`: the man page or a shell's completions.
 fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     let kind = settings.value(&GENERATE)?;
     let names = Names {
@@ -209,7 +215,8 @@ fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     Ok(document(kind, &names))
 }
 
-/// Returns the IDs of this run and of the outermost run around it.
+/// Makes a random ID for this run, and returns it with the ID of the outermost run around it, or with the same again if
+/// this run is the outermost.
 fn identity(plan: &Plan) -> Identity {
     let run_id = uuid();
     let root_id = match &plan.nesting.root_id {
@@ -219,12 +226,14 @@ fn identity(plan: &Plan) -> Identity {
     Identity { run_id, root_id }
 }
 
-/// Runs the command by the plan, writes the report, and returns the exit status.
+/// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals. The
+/// report is written last, as it contains how the run ended, also after a signal or a fault.
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
     let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
+    // Never dropped, as the process ends with the run.
     let mut host = ManuallyDrop::new(System::take_over(plan, store));
     let host = match &mut *host {
         Ok(host) => &mut **host,

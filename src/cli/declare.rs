@@ -1,4 +1,5 @@
-//! Declares the options to clap.
+//! Declares the options to clap, for parsing and for the texts that are made from the declarations: help, man page,
+//! completions.
 
 use std::ffi::OsString;
 
@@ -11,7 +12,8 @@ pub(super) const SUMMARY_ID: &str = "h";
 /// The id of the command and its arguments.
 pub(super) const COMMAND: &str = "COMMAND";
 
-/// Declares an option to clap. As with getopt, the word after an option that takes a text is its text, `-5` included.
+/// Declares an option to clap, for parsing only. As with getopt, the word after an option that takes a text is its text,
+/// even if it begins with a dash (`-5`).
 pub(super) fn arg(opt: &Spec) -> Arg {
     let arg = Arg::new(opt.long).long(opt.long).short(opt.short);
     match opt.kind {
@@ -37,7 +39,8 @@ fn with_optional_text(arg: Arg, missing: &'static str) -> Arg {
         .default_missing_value(missing)
 }
 
-/// Returns the parser with these options declared.
+/// Returns the parser of a command line with these options, `-h` and the command. Options end at the first word that is
+/// none; that one and all after it are the command's. A repeated option overrides itself.
 pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
     let summary = Arg::new(SUMMARY_ID).short('h').action(ArgAction::SetTrue);
     let command = Arg::new(COMMAND).num_args(1..).trailing_var_arg(true);
@@ -55,7 +58,8 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
         .arg(command.value_parser(value_parser!(OsString)).hide(true))
 }
 
-/// Returns the parser with all details for help, man page and completions.
+/// Returns the parser with these options and their texts, for help, man page and error messages. Making the texts costs
+/// time, so the usual start does without ([`parser`]).
 pub(super) fn described<'o>(options: impl Iterator<Item = &'o Spec>) -> Command {
     parser(options.map(|opt| {
         arg(opt)
@@ -66,7 +70,7 @@ pub(super) fn described<'o>(options: impl Iterator<Item = &'o Spec>) -> Command 
     }))
 }
 
-/// Returns the line about an option with its default, which may be empty.
+/// Returns the line of help about an option, with its default unless that is empty.
 fn summary(opt: &Spec, default: &str) -> String {
     if default.is_empty() {
         return opt.about.to_owned();
@@ -74,7 +78,7 @@ fn summary(opt: &Spec, default: &str) -> String {
     format!("{} [default: {default}]", opt.about)
 }
 
-/// Returns the long help on an option.
+/// Returns the long help on an option: its line, with defaults that depend on other options, and the explanation.
 fn details(opt: &Spec) -> String {
     let summary = summary(opt, &opt.all_defaults());
     if opt.more.is_empty() {

@@ -1,4 +1,5 @@
-//! Generates the man page and the completions for `--generate`.
+//! Generates the man page and the completions for `--generate`, from the options' declarations: clap writes a part, and
+//! templates hold the rest.
 
 use clap::builder::{PossibleValuesParser, Resettable};
 use clap::{Arg, ArgAction, ValueHint};
@@ -42,7 +43,7 @@ pub(crate) struct Names {
     pub(crate) sysexits: Vec<&'static str>,
 }
 
-/// Returns a generated document.
+/// Returns a generated document: the man page, or the completions of a shell, which offer `names`.
 pub(crate) fn document(document: Document, names: &Names) -> String {
     match document {
         Document::Man => man_page(),
@@ -52,15 +53,16 @@ pub(crate) fn document(document: Document, names: &Names) -> String {
     }
 }
 
-/// Returns a shell's completions: a template with clap's script and the names of options.
+/// Returns a shell's completions: a template, into which clap's script, changed by [`CHANGES`], and the names of options
+/// and values are put. Markers such as `@SHORT@` stand where the template or clap's script needs them.
 fn script(template: &str, shell: impl Generator, names: &Names) -> String {
-    let script = template.replace("@COMPLETE@\n", &clap_script(shell));
-    let script = CHANGES
-        .iter()
-        .fold(script, |script, (from, to)| script.replace(from, to));
+    let mut script = template.replace("@COMPLETE@\n", &clap_script(shell));
+    for (from, to) in CHANGES {
+        script = script.replace(from, to);
+    }
     let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
     let options = OPTIONS.iter().copied();
-    let (with_text, without): (Vec<&Spec>, Vec<&Spec>) =
+    let (with_text, without_text): (Vec<&Spec>, Vec<&Spec>) =
         options.partition(|opt| opt.kind.takes_next());
     let long: Vec<&str> = with_text.iter().map(|opt| opt.long).collect();
     let statuses = names.sysexits.join(" ");
@@ -68,22 +70,24 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
         .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
         .replace("@SHORT@", &letters(&with_text))
-        .replace("@SWITCHES@", &(letters(&without) + "h"))
+        // `-h` is no option of the list.
+        .replace("@SWITCHES@", &(letters(&without_text) + "h"))
         .replace("@CODES@", &format!("timeout {statuses} {SIGNALS}"))
         .replace("@STATUS@", &statuses)
         .replace("@PRESETS@", &names.presets.join(" "))
 }
 
-/// Returns an option in the form that the scripts parse: `n/attempts=`, `v/verbose`, `cool-off=?`.
+/// Returns an option in the form that the completion scripts parse to find where the command begins: its letter, if any,
+/// and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
 fn spec(opt: &Spec) -> String {
-    let takes = match opt.kind {
+    let text_mark = match opt.kind {
         Kind::Switch | Kind::Count => "",
         Kind::Optional { .. } => "=?",
         _ => "=",
     };
     match opt.short {
-        Some(short) => format!("{short}/{}{takes}", opt.long),
-        None => format!("{}{takes}", opt.long),
+        Some(short) => format!("{short}/{}{text_mark}", opt.long),
+        None => format!("{}{text_mark}", opt.long),
     }
 }
 
@@ -91,7 +95,7 @@ fn letters(options: &[&Spec]) -> String {
     options.iter().filter_map(|opt| opt.short).collect()
 }
 
-/// Returns clap's completion script for a shell.
+/// Returns clap's completion script for a shell, with placeholders where only backoff knows the words.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     let mut parser = parser(OPTIONS.iter().map(|opt| offered(opt)));
@@ -99,7 +103,8 @@ fn clap_script(shell: impl Generator) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Declares an option with the texts that completions offer.
+/// Declares an option for completions only: with its line of help and the words that a shell offers as its text. Such a
+/// declaration need not parse.
 fn offered(opt: &Spec) -> Arg {
     let arg = match opt.kind {
         // Offered without its text, which would have to follow in the same word.
@@ -129,7 +134,8 @@ fn offered(opt: &Spec) -> Arg {
         .value_parser(PossibleValuesParser::new(words))
 }
 
-/// Returns the man page: hand-written, with a generated section on options.
+/// Returns the man page in roff: hand-written, with a section on options that clap generates, as one subsection for each
+/// heading.
 fn man_page() -> String {
     let mut roff = Vec::new();
     // Writing to memory cannot fail.

@@ -1,4 +1,4 @@
-//! `-h`, `--help` and `--version`.
+//! The texts of `-h`, `--help` and `--version`. The help is made by clap from the options' declarations.
 
 use std::ffi::{OsStr, OsString};
 
@@ -18,31 +18,30 @@ pub(super) const SUMMARY: &str = include_str!("summary.txt");
 /// The text of `--help examples`.
 const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 
-/// Returns the help on a section or an option, or on everything if the topic is empty. `color` is the text of
-/// `--color`.
+/// Returns the help on a topic: a section, an option (also by its variable, `BACKOFF_TIMEOUT`) or the examples; on
+/// everything if the topic is empty. An unknown topic is a usage error. `color` is the text of `--color`, if it was given.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let name = topic
         .trim_start_matches('-')
         .to_lowercase()
         .replace('_', "-");
-    // A variable: `BACKOFF_TIMEOUT`.
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     if name == EXAMPLES {
         return Ok(EXAMPLES_TEXT.to_owned());
     }
-    let shown = options_of(topic, name);
-    if shown.is_empty() {
+    let options = options_of(topic, name);
+    if options.is_empty() {
         return Err(unknown_topic(topic, name));
     }
-    let text = rendered(name, &shown);
+    let text = rendered(name, &options);
     if takes_color(color) {
         return Ok(text.ansi().to_string());
     }
     Ok(text.to_string())
 }
 
-/// Returns the option that a topic names, or else the options of the sections that it names. `name` is the topic in
-/// the form of long names; letters are case-sensitive.
+/// Returns the option that a topic names, or else the options of the sections that it names: all if it is empty, none if
+/// it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are case-sensitive.
 fn options_of(topic: &str, name: &str) -> Vec<&'static Spec> {
     let letter = topic.trim_start_matches('-');
     let option = OPTIONS
@@ -61,13 +60,14 @@ fn is_letter_of(opt: &Spec, word: &str) -> bool {
     opt.short.is_some_and(|short| word.chars().eq([short]))
 }
 
-/// Returns true if a name is one or several whole words of a heading.
+/// Returns true if a name is one or several whole words of a section's heading, so that one word is enough to name it.
 fn is_in(heading: Heading, name: &str) -> bool {
     let title = heading.title().to_lowercase();
     format!(" {title} ").contains(&format!(" {name} "))
 }
 
-/// Returns the error about a topic that is none, with a tip.
+/// Returns the error about an unknown topic of `--help`, with the sections and a tip. `name` is the topic in the form of
+/// long names, to which the tip looks for a similar one.
 fn unknown_topic(topic: &str, name: &str) -> UsageError {
     let sections = Heading::ALL.map(Heading::word);
     let names = OPTIONS.iter().map(|opt| opt.long);
@@ -79,14 +79,15 @@ fn unknown_topic(topic: &str, name: &str) -> UsageError {
     ))
 }
 
-/// Returns the help on these options; an empty name stands for all.
-fn rendered(name: &str, shown: &[&'static Spec]) -> StyledStr {
+/// Returns the help on these options, styled for a terminal. `name` is the topic: for an empty one, the help on everything,
+/// it has usage and summary before the options and one line for each; for another one, the details of each.
+fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
     let bold = Style::new().bold();
     let styles = Styles::plain()
         .header(bold)
         .usage(bold)
         .literal(AnsiColor::Cyan.on_default());
-    let command = described(shown.iter().copied())
+    let command = described(options.iter().copied())
         .styles(styles)
         .next_line_help(true)
         .max_term_width(80);
@@ -102,7 +103,8 @@ fn rendered(name: &str, shown: &[&'static Spec]) -> StyledStr {
         .render_long_help()
 }
 
-/// Returns true if help is printed in color. `typed` is the text of `--color`.
+/// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable itself,
+/// as help is printed before the settings are read; an invalid text counts as none, as help must not fail.
 fn takes_color(typed: Option<&OsString>) -> bool {
     let set = typed
         .cloned()

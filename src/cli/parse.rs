@@ -1,4 +1,5 @@
-//! Parses the command line with clap, as the options declare it.
+//! Parses the command line with clap, as the options declare it: separates options from the command. Texts of options are
+//! not read here, but where all sources of settings come together (`config`).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -35,7 +36,8 @@ pub enum Task {
     Print(String),
 }
 
-/// Parses a command line whose first word is the program's own name.
+/// Parses a command line whose first word is the program's own name. Returns what to do: a run, or help or version to
+/// print, which override a run. A wrong command line is a usage error, and nothing is run.
 pub fn parse(args: &[OsString]) -> Result<Task, UsageError> {
     let words = args.get(1..).unwrap_or_default();
     let used = options_used(words)?;
@@ -61,7 +63,7 @@ pub fn parse(args: &[OsString]) -> Result<Task, UsageError> {
 }
 
 impl CommandLine {
-    /// Returns the text of an option; the last one if it was repeated.
+    /// Returns the text of an option, the last one if it was repeated; None if it was not given.
     fn text(&self, opt: &Spec) -> Option<&OsString> {
         let given = self.options.iter().rfind(|(given, _)| *given == opt);
         given.map(|(_, text)| text)
@@ -83,6 +85,7 @@ struct Used {
 /// (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Spec> = Vec::new();
+    // The option of the last word, if it takes no text from the next word.
     let mut last_switch = None;
     let mut words = words.iter().map(|word| word.as_bytes()).peekable();
     while let Some(word) = words.next_if(|word| is_option(word)) {
@@ -125,7 +128,7 @@ fn is_option(word: &[u8]) -> bool {
     word.len() > 1 && word.starts_with(b"-") && word != b"--"
 }
 
-/// Refuses a long name after one dash.
+/// Returns an error for a long name after one dash (`-timeout`), which clap would read as letters: `-t imeout`.
 fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
     let Some(opt) = find(&[b"-", word].concat()) else {
         return Ok(());
@@ -136,7 +139,8 @@ fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
     )))
 }
 
-/// Refuses an option in place of the text of `opt`.
+/// Returns an error if the word after `opt`, which would be its text, is exactly one of backoff's options or `--`: then the
+/// text was forgotten. The error quotes no more than the option's name.
 fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     let is_mistake = matches!(next, b"--" | b"-h") || find(next).is_some();
     if !is_mistake {
@@ -160,7 +164,8 @@ struct Named<'w> {
     text: &'w [u8],
 }
 
-/// Returns the options that a word names, and its text: `-vn3` is -v, -n and `3`; `--base=3` is --base and `=3`.
+/// Returns the options that a word names, and the text in the same word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
+/// `=3`. Unknown names are left out, as clap reports them.
 fn options_in(word: &[u8]) -> Named<'_> {
     if word.starts_with(b"--") {
         return Named {
@@ -169,19 +174,20 @@ fn options_in(word: &[u8]) -> Named<'_> {
         };
     }
     let mut options: Vec<&Spec> = Vec::new();
-    for (at, letter) in word.iter().enumerate().skip(1) {
+    for (index, letter) in word.iter().enumerate().skip(1) {
         options.extend(find(&[b'-', *letter]));
+        // The rest of the word is this option's text.
         if options.last().is_some_and(|opt| opt.kind.takes_next()) {
             return Named {
                 options,
-                text: &word[at + 1..],
+                text: &word[index + 1..],
             };
         }
     }
     Named { options, text: b"" }
 }
 
-/// Returns the option that a word names: `--timeout`, `--timeout=3` or `-t`.
+/// Returns the option that a word names exactly: `--timeout`, `--timeout=3` or `-t`. None for any other word.
 fn find(word: &[u8]) -> Option<&'static Spec> {
     let name = name_in(word);
     OPTIONS.iter().copied().find(|opt| is_named(opt, name))
@@ -201,7 +207,8 @@ fn name_in(word: &[u8]) -> &[u8] {
     word.split(|byte| *byte == b'=').next().unwrap_or_default()
 }
 
-/// Extracts these options and the command from clap's matches.
+/// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a switch
+/// is the number of times it was given.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
@@ -224,8 +231,8 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandL
     line
 }
 
-/// Returns clap's error about a rejected command line, in one line. Parses again with all options declared, not only
-/// those in use, so that clap can suggest any.
+/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool has the
+/// option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
@@ -240,27 +247,38 @@ fn usage_error(words: &[OsString]) -> UsageError {
     {
         return UsageError(format!("unexpected argument '{word}' found; tip: {tip}"));
     }
-    let text = error.render().to_string();
-    let lines = text.trim_start_matches("error: ").lines().map(str::trim);
-    let useful = lines.filter(|line| !line.is_empty() && !line.starts_with("Usage:"));
-    // clap's tip to put the word after `--` would make it the command.
-    let useful = useful.map(|line| {
-        line.strip_prefix("tip: to pass")
-            .map_or(line, |_| "tip: try --help")
-    });
-    // The problem and the first tip.
-    UsageError(useful.take(2).collect::<Vec<_>>().join("; "))
+    UsageError(in_one_line(&error.render().to_string()))
 }
 
-/// Returns the value of an unknown option: the text after its `=`, or the next word.
+/// Returns clap's error in one line: the problem and the first tip, without usage.
+fn in_one_line(clap_text: &str) -> String {
+    let mut parts = Vec::new();
+    for line in clap_text.trim_start_matches("error: ").lines() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("Usage:") {
+            continue;
+        }
+        // clap's tip to put the word after `--` would make it the command.
+        if line.starts_with("tip: to pass") {
+            parts.push("tip: try --help");
+        } else {
+            parts.push(line);
+        }
+    }
+    parts.truncate(2);
+    parts.join("; ")
+}
+
+/// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if there
+/// is none, or if it looks like an option or cannot be printed.
 fn value_after(words: &[OsString], option: &str) -> Option<String> {
-    let at = words
+    let index = words
         .iter()
         .position(|word| name_in(word.as_bytes()) == option.as_bytes())?;
-    let word = words[at].to_str()?;
+    let word = words[index].to_str()?;
     let value = match word.split_once('=') {
         Some((_, value)) => value,
-        None => words.get(at + 1)?.to_str()?,
+        None => words.get(index + 1)?.to_str()?,
     };
     let is_value = !value.is_empty() && !value.starts_with('-') && value.chars().all(is_printable);
     is_value.then(|| value.to_owned())

@@ -1,4 +1,5 @@
-//! Suggestions for misspelled names, and for names that other tools use.
+//! Suggestions for names of options that backoff does not have: misspelled ones, those of other tools, and those of
+//! earlier versions.
 
 use std::fmt;
 
@@ -10,7 +11,9 @@ use crate::options::{
     RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 
-/// Returns a tip for the name of an option, which may come from another tool or an earlier version.
+/// Returns a tip for an unknown name of an option in a file, a variable or a topic of `--help`, as the end of a message:
+/// `; tip: try timeout`. `known` are the names that a misspelled one is compared with, and `examples` is what to try if
+/// none is similar.
 pub(crate) fn tip_for_option<'n>(
     name: &str,
     known: impl Iterator<Item = &'n str>,
@@ -25,7 +28,8 @@ pub(crate) fn tip_for_option<'n>(
     }
 }
 
-/// Returns a tip for an unknown option on the command line. `value` is the word after it.
+/// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `value` is the word after it, if that
+/// looks like its value. None if neither other tools nor earlier versions have the name: clap then looks for a similar one.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;
@@ -51,7 +55,8 @@ pub(crate) struct Replacement {
     pub(crate) value: String,
 }
 
-/// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
+/// Returns the option that took the place of one that is gone, with the value that does the same as the old value. Without
+/// an old `value`, it is that option's usual one. None if the name was never an option.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let is_share = value.is_some_and(|value| value.ends_with('%'));
     let (opt, value): (&Spec, String) = match normal(name).as_str() {
@@ -86,7 +91,7 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// Returns the option for another tool's name.
+/// Returns backoff's option for another tool's name of it; None if the name is not listed.
 pub(crate) fn foreign(name: &str) -> Option<&'static Foreign> {
     let name = normal(name);
     FOREIGN

@@ -196,8 +196,8 @@ impl Run<'_> {
     }
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as it
-    /// counts each retry that it grants. Also restores the terminal after a failed attempt, and notes whether the next
-    /// attempt is already counted.
+    /// counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes whether
+    /// the next attempt is already counted.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,

@@ -63,8 +63,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the verdict on an attempt whose predicate failed: permanent, as nobody can tell whether a retry is useful. If the
-/// deadline ended the predicate the verdict does not matter, as it ends the run too, but must not be called permanent.
+/// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If the
+/// deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };

@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 
     /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`, for
-    /// which the rules gave `reason`. `--timeout` does not limit it, the other limits do.
+    /// which the rules gave `reason`. Of the limits on time only the deadline holds for it.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
             self.plan.attempt_limits.clone(),

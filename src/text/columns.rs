@@ -1,4 +1,4 @@
-//! Columns of a terminal.
+//! Columns of a terminal: how many a text takes, and cutting it, so that the countdown stays in one line.
 
 /// Stands for the rest of a line that was cut.
 const DOTS: &str = "...";
@@ -13,7 +13,7 @@ fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Returns a line cut to `columns`. `...` replaces the rest.
+/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut. A shorter line stays as it is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

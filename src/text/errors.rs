@@ -1,4 +1,4 @@
-//! The system's text of errors.
+//! The system's text of errors, for messages: "Permission denied" without a number.
 
 use nix::errno::Errno;
 
@@ -6,7 +6,7 @@ pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
-/// Returns the system's text of an error, without its number.
+/// Returns the system's text of an error, without the number that std appends: `(os error 13)`.
 pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split(" (os error")

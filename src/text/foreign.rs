@@ -1,17 +1,18 @@
-//! Text of commands, servers and users, made harmless.
+//! Text of commands, servers and users, made harmless before it is printed: it may hold escape sequences that change a
+//! terminal, or lines that a CI runner takes for commands.
 
 use std::ffi::OsStr;
 
 use os_display::Quotable;
 
-/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one, such as
-/// a joiner.
+/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one (joiners,
+/// changes of the writing direction), by which a text could look like another.
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
 }
 
-/// Escapes every character that a terminal would act on.
+/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -40,18 +41,18 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// Puts a space into each `::` that begins a line, and into each `##[`, `##vso[` and the like, so that no CI runner takes
-/// them for a command.
+/// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no CI
+/// runner takes them for a command: GitHub Actions acts on the former, Azure Pipelines and TeamCity on the latter.
 pub(crate) fn without_runner_commands(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(without_leading_colons).collect();
     let mut text = lines.join("\n");
-    while let Some(at) = runner_command(&text) {
-        text.insert(at + 2, ' ');
+    while let Some(start) = find_runner_command(&text) {
+        text.insert(start + 2, ' ');
     }
     text
 }
 
-/// Puts a space into a `::` that begins a line.
+/// Puts a space into a `::` that begins a line, after blanks or not; returns other lines as they are.
 fn without_leading_colons(line: &str) -> String {
     if line.trim_start().starts_with("::") {
         line.replacen("::", ": :", 1)
@@ -60,16 +61,17 @@ fn without_leading_colons(line: &str) -> String {
     }
 }
 
-/// Returns the place of the first `##`, name and `[`; the name may be empty.
-fn runner_command(text: &str) -> Option<usize> {
-    // At each `#`: of three, the last two begin a command.
-    for (at, _) in text.match_indices('#') {
-        if let Some(name) = text[at..].strip_prefix("##")
-            && name
-                .trim_start_matches(|c: char| c.is_ascii_alphanumeric())
-                .starts_with('[')
-        {
-            return Some(at);
+/// Returns the position of the first command to a CI runner: `##`, a name and `[`, as in `##vso[`. The name may be empty.
+/// None if there is none.
+fn find_runner_command(text: &str) -> Option<usize> {
+    // Each `#` is tried: of three, the last two begin a command.
+    for (start, _) in text.match_indices('#') {
+        let Some(after_hashes) = text[start..].strip_prefix("##") else {
+            continue;
+        };
+        let after_name = after_hashes.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        if after_name.starts_with('[') {
+            return Some(start);
         }
     }
     None

@@ -1,11 +1,11 @@
-//! Lengths of time and moments as text.
+//! Lengths of time and moments as text: exact, as settings are shown, or rounded, for messages.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Last second of the year 9999: humantime writes no later time.
 const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
 
-/// Returns a length of time as a user types it, `1m30s`, without rounding.
+/// Returns a length of time as a user types it, `1m30s`, without rounding: read again, it is the same. Zero is `0`.
 pub(crate) fn exact(length: Duration) -> String {
     let all_minutes = length.as_secs() / 60;
     let days = all_minutes / 1_440;
@@ -25,8 +25,9 @@ pub(crate) fn exact(length: Duration) -> String {
     }
 }
 
-/// Returns a length of time in three digits or two units: `51.2us`, `31s`, `2m5s`.
+/// Returns a length of time for a message, rounded to three digits or two units: `51.2us`, `31s`, `2m5s`.
 pub(crate) fn length(length: Duration) -> String {
+    // Limits lie where rounding would reach the next unit: 999.6us is `1ms`, not `1000us`.
     match length.as_secs_f64() {
         0.0 => "0s".to_owned(),
         seconds @ ..999.5e-9 => in_three_digits(seconds * 1e9, "ns"),
@@ -37,14 +38,16 @@ pub(crate) fn length(length: Duration) -> String {
     }
 }
 
-/// Returns a value with three significant digits and its unit: `4.55s`.
+/// Returns a value with at most three significant digits and its unit: `4.55s`, `31s`. The value is below 1000.
 fn in_three_digits(value: f64, unit: &str) -> String {
+    // Limits lie where rounding would reach the next digit: 9.996 is `10`, not `10.00`.
     let decimals = match value {
         ..9.995 => 2,
         ..99.95 => 1,
         _ => 0,
     };
     let mut digits = format!("{value:.decimals$}");
+    // `4.50` becomes `4.5`, and `4.00` becomes `4`.
     if decimals > 0 {
         let shortest = digits.trim_end_matches('0').trim_end_matches('.').len();
         digits.truncate(shortest);
@@ -52,7 +55,7 @@ fn in_three_digits(value: f64, unit: &str) -> String {
     digits + unit
 }
 
-/// Returns a length of at least a minute in two neighbouring units: `2m5s`, `4d4h`.
+/// Returns a length of at least a minute in two neighbouring units, `2m5s`, `4d4h`; smaller units are left out.
 fn in_two_units(seconds: u64) -> String {
     match seconds {
         ..3_600 => two_units(seconds / 60, "m", seconds % 60, "s"),
@@ -61,7 +64,7 @@ fn in_two_units(seconds: u64) -> String {
     }
 }
 
-/// Returns a number of large units, and of small ones unless there are none.
+/// Formats a number of large units and of small ones, which are left out if there are none: `2m5s`, `2m`.
 fn two_units(many: u64, large: &str, few: u64, small: &str) -> String {
     if few == 0 {
         format!("{many}{large}")
