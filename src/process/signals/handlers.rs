@@ -13,7 +13,7 @@ use nix::libc::{
 use nix::unistd::write;
 use signal_hook_registry::register_sigaction;
 
-use super::Received;
+use super::received::Received;
 use crate::policy::signal::Signal;
 use crate::process::sys::system::is_from_kernel;
 use crate::process::sys::tty::origin_of;

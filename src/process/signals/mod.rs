@@ -6,6 +6,7 @@
 //! revokes a pending stop.
 
 mod handlers;
+mod received;
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,6 +26,7 @@ use handlers::{
     set_handlers,
 };
 pub(crate) use handlers::{is_ignored, set_default};
+pub(crate) use received::{Received, SignalClass};
 
 /// The receiver of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,50 +63,6 @@ fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     };
     // SAFETY: kill takes two numbers. `nix` cannot name all real-time signals.
     Errno::result(unsafe { libc::kill(number, signal) }).map(drop)
-}
-
-/// A signal that came, with what decides the response to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Received {
-    pub(crate) signal: Signal,
-    pub(crate) class: SignalClass,
-    /// The terminal sent the signal to every process of its foreground group.
-    pub(crate) by_terminal: bool,
-}
-
-/// The purpose of a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SignalClass {
-    /// Asks a program to end: TERM, INT, HUP, QUIT, and ALRM of a timer that the caller set before it executed backoff,
-    /// which would have ended the command.
-    End,
-    /// Stops a job: TSTP, TTIN and TTOU.
-    StopJob,
-    /// Continues a job: CONT.
-    Continue,
-    /// Reports that a child has changed state: CHLD.
-    Child,
-    /// Informs the command: any other signal.
-    Inform,
-}
-
-impl Received {
-    /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer.
-    pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
-        let class = match signal {
-            Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
-            Signal::ALRM if origin == Origin::Kernel => SignalClass::End,
-            Signal::CONT => SignalClass::Continue,
-            Signal::CHLD => SignalClass::Child,
-            signal if signal.stops_a_job() => SignalClass::StopJob,
-            _ => SignalClass::Inform,
-        };
-        Received {
-            signal,
-            class,
-            by_terminal: origin == Origin::Terminal,
-        }
-    }
 }
 
 /// Lowest number of a real-time signal, on all systems.
@@ -239,28 +197,5 @@ impl Signals {
             let _ = change_action(Signal::CHLD, Some(&new_action(libc::SIG_IGN)));
         }
         let _ = self.caller_mask.thread_set_mask();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_signal_is_of_one_class() {
-        let by_process = |signal| Received::new(signal, Origin::Process);
-        for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
-            assert_eq!(by_process(signal).class, SignalClass::End);
-        }
-        for signal in [Signal::TSTP, Signal::TTIN, Signal::TTOU] {
-            assert_eq!(by_process(signal).class, SignalClass::StopJob);
-        }
-        assert_eq!(by_process(Signal::CONT).class, SignalClass::Continue);
-        assert_eq!(by_process(Signal::CHLD).class, SignalClass::Child);
-        for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
-            assert_eq!(by_process(signal).class, SignalClass::Inform);
-        }
-        let of_timer = Received::new(Signal::ALRM, Origin::Kernel);
-        assert_eq!(of_timer.class, SignalClass::End);
     }
 }
