@@ -192,11 +192,12 @@ impl Surroundings for Machine {
         environment::variable(name).map(|value| value.to_string_lossy().into_owned())
     }
 
+    /// Reads a script that the command runs (`sh FILE`), whose words may send requests. A file that is missing or is no
+    /// text (a program) contains no words; one that exists and cannot be read may contain any.
     fn script(&self, path: &str) -> ScriptFile {
         match small_files::read(Path::new(path)) {
             SmallFile::Bytes(bytes) => match String::from_utf8(bytes) {
                 Ok(text) if !text.contains('\0') => ScriptFile::Text(text),
-                // A program, or no text.
                 _ => ScriptFile::NotThere,
             },
             SmallFile::Missing => ScriptFile::NotThere,

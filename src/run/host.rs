@@ -136,9 +136,9 @@ pub(crate) trait Host {
     fn elapsed(&self) -> Duration;
     /// Returns the time since the UNIX epoch, which may jump.
     fn time_of_day(&self) -> Duration;
-    /// Runs the command once and waits for its end.
+    /// Runs the command once and waits for its end. An error is a signal that came before it, or a fault of backoff's.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
-    /// Restores the terminal to its state before the attempt.
+    /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
     /// Waits, handling signals. `countdown_text` returns the text for the remaining time and a number of columns.
     fn wait(
@@ -146,6 +146,7 @@ pub(crate) trait Host {
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd>;
+    /// Runs a predicate or hook of the user, the command line `shell`, by a shell, and waits for its end.
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.

@@ -34,8 +34,8 @@ impl Channel {
     }
 }
 
-/// Shows the name in messages.
 impl fmt::Display for Channel {
+    /// Shows the name in messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Channel::Stdout => "standard output",
@@ -177,8 +177,9 @@ impl StreamOptions {
     }
 }
 
-/// Shows `stdin auto, stdout observed for rules, stderr inherited`.
 impl fmt::Display for StreamOptions {
+    /// Shows in `--plan` and with `-vv` how each stream is handled, and why an output passes through backoff: `stdin auto,
+    /// stdout observed for rules, stderr inherited`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let input = match self.input {
             InputMode::Auto => "auto",

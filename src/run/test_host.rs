@@ -39,6 +39,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
+    /// Plays the next attempt of the script: only the clock moves.
     fn attempt(&mut self, _spec: &AttemptSpec) -> RunResult<Attempt> {
         let (end, ran) = self
             .attempts
@@ -55,6 +56,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         self.now
     }
 
+    /// Notes the wait, and lets the clock jump to its end.
     fn wait(
         &mut self,
         delay: Duration,
@@ -80,6 +82,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(BudgetAnswer::default())
     }
 
+    /// Plays the next attempt of the script as the end of a predicate. A hook succeeds at once.
     fn run_shell(
         &mut self,
         kind: ShellKind,

@@ -259,6 +259,7 @@ pub(crate) enum WriteError {
 }
 
 impl From<RunError> for WriteError {
+    /// Makes the end of a wait for room an end of the write: a fault of backoff only fails the write, a signal ends the run.
     fn from(error: RunError) -> WriteError {
         match error {
             RunError::Interrupted(signal) => WriteError::Interrupted(signal),

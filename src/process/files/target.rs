@@ -80,6 +80,7 @@ pub(super) struct FileIdentity {
 }
 
 impl FileIdentity {
+    /// Returns the identity of the file that these metadata describe, whatever its name.
     pub(super) fn of(facts: &Metadata) -> FileIdentity {
         FileIdentity {
             device: facts.dev(),

@@ -229,9 +229,10 @@ impl Host for System {
         clock::since_epoch()
     }
 
+    /// Handles signals that have come, makes the streams, and runs the command once until it has ended. If the deadline has
+    /// passed while input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
-        // Reading the input has used up the time of the run.
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
             let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             return Ok(Attempt {
@@ -260,6 +261,7 @@ impl Host for System {
         self.event_loop.modes_before.restore_unless_piped();
     }
 
+    /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
     fn wait(
         &mut self,
         delay: Duration,
@@ -272,6 +274,8 @@ impl Host for System {
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
+    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end: a predicate or `--before-retry` where the
+    /// command would run, as they may ask on the terminal; other hooks in a session of their own, without a terminal.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -299,6 +303,8 @@ impl Host for System {
         run(&mut self.event_loop, program)
     }
 
+    /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the lines that it has
+    /// written there, and removes the file.
     fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
         let file = env_file::make();
         // Without a file the hook still runs, with an empty variable; the caller decides what that means.
@@ -324,6 +330,7 @@ impl Host for System {
         self.begin_count(budget);
     }
 
+    /// Waits for the answer to [`Host::begin_counting`]. An empty answer means that no count was pending.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
@@ -332,6 +339,7 @@ impl Host for System {
         self.finish_count(budget, patience)
     }
 
+    /// Asks the store of the budget, or this machine's own one if the store does not answer.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,
@@ -341,6 +349,8 @@ impl Host for System {
         self.ask(budget, question, patience)
     }
 
+    /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written causes
+    /// one warning, and later lines are dropped. An error is a signal that ends the run.
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
         let Some(path) = self.log_path.clone() else {
             return self.write_to_standard_error(lines);

@@ -95,6 +95,7 @@ fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChang
 }
 
 impl Child {
+    /// Describes a process that was just started. `start_report` is the reading end of the pipe that exec closes.
     pub(super) fn new(pid: libc::pid_t, leads_group: bool, start_report: OwnedFd) -> Child {
         Child {
             pid,

@@ -24,6 +24,7 @@ pub(super) struct Turns {
 }
 
 impl Default for Turns {
+    /// Returns the turns of a new attempt: nothing was written, and standard output is first.
     fn default() -> Turns {
         Turns {
             unfinished: None,

@@ -49,6 +49,7 @@ pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     }
 }
 
+/// There is no such call: the caller closes descriptors one by one.
 pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
     false
 }
@@ -95,6 +96,7 @@ impl Adoption {
     }
 }
 
+/// There is no such signal: if backoff is killed by KILL, the command runs on.
 pub(crate) fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
     true
 }
@@ -122,6 +124,7 @@ pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     }
 }
 
+/// There are no files without a name: the caller makes one with a name and removes the name.
 pub(crate) fn unnamed_file(_directory: &Path, _mode: u32) -> io::Result<File> {
     Err(ErrorKind::Unsupported.into())
 }
@@ -142,8 +145,10 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     open_for_output(name).ok()
 }
 
+/// There is no such call: pipes stay as they are.
 pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
 
+/// There is no `tee(2)`: input is read ahead of the command.
 pub(crate) fn duplicate(
     _from: BorrowedFd<'_>,
     _to: BorrowedFd<'_>,

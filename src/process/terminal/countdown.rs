@@ -28,6 +28,7 @@ pub(crate) struct Countdown {
 }
 
 impl Countdown {
+    /// Returns the countdown of a run, which draws nothing before [`Countdown::begin`]. None turns countdowns off.
     pub(crate) fn new(progress: Option<Progress>) -> Countdown {
         Countdown {
             progress,
