@@ -25,7 +25,7 @@ impl Channel {
         }
     }
 
-    /// Returns the name in `--plan`.
+    /// Returns the name in the line that `-vv` prints about streams.
     fn short_name(self) -> &'static str {
         match self {
             Channel::Stdout => "stdout",
@@ -156,7 +156,7 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
-    /// Returns the reasons why backoff must see this output, for `--plan`. Without any, no byte of it passes through
+    /// Returns the reasons why backoff must see this output, for the line of `-vv`. Without any, no byte of it passes through
     /// backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
         let watched = self.is_watched[channel];
@@ -178,7 +178,7 @@ impl StreamOptions {
 }
 
 impl fmt::Display for StreamOptions {
-    /// Shows in `--plan` and with `-vv` how each stream is handled, and why an output passes through backoff: `stdin auto,
+    /// Shows with `-vv` how each stream is handled, and why an output passes through backoff: `stdin auto,
     /// stdout observed for rules, stderr inherited`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let input = match self.input {
