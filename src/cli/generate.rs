@@ -119,7 +119,7 @@ fn offered(opt: &Spec) -> Arg {
     let words = match opt.completion {
         Completion::Files => return arg.value_hint(ValueHint::FilePath),
         Completion::Signals => SIGNALS.split(' ').collect(),
-        // Placeholders, which [`document`] replaces.
+        // Placeholders, which `script` replaces.
         Completion::Policies => vec!["@POLICIES@"],
         Completion::Presets => vec!["auto", "@PRESETS@"],
         Completion::Statuses => vec!["@STATUS@"],

@@ -117,6 +117,7 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     }
     used.sort_by_key(|opt| opt.long);
     used.dedup_by_key(|opt| opt.long);
+    // In `--pty true make`, the command `true` may be meant as the text of the switch.
     let is_command_next = words.next().is_some_and(|word| word != b"--");
     Ok(Used {
         options: used,
@@ -208,7 +209,7 @@ fn name_in(word: &[u8]) -> &[u8] {
 }
 
 /// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a switch
-/// is the number of times it was given.
+/// is the number of times it was given. Options that were not given are left out.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {

@@ -66,7 +66,8 @@ impl Run<'_> {
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
     }
 
-    /// Reports the end of this run to the runs that share the budget.
+    /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted. An error is
+    /// a signal that ends the run.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget {
             // `final_update` needs the number of failed runs in the answer. Without a final update, nothing else waits

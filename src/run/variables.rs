@@ -102,11 +102,13 @@ impl Run<'_> {
         spec.set("BACKOFF_REASON", or_empty(reason));
         let ran = outcome.map(|outcome| outcome.ran.as_millis());
         spec.set("BACKOFF_RAN_MS", or_empty(ran));
+        // Variables of `--before-retry` override others.
         self.extra_env.add_to(&mut spec);
         spec
     }
 
-    /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs.
+    /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable without
+    /// a value is empty, as otherwise the command would inherit that of an outer run.
     fn set_place(&self, spec: &mut AttemptSpec) {
         let nesting = &self.plan.nesting;
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);

@@ -42,7 +42,7 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
 }
 
 /// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no CI
-/// runner takes them for a command: GitHub Actions acts on the former, Azure Pipelines and TeamCity on the latter.
+/// runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others.
 pub(crate) fn without_runner_commands(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(without_leading_colons).collect();
     let mut text = lines.join("\n");

@@ -93,6 +93,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             &program.stdio,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
+    // Signals that came before the fork have not reached the child, and are to be forwarded.
     event_loop.signals.receive_before_child();
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
@@ -161,9 +162,9 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     Ok(outcome)
 }
 
-/// Returns how the attempt ended, given how its command ended: an exit status of 0 must not hide that processes go on or
-/// that output was lost. `survivors` are processes that could not be ended. A limit that has ended the attempt stays its
-/// end.
+/// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes go
+/// on (`survivors`, which could not be ended), and no status that output was lost. A limit that has ended the attempt stays
+/// its end.
 fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
     if running.deadlines.ended_by.is_some() {
         return end;

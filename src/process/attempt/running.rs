@@ -190,8 +190,8 @@ impl Running<'_> {
     }
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
-    /// limit and schedules KILL. Returns `HasEnded`, without a signal, if the command has just ended by itself: then it
-    /// has not timed out.
+    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without a signal, if the command has
+    /// just ended by itself: then it has not timed out.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // Poll once more before acting, as backoff may be late on a busy machine.
@@ -243,6 +243,7 @@ impl Running<'_> {
                 self.stop_request = None;
                 // The next CONT has to show anew whether the command got it, too.
                 self.child.forget_continued();
+                // The modes of our terminal were restored for the stop.
                 if let Some(pty) = &mut self.event_loop.streams.pty {
                     pty.resume();
                 }

@@ -33,8 +33,8 @@ impl EventLoop {
     }
 
     /// Acts on signals that were received between two attempts: a stop stops backoff here until it is continued, USR1
-    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run; later ones stay
-    /// in the queue.
+    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run, and notes that the
+    /// run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -79,7 +79,7 @@ impl EventLoop {
         })
     }
 
-    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait.
+    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the run.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
@@ -174,7 +174,7 @@ impl EventLoop {
             }
             match sink.write(unwritten) {
                 Ok(written) => unwritten = &unwritten[written..],
-                // The room that was there is taken by another writer: wait again.
+                // Another writer has taken the room: wait again.
                 Err(Errno::EINTR | Errno::EAGAIN) => {}
                 Err(errno) => return Err(WriteError::Failed(describe(errno))),
             }
@@ -259,7 +259,7 @@ pub(crate) enum WriteError {
 }
 
 impl From<RunError> for WriteError {
-    /// Makes the end of a wait for room an end of the write: a fault of backoff only fails the write, a signal ends the run.
+    /// Converts the error of a wait for room: a fault makes the write fail only, a signal ends the run.
     fn from(error: RunError) -> WriteError {
         match error {
             RunError::Interrupted(signal) => WriteError::Interrupted(signal),

@@ -50,6 +50,7 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     if config.and_then(identity_of) == Some(file) {
         return Some("is the configuration file; tip: try another file".to_owned());
     }
+    // Set if this backoff runs in the `--before-retry` of another one.
     let of_hook = nonempty("BACKOFF_ENV")?;
     if identity_of(Path::new(&of_hook)) == Some(file) {
         return Some("is the file that BACKOFF_ENV names; tip: try another file".to_owned());

@@ -30,6 +30,7 @@ pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<O
     // `/dev/stdout`: opened by its path, a file would have an offset of its own, so that the log and the command would
     // overwrite each other.
     if let Some(fd) = descriptor(&target.path) {
+        // The user cannot mean one of backoff's own descriptors.
         if !is_inherited(fd) {
             return Err(Errno::EBADF.into());
         }

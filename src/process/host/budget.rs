@@ -120,8 +120,8 @@ impl System {
     }
 
     /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that name
-    /// instead (`--store-down local`), or returns no answer, by which the retry is refused (`deny`); a warning says so. An
-    /// error is a signal that ends the run.
+    /// instead (`--store-down local`), or returns no answer, by which the retry is refused (`deny`). If the own budget
+    /// gives no answer either, the run goes on without. A warning says so. An error is a signal that ends the run.
     fn answer_or_own(
         &mut self,
         query: Result<Query, NoAnswer>,

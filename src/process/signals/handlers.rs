@@ -76,7 +76,7 @@ fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
     }
 }
 
-/// Sets [`record`] as the handler, through the registry of signal-hook.
+/// Sets [`record`] as the handler, through the registry of signal-hook. Then fills the mask of the handler's action.
 fn register_handler(signal: Signal) -> io::Result<()> {
     // SAFETY: `record` is async-signal-safe.
     unsafe { register_sigaction(signal.number(), record) }?;
@@ -87,7 +87,8 @@ fn register_handler(signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an action that blocks all signals while its handler runs.
+/// Returns an action for `sigaction(2)`: a handler, SIG_DFL or SIG_IGN. A handler learns the sender, and all signals are
+/// blocked while it runs, so that records keep the order of the signals.
 pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
     // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
     unsafe {

@@ -163,7 +163,7 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
             }
             // Reported if no other file can be executed.
             Errno::EACCES => denied = true,
-            // Not in this directory: try the next one.
+            // No such file, or no file system, in this directory: try the next one.
             Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE | Errno::ENODEV | Errno::ETIMEDOUT => {}
             _ => return last,
         }

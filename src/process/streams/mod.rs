@@ -94,7 +94,7 @@ impl Streams {
     }
 
     /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns the
-    /// command's ends. The caller has to drop them once the command has started.
+    /// command's ends. The caller has to drop them once the command has started, or its output would never end.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;

@@ -197,7 +197,8 @@ impl Output {
     }
 
     /// Writes at most `most` of the unwritten bytes, without blocking. Returns the number of bytes written: 0 if there is
-    /// no room, and after an error, which is noted (a lost reader, or a fault) and closes the output.
+    /// no room, and after an error, which is noted (a lost reader, or a fault) and closes the output. Notes the last byte,
+    /// which tells whether a line is unfinished.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {

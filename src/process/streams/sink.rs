@@ -29,8 +29,8 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Chooses how to write to an inherited descriptor without ever waiting for a reader: a pipe or terminal is reopened
-    /// as a description of our own if the system allows it.
+    /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe or
+    /// terminal is reopened as a non-blocking description of our own if the system allows it, or else written to in pieces.
     pub(crate) fn new(fd: RawFd) -> Sink {
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);

@@ -50,7 +50,8 @@ struct InPlaceOfFile {
 }
 
 impl Spool {
-    /// Returns an empty spool with a file that children may append to, unless the system has none.
+    /// Returns an empty spool that is a file from the start, to which children may append, so that their output and
+    /// backoff's lines stay in order. If the file cannot be created, it is one in memory, if the system has such files.
     pub(super) fn shared() -> Spool {
         let mut spool = Spool::default();
         match unnamed().and_then(appending) {
@@ -100,6 +101,7 @@ impl Spool {
         }
         match &self.parts[..] {
             [Part::File(file)] => write_to(file, bytes),
+            // Not reached: once a file has failed, bytes go to memory.
             _ => Written::none(io::ErrorKind::NotFound.into()),
         }
     }

@@ -13,7 +13,7 @@ unsafe extern "C" {
     static mut environ: *const *const c_char;
 }
 
-/// Returns the strings of an array that ends with a null pointer.
+/// Returns the strings of an array that ends with a null pointer, as the C runtime passes arguments and environment.
 ///
 /// # Safety
 /// `array` ends with a null pointer, and is neither changed nor freed while the process lives.

@@ -144,8 +144,8 @@ pub(crate) fn memory_file() -> io::Result<File> {
     Ok(File::from(fd))
 }
 
-/// Reopens a pipe or terminal for writing, as a non-blocking description of our own. Returns `None` if that is not
-/// allowed.
+/// Reopens a pipe or terminal for writing, as a non-blocking description of our own: the caller's own description must not
+/// become non-blocking. Returns `None` if the system does not allow it, or if the name would not lead to the same terminal.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
     const MAJOR_OF_ALIASES: u64 = 5;

@@ -89,7 +89,7 @@ fn is_by_terminal(senders: Senders, evidence: Evidence, place: impl FnOnce() -> 
     }
 }
 
-/// Returns true for signals that a terminal sends.
+/// Returns true for signals that a terminal sends. With HUP for a lost line, the kernel also sends CONT.
 fn is_of_terminal(signal: Signal) -> bool {
     let others = [
         Signal::INT,

@@ -101,6 +101,7 @@ pub(crate) fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
     true
 }
 
+/// There is no such setting: the limit on the size of a core has to do.
 pub(crate) fn forbid_core() {}
 
 /// Returns true if the kernel sent a signal by itself, as far as the system shows that: the terminal and timers have no

@@ -15,7 +15,7 @@ pub(crate) fn generator() -> Xoshiro256PlusPlus {
     })
 }
 
-/// Returns a random UUID (RFC 9562, version 4).
+/// Returns a random UUID (RFC 9562, version 4): an ID that no other run has.
 pub(crate) fn uuid() -> String {
     let random: u128 = generator().random();
     // Version 4 stands at bit 76, variant 2 at bit 62.

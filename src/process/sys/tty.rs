@@ -74,6 +74,7 @@ fn place() -> Place {
         Ok(terminal) if system::has_hung_up(terminal.as_fd()) => Place::LostTerminal,
         Ok(terminal) if has_foreground(&terminal) => Place::Foreground,
         Ok(_) => Place::Background,
+        // There was one at the start.
         Err(_) => Place::LostTerminal,
     }
 }

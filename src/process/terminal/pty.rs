@@ -84,6 +84,7 @@ impl Pty {
             .flatten();
         let OpenptyResult { master, slave } =
             uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
+        // `openpty` cannot do this itself.
         for fd in [&master, &slave] {
             fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
         }
@@ -136,7 +137,8 @@ impl Pty {
     }
 
     /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's modes.
-    /// Bytes that the command did not get go to the next attempt, or become signals if they are signal keys (Ctrl-C).
+    /// Bytes that were not read yet go to the next attempt, or become signals if they are signal keys (Ctrl-C). Bytes that
+    /// were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
