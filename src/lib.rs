@@ -4,8 +4,8 @@
 //! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
 //! terminal and signal model and the known limits.
 //!
-//! The crate promises [`main`] only. `policy` and `search` are open for `lab/`, `fuzz/` and `tests/`, and may change with
-//! any version.
+//! The crate promises [`main`] only. `policy` and `search` are open for `lab/`, `fuzz/` and `tests/`, and may change
+//! with any version.
 
 mod budget;
 mod cli;
@@ -94,7 +94,8 @@ struct Prepared {
 }
 
 /// Reads flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
-/// one of them. Kept out of `main` so that its stack frame is gone during the run: `fork` copies written pages of the stack.
+/// one of them. Kept out of `main` so that its stack frame is gone during the run: `fork` copies written pages of the
+/// stack.
 #[inline(never)]
 fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     let variables = environment::backoff_variables();
@@ -142,8 +143,8 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, Usa
     }
 }
 
-/// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration: the
-/// run would damage it. Compares files, not their names, as one file may have several.
+/// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration:
+/// the run would damage it. Compares files, not their names, as one file may have several.
 fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     let Prepared {
         settings,
@@ -227,8 +228,8 @@ fn identity(plan: &Plan) -> Identity {
     Identity { run_id, root_id }
 }
 
-/// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals. The
-/// report is written last, as it contains how the run ended, also after a signal or a fault.
+/// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals.
+/// The report is written last, as it contains how the run ended, also after a signal or a fault.
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);

@@ -53,8 +53,8 @@ pub(crate) fn document(document: Document, names: &Names) -> String {
     }
 }
 
-/// Returns a shell's completions: a template, into which clap's script, changed by [`CHANGES`], and the names of options
-/// and values are put. Markers such as `@SHORT@` stand where the template or clap's script needs them.
+/// Returns a shell's completions: a template, into which clap's script, changed by [`CHANGES`], and the names of
+/// options and values are put. Markers such as `@SHORT@` stand where the template or clap's script needs them.
 fn script(template: &str, shell: impl Generator, names: &Names) -> String {
     let mut script = template.replace("@COMPLETE@\n", &clap_script(shell));
     for (from, to) in CHANGES {
@@ -77,8 +77,8 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
         .replace("@PRESETS@", &names.presets.join(" "))
 }
 
-/// Returns an option in the form that the completion scripts parse to find where the command begins: its letter, if any,
-/// and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
+/// Returns an option in the form that the completion scripts parse to find where the command begins: its letter, if
+/// any, and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
 fn spec(opt: &Spec) -> String {
     let text_mark = match opt.kind {
         Kind::Switch | Kind::Count => "",
@@ -134,8 +134,8 @@ fn offered(opt: &Spec) -> Arg {
         .value_parser(PossibleValuesParser::new(words))
 }
 
-/// Returns the man page in roff: hand-written, with a section on options that clap generates, as one subsection for each
-/// heading.
+/// Returns the man page in roff: hand-written, with a section on options that clap generates, as one subsection for
+/// each heading.
 fn man_page() -> String {
     let mut roff = Vec::new();
     // Writing to memory cannot fail.

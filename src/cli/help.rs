@@ -19,7 +19,8 @@ pub(super) const SUMMARY: &str = include_str!("summary.txt");
 const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 
 /// Returns the help on a topic: a section, an option (also by its variable, `BACKOFF_TIMEOUT`) or the examples; on
-/// everything if the topic is empty. An unknown topic is a usage error. `color` is the text of `--color`, if it was given.
+/// everything if the topic is empty. An unknown topic is a usage error. `color` is the text of `--color`, if it was
+/// given.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let name = topic
         .trim_start_matches('-')
@@ -40,8 +41,9 @@ pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, Usag
     Ok(text.to_string())
 }
 
-/// Returns the option that a topic names, or else the options of the sections that it names: all if it is empty, none if
-/// it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are case-sensitive.
+/// Returns the option that a topic names, or else the options of the sections that it names: all if it is empty, none
+/// if it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are
+/// case-sensitive.
 fn options_of(topic: &str, name: &str) -> Vec<&'static Spec> {
     let letter = topic.trim_start_matches('-');
     let option = OPTIONS
@@ -66,8 +68,8 @@ fn is_in(heading: Heading, name: &str) -> bool {
     format!(" {title} ").contains(&format!(" {name} "))
 }
 
-/// Returns the error about an unknown topic of `--help`, with the sections and a tip. `name` is the topic in the form of
-/// long names, to which the tip looks for a similar one.
+/// Returns the error about an unknown topic of `--help`, with the sections and a tip. `name` is the topic in the form
+/// of long names, to which the tip looks for a similar one.
 fn unknown_topic(topic: &str, name: &str) -> UsageError {
     let sections = Heading::ALL.map(Heading::word);
     let names = OPTIONS.iter().map(|opt| opt.long);
@@ -79,8 +81,8 @@ fn unknown_topic(topic: &str, name: &str) -> UsageError {
     ))
 }
 
-/// Returns the help on these options, styled for a terminal. `name` is the topic: for an empty one, the help on everything,
-/// it has usage and summary before the options and one line for each; for another one, the details of each.
+/// Returns the help on these options, styled for a terminal. `name` is the topic: for an empty one, the help on
+/// everything, it has usage and summary before the options and one line for each; for another one, the details of each.
 fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
     let bold = Style::new().bold();
     let styles = Styles::plain()
@@ -103,8 +105,8 @@ fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
         .render_long_help()
 }
 
-/// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable itself,
-/// as help is printed before the settings are read; an invalid text counts as none, as help must not fail.
+/// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable
+/// itself, as help is printed before the settings are read; an invalid text counts as none, as help must not fail.
 fn takes_color(typed: Option<&OsString>) -> bool {
     let set = typed
         .cloned()

@@ -1,5 +1,5 @@
-//! Parses the command line with clap, as the options declare it: separates options from the command. Texts of options are
-//! not read here, but where all sources of settings come together (`config`).
+//! Parses the command line with clap, as the options declare it: separates options from the command. Texts of options
+//! are not read here, but where all sources of settings come together (`config`).
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -140,8 +140,8 @@ fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
     )))
 }
 
-/// Returns an error if the word after `opt`, which would be its text, is exactly one of backoff's options or `--`: then the
-/// text was forgotten. The error quotes no more than the option's name.
+/// Returns an error if the word after `opt`, which would be its text, is exactly one of backoff's options or `--`: then
+/// the text was forgotten. The error quotes no more than the option's name.
 fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     let is_mistake = matches!(next, b"--" | b"-h") || find(next).is_some();
     if !is_mistake {
@@ -165,7 +165,8 @@ struct Named<'w> {
     text: &'w [u8],
 }
 
-/// Returns the options that a word names, and the text in the same word: `-vn3` is -v, -n and `3`; `--base=3` is --base and
+/// Returns the options that a word names, and the text in the same word: `-vn3` is -v, -n and `3`; `--base=3` is --base
+/// and
 /// `=3`. Unknown names are left out, as clap reports them.
 fn options_in(word: &[u8]) -> Named<'_> {
     if word.starts_with(b"--") {
@@ -208,8 +209,8 @@ fn name_in(word: &[u8]) -> &[u8] {
     word.split(|byte| *byte == b'=').next().unwrap_or_default()
 }
 
-/// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a switch
-/// is the number of times it was given. Options that were not given are left out.
+/// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a
+/// switch is the number of times it was given. Options that were not given are left out.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
@@ -232,8 +233,9 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandL
     line
 }
 
-/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool has the
-/// option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can suggest any.
+/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool has
+/// the option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can
+/// suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
@@ -270,8 +272,8 @@ fn in_one_line(clap_text: &str) -> String {
     parts.join("; ")
 }
 
-/// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if there
-/// is none, or if it looks like an option or cannot be printed.
+/// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if
+/// there is none, or if it looks like an option or cannot be printed.
 fn value_after(words: &[OsString], option: &str) -> Option<String> {
     let index = words
         .iter()

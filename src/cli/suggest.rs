@@ -11,7 +11,8 @@ use crate::options::{
     RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 
-/// Returns a tip for an unknown name of an option in a file, a variable or a topic of `--help`, as the end of a message:
+/// Returns a tip for an unknown name of an option in a file, a variable or a topic of `--help`, as the end of a
+/// message:
 /// `; tip: try timeout`. `known` are the names that a misspelled one is compared with, and `examples` is what to try if
 /// none is similar.
 pub(crate) fn tip_for_option<'n>(
@@ -29,7 +30,8 @@ pub(crate) fn tip_for_option<'n>(
 }
 
 /// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `value` is the word after it, if that
-/// looks like its value. None if neither other tools nor earlier versions have the name: clap then looks for a similar one.
+/// looks like its value. None if neither other tools nor earlier versions have the name: clap then looks for a similar
+/// one.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;
@@ -55,8 +57,8 @@ pub(crate) struct Replacement {
     pub(crate) value: String,
 }
 
-/// Returns the option that took the place of one that is gone, with the value that does the same as the old value. Without
-/// an old `value`, it is that option's usual one. None if the name was never an option.
+/// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
+/// Without an old `value`, it is that option's usual one. None if the name was never an option.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let is_share = value.is_some_and(|value| value.ends_with('%'));
     let (opt, value): (&Spec, String) = match normal(name).as_str() {

@@ -26,8 +26,8 @@ use crate::policy::signal::Signal;
 pub struct Argv(*const *const c_char);
 
 /// Calls `main` with the arguments, between what has to come before and after: descriptors that the caller closed are
-/// filled, a panic ends with status 125, and the terminal's modes are restored. Returns the exit status for the C `main`,
-/// or ends the process by the signal that `main` returned, so that the caller sees how the run was interrupted.
+/// filled, a panic ends with status 125, and the terminal's modes are restored. Returns the exit status for the C
+/// `main`, or ends the process by the signal that `main` returned, so that the caller sees how the run was interrupted.
 pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     // First, before backoff opens anything.
     fill_closed_standard();
@@ -60,8 +60,8 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     }
 }
 
-/// Ends the process by the default action of `signal`, without a core dump. Returns if the action does not end a process,
-/// or if this is process 1, which the kernel spares: the caller then exits with 128+N.
+/// Ends the process by the default action of `signal`, without a core dump. Returns if the action does not end a
+/// process, or if this is process 1, which the kernel spares: the caller then exits with 128+N.
 fn die_by(signal: Signal) {
     // The command has dumped its core; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);

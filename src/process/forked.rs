@@ -37,8 +37,8 @@ pub(crate) enum ForkedState {
 }
 
 impl Forked {
-    /// Forks a child that runs `work` and sends the bytes that it returns. Returns at once; an error means that no process
-    /// could be made.
+    /// Forks a child that runs `work` and sends the bytes that it returns. Returns at once; an error means that no
+    /// process could be made.
     ///
     /// The child closes all descriptors, as others may wait for the end of a pipe or for a lock; `work` may hold
     /// none. It blocks all signals, as backoff does: a signal to the group of backoff does not interrupt the work. A
@@ -87,8 +87,9 @@ impl Forked {
     }
 }
 
-/// Cuts the child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a timer that
-/// ends it after `life`: a child that hangs must not stay for ever. Only the descriptor of the `answer` stays open.
+/// Cuts the child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a timer
+/// that ends it after `life`: a child that hangs must not stay for ever. Only the descriptor of the `answer` stays
+/// open.
 fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     close_all_except(answer.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.

@@ -13,8 +13,8 @@ const TOO_LARGE: &str = "the file or all variables together are larger than 64Ki
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
 impl ExtraEnv {
-    /// Adds the variables of a file, each line one, for all later attempts; a later value of a name replaces an earlier one.
-    /// Returns a warning about lines that were ignored, or None. It does not quote them, as they may hold secrets.
+    /// Adds the variables of a file, each line one, for all later attempts; a later value of a name replaces an earlier
+    /// one. Returns a warning about lines that were ignored, or None. It does not quote them, as they may hold secrets.
     pub(super) fn add(&mut self, file: &[u8]) -> Option<String> {
         let mut ignored = Vec::new();
         let mut bytes = 0;
@@ -40,7 +40,8 @@ impl ExtraEnv {
         ))
     }
 
-    /// Adds the variable of a line; an empty line adds none. An error is the reason to ignore the line, without its text.
+    /// Adds the variable of a line; an empty line adds none. An error is the reason to ignore the line, without its
+    /// text.
     fn add_line(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.is_empty() {
@@ -87,8 +88,8 @@ struct IgnoredLine {
     why: &'static str,
 }
 
-/// Returns true for a name that a shell can use: ASCII letters, digits and `_`, no digit first (POSIX, Base Definitions,
-/// 3.216 "Name").
+/// Returns true for a name that a shell can use: ASCII letters, digits and `_`, no digit first (POSIX, Base
+/// Definitions, 3.216 "Name").
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())

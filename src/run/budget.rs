@@ -24,8 +24,8 @@ pub(super) enum RetryAnswer {
 }
 
 impl Run<'_> {
-    /// Begins to count an attempt that is not a retry, while the attempt runs. Does nothing without a budget, and for an
-    /// attempt that is already counted: a granted retry, or the same call of an outer run.
+    /// Begins to count an attempt that is not a retry, while the attempt runs. Does nothing without a budget, and for
+    /// an attempt that is already counted: a granted retry, or the same call of an outer run.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
             && !self.store.is_next_counted
@@ -37,8 +37,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is a part of the delay, so
-    /// the rest of it is returned. Granted without a budget, and if the budget gives no answer, unless `--store-down deny`.
+    /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is a part of the
+    /// delay, so the rest of it is returned. Granted without a budget, and if the budget gives no answer, unless
+    /// `--store-down deny`.
     pub(super) fn ask_for_retry(&mut self, delay: Duration) -> RunResult<RetryAnswer> {
         let Some(budget) = &self.plan.budget else {
             return Ok(RetryAnswer::Granted {
@@ -66,8 +67,8 @@ impl Run<'_> {
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
     }
 
-    /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted. An error is
-    /// a signal that ends the run.
+    /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted. An
+    /// error is a signal that ends the run.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget {
             // `final_update` needs the number of failed runs in the answer. Without a final update, nothing else waits
@@ -80,8 +81,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later runs.
-    /// None if there is nothing to report: no budget, an inner run, or a failure that was the goal.
+    /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later
+    /// runs. None if there is nothing to report: no budget, an inner run, or a failure that was the goal.
     fn final_update(
         &mut self,
         stop: Stop,
@@ -110,8 +111,8 @@ impl Run<'_> {
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// Asks the budget a question, after a count that is still pending. The answer may take `spare`, a time for which the
-    /// run waits anyway, or else the store's timeout. Returns None without a budget or an answer.
+    /// Asks the budget a question, after a count that is still pending. The answer may take `spare`, a time for which
+    /// the run waits anyway, or else the store's timeout. Returns None without a budget or an answer.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> RunResult<Option<Answer>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
@@ -139,8 +140,8 @@ impl Run<'_> {
         spare.min(left).min(MOST_PATIENCE).max(budget.timeout)
     }
 
-    /// Returns the answer, and remembers its number of failed runs. Prints a warning about the store, but only one a run,
-    /// as a store that is down would cause one at each step.
+    /// Returns the answer, and remembers its number of failed runs. Prints a warning about the store, but only one a
+    /// run, as a store that is down would cause one at each step.
     fn note_answer(&mut self, answered: BudgetAnswer) -> RunResult<Option<Answer>> {
         if let Some(warning) = answered.warning
             && !self.store.has_warned

@@ -1,5 +1,5 @@
-//! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table of
-//! exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
+//! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table
+//! of exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
 
 use super::event::{Event, Interruption, JudgedAttempt};
 use super::host::{KeptOutput, Printed, RunError, RunResult};
@@ -19,9 +19,9 @@ impl Run<'_> {
         self.stop(stop, attempt)
     }
 
-    /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget, then
-    /// to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile, or the
-    /// output cannot be printed.
+    /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget,
+    /// then to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile,
+    /// or the output cannot be printed.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
@@ -53,8 +53,9 @@ impl Run<'_> {
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
-    /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of the
-    /// output, for which no status of the command may vouch. A run that gave up for another reason keeps that reason.
+    /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of
+    /// the output, for which no status of the command may vouch. A run that gave up for another reason keeps that
+    /// reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
@@ -86,8 +87,8 @@ impl Run<'_> {
         }
     }
 
-    /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was cut
-    /// off.
+    /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
+    /// cut off.
     pub(super) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         let printed = self.host.print_kept(kept)?;
         if printed == Printed::CutOff {
@@ -96,9 +97,9 @@ impl Run<'_> {
         Ok(printed)
     }
 
-    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command (`by`
-    /// tells which). The exit status is the attempt's. The run has found nothing out, so neither `--on-give-up` nor the
-    /// cool-off follows, and no predicate judges the attempt.
+    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command
+    /// (`by` tells which). The exit status is the attempt's. The run has found nothing out, so neither `--on-give-up`
+    /// nor the cool-off follows, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,
@@ -128,8 +129,8 @@ impl Run<'_> {
         Ok(self.exit(Ending::AttemptInterrupted { end, until }))
     }
 
-    /// Ends a run whose limit on time (`why`) passed before the next attempt could begin. `last_attempt` is None if that
-    /// would have been the first one: then no failure can be reported, only that there was no time.
+    /// Ends a run whose limit on time (`why`) passed before the next attempt could begin. `last_attempt` is None if
+    /// that would have been the first one: then no failure can be reported, only that there was no time.
     pub(super) fn end_too_late(
         &mut self,
         why: GiveUp,

@@ -1,5 +1,5 @@
-//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host`, tells the reporter by
-//! events what happens, and leaves decisions to `policy`.
+//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host`, tells the reporter
+//! by events what happens, and leaves decisions to `policy`.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -18,9 +18,9 @@ use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
-/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. Kept output of
-/// the last attempt is printed, and the end reported, on every way out. An error is a signal that ends the run, or a fault
-/// of backoff's own.
+/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. Kept output
+/// of the last attempt is printed, and the end reported, on every way out. An error is a signal that ends the run, or a
+/// fault of backoff's own.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -106,8 +106,8 @@ impl Run<'_> {
         }
     }
 
-    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if the cool-off
-    /// lets no attempt begin.
+    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if the
+    /// cool-off lets no attempt begin.
     fn before_the_first_attempt(&mut self) -> RunResult<Step> {
         let plan = self.plan;
         for warning in &plan.warnings {
@@ -121,8 +121,8 @@ impl Run<'_> {
         Ok(step)
     }
 
-    /// Waits until the cool-off ends, in which runs that share the budget start no attempt as one of them has given up. If
-    /// this run has no time for that, or is to skip (`--cool-off=skip`), returns `Step::End` with the status.
+    /// Waits until the cool-off ends, in which runs that share the budget start no attempt as one of them has given up.
+    /// If this run has no time for that, or is to skip (`--cool-off=skip`), returns `Step::End` with the status.
     fn wait_for_cool_off(&mut self) -> RunResult<Step> {
         // An outer run that shares the budget has already waited.
         let own_budget = self.plan.own_budget();
@@ -149,8 +149,8 @@ impl Run<'_> {
         Ok(Step::Continue)
     }
 
-    /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the run
-    /// ends without a verdict: as for any failure of the host, or as no reader has taken the output of a success.
+    /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the
+    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of a success.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -180,7 +180,8 @@ impl Run<'_> {
     }
 
     /// Judges an attempt by rules and predicates, and reports its end. After a first attempt that failed, also prints
-    /// remarks on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be run.
+    /// remarks on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be
+    /// run.
     fn judge(&mut self, outcome: Outcome) -> RunResult<JudgedAttempt> {
         let judged = self.verdict(&outcome);
         // The end is reported even if a signal interrupts a predicate.
@@ -195,9 +196,9 @@ impl Run<'_> {
         Ok(JudgedAttempt { outcome, verdict })
     }
 
-    /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as it
-    /// counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes whether
-    /// the next attempt is already counted.
+    /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
+    /// it counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes
+    /// whether the next attempt is already counted.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -225,8 +226,8 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). SIGUSR1 may end the wait early, which
-    /// is reported. An error is a signal that ends the run.
+    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). SIGUSR1 may end the wait early,
+    /// which is reported. An error is a signal that ends the run.
     fn wait(&mut self, delay: Duration, why: Wait<'_>) -> RunResult<()> {
         let begin = Moment {
             attempt: self.session.next_attempt(),
@@ -252,7 +253,8 @@ impl Run<'_> {
     }
 
     /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the one that
-    /// failed. Returns `Step::End` if the run gives up instead, as its time runs out meanwhile or `--before-retry` fails.
+    /// failed. Returns `Step::End` if the run gives up instead, as its time runs out meanwhile or `--before-retry`
+    /// fails.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {

@@ -17,8 +17,8 @@ use crate::text::printable;
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the one that failed. Its failure only
-    /// causes a warning; an error is a signal that ends the run.
+    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the one that failed. Its failure
+    /// only causes a warning; an error is a signal that ends the run.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -66,9 +66,9 @@ impl Run<'_> {
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails, or
-    /// its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as after a
-    /// permanent failure of `attempt`, the last one.
+    /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails,
+    /// or its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as
+    /// after a permanent failure of `attempt`, the last one.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(Step::Continue);
@@ -109,8 +109,8 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run as after a permanent failure of `attempt`, the last one, as `--before-retry` has failed. `why` says how,
-    /// for the message.
+    /// Ends the run as after a permanent failure of `attempt`, the last one, as `--before-retry` has failed. `why` says
+    /// how, for the message.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let mut reason = attempt
             .verdict

@@ -1,5 +1,5 @@
-//! The interface between a run and the operating system. A run sees and changes the system only through it, so that tests
-//! can replace the system by a script.
+//! The interface between a run and the operating system. A run sees and changes the system only through it, so that
+//! tests can replace the system by a script.
 
 use std::borrow::Cow;
 use std::ffi::OsString;

@@ -17,8 +17,8 @@ pub(crate) mod variables;
 
 use nix::errno::Errno;
 
-/// Repeats a system call while a signal interrupts it (EINTR), and returns its first other result. Opening a file on FUSE
-/// or on a network, for example, can be interrupted.
+/// Repeats a system call while a signal interrupts it (EINTR), and returns its first other result. Opening a file on
+/// FUSE or on a network, for example, can be interrupted.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

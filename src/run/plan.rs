@@ -61,8 +61,8 @@ pub(crate) struct NotIdempotent {
 }
 
 impl Plan {
-    /// Returns the wait before the first attempt: `--initial-delay` plus a random part up to `--splay`, which spreads runs
-    /// that many machines start at the same time.
+    /// Returns the wait before the first attempt: `--initial-delay` plus a random part up to `--splay`, which spreads
+    /// runs that many machines start at the same time.
     pub(crate) fn initial_wait(&self, rng: &mut dyn Rng) -> Duration {
         let initial = Delays {
             base: self.initial_delay,
@@ -85,8 +85,8 @@ impl Plan {
         self.budget.as_ref().filter(|budget| !budget.is_inherited)
     }
 
-    /// Returns the limits on an attempt, counted from 1. Each has its own `--timeout` of the list, and the last one repeats;
-    /// 0 means that the attempt has none.
+    /// Returns the limits on an attempt, counted from 1. Each has its own `--timeout` of the list, and the last one
+    /// repeats; 0 means that the attempt has none.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());

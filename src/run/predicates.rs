@@ -1,5 +1,5 @@
-//! Runs `--success-if` and `--retry-if`, predicates (commands whose exit status is a yes or no) that judge an attempt if no
-//! rule decides.
+//! Runs `--success-if` and `--retry-if`, predicates (commands whose exit status is a yes or no) that judge an attempt
+//! if no rule decides.
 
 use super::host::{RunResult, ShellKind};
 use super::state::Run;
@@ -9,8 +9,9 @@ use crate::policy::session::Until;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
-    /// (`Verdict::Ask`) by `--retry-if`. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure, which
-    /// makes the attempt a permanent failure. An error is a signal that ends the run, or a predicate that cannot be run.
+    /// (`Verdict::Ask`) by `--retry-if`. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure,
+    /// which makes the attempt a permanent failure. An error is a signal that ends the run, or a predicate that cannot
+    /// be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -63,8 +64,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If the
-/// deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
+/// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If
+/// the deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };

@@ -66,7 +66,8 @@ impl Run<'_> {
     }
 
     /// Tells the reporter about an event, and writes the lines that it returns, if any, to the log. They begin with a
-    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are none.
+    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are
+    /// none.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {

@@ -73,9 +73,10 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason` belong to
-    /// the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by` is
-    /// the budget that has counted the attempt, so that an inner run does not count the same call again.
+    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason`
+    /// belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
+    /// `counted_by` is the budget that has counted the attempt, so that an inner run does not count the same call
+    /// again.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,
@@ -107,8 +108,8 @@ impl Run<'_> {
         spec
     }
 
-    /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable without
-    /// a value is empty, as otherwise the command would inherit that of an outer run.
+    /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable
+    /// without a value is empty, as otherwise the command would inherit that of an outer run.
     fn set_place(&self, spec: &mut AttemptSpec) {
         let nesting = &self.plan.nesting;
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
@@ -127,8 +128,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the text of `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the
-/// output that matched, or the cause that a preset names, or how the command ended.
+/// Returns the text of `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else
+/// the output that matched, or the cause that a preset names, or how the command ended.
 fn reason_text(outcome: &Outcome, reason: &Reason) -> String {
     if let Some(failed) = reason.why.shell_command_failure() {
         return format!("{outcome}; {failed}");

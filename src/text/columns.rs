@@ -13,7 +13,8 @@ fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut. A shorter line stays as it is.
+/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut. A shorter line stays as it
+/// is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

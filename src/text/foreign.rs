@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 
 use os_display::Quotable;
 
-/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one (joiners,
-/// changes of the writing direction), by which a text could look like another.
+/// Returns true if a terminal only shows the character: it is neither a control character nor an invisible one
+/// (joiners, changes of the writing direction), by which a text could look like another.
 pub(crate) fn is_printable(c: char) -> bool {
     let is_unseen = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     !c.is_control() && !is_unseen
@@ -41,8 +41,8 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no CI
-/// runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others.
+/// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no
+/// CI runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others.
 pub(crate) fn without_runner_commands(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(without_leading_colons).collect();
     let mut text = lines.join("\n");
@@ -61,8 +61,8 @@ fn without_leading_colons(line: &str) -> String {
     }
 }
 
-/// Returns the position of the first command to a CI runner: `##`, a name and `[`, as in `##vso[`. The name may be empty.
-/// None if there is none.
+/// Returns the position of the first command to a CI runner: `##`, a name and `[`, as in `##vso[`. The name may be
+/// empty. None if there is none.
 fn find_runner_command(text: &str) -> Option<usize> {
     // Each `#` is tried: of three, the last two begin a command.
     for (start, _) in text.match_indices('#') {

@@ -117,8 +117,8 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     }
 }
 
-/// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true if
-/// output was moved.
+/// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true
+/// if output was moved.
 ///
 /// With `--pty`, backoff itself has the command's terminal open, so that its output would never end. This end is closed
 /// once no more output is there to read: closing it earlier could discard output.

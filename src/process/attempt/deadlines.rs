@@ -1,5 +1,5 @@
-//! The deadlines of an attempt as one pure object: which limit is reached, when KILL is due, when to give up waiting. All
-//! except the run's deadline stand still while backoff is stopped. Callers pass the time in, and send the signals.
+//! The deadlines of an attempt as one pure object: which limit is reached, when KILL is due, when to give up waiting.
+//! All except the run's deadline stand still while backoff is stopped. Callers pass the time in, and send the signals.
 
 use std::time::{Duration, Instant};
 
@@ -50,8 +50,8 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped: the command was stopped, too,
-    /// and must not time out for it. `started` moves likewise, so that the pause is not reported as run time.
+    /// Postpones all deadlines, except the run's, by the time for which backoff was stopped: the command was stopped,
+    /// too, and must not time out for it. `started` moves likewise, so that the pause is not reported as run time.
     pub(super) fn on_pause(&mut self, pause: Duration) {
         self.started += pause;
         for deadline in [
@@ -99,8 +99,8 @@ impl<'a> Deadlines<'a> {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
 
-    /// Records the limit that ends the attempt, with its length for the message, and schedules KILL. The caller sends the
-    /// first signal.
+    /// Records the limit that ends the attempt, with its length for the message, and schedules KILL. The caller sends
+    /// the first signal.
     pub(super) fn on_limit(&mut self, limit: TimeLimit, now: Instant) {
         self.schedule_kill(now, self.attempt_limits.kill_after);
         self.ended_by = Some(limit);

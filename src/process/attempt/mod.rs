@@ -5,6 +5,7 @@
 mod after_exit;
 mod deadlines;
 mod running;
+mod stops;
 mod tree;
 
 use std::time::Duration;
@@ -143,7 +144,8 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     if let Some(pty) = &mut running.event_loop.streams.pty {
         pty.stop_forwarding();
     }
-    // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be daemons.
+    // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be
+    // daemons.
     let survivors = if limit.is_some() {
         after_exit::wait_for_tree(running)
     } else if running.interrupted.is_some() {
@@ -162,9 +164,9 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     Ok(outcome)
 }
 
-/// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes go
-/// on (`survivors`, which could not be ended), and no status that output was lost. A limit that has ended the attempt stays
-/// its end.
+/// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes
+/// go on (`survivors`, which could not be ended), and no status that output was lost. A limit that has ended the
+/// attempt stays its end.
 fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
     if running.deadlines.ended_by.is_some() {
         return end;
@@ -176,8 +178,8 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     if drained == Drained::Completely || end == End::Unended {
         return end;
     }
-    // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been ended
-    // by the signal or deadline.
+    // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been
+    // ended by the signal or deadline.
     match running.interrupted {
         Some(signal) => End::Signaled(signal),
         None => End::TimedOut(TimeLimit::Deadline),
@@ -185,8 +187,8 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
 }
 
 /// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (matched patterns,
-/// waits asked for, a lost reader). Corrects an end that `--pty` has changed. An error means that a stream failed, which
-/// ends the run: backoff cannot vouch for its data.
+/// waits asked for, a lost reader). Corrects an end that `--pty` has changed. An error means that a stream failed,
+/// which ends the run: backoff cannot vouch for its data.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.
     if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {

@@ -1,10 +1,10 @@
-//! A running attempt: one loop over signals, streams, timers and the child's end. The command is to feel no difference to
-//! a run without backoff, and a limit is to end all of it.
+//! A running attempt: one loop over signals, streams, timers and the child's end. The command is to feel no difference
+//! to a run without backoff, and a limit is to end all of it.
 //!
 //! | event | action |
 //! |---|---|
 //! | the child ends | the loop ends |
-//! | the child stops (Ctrl-Z) | `on_stopped` decides; if backoff stops too, the shell sees the stop, and the attempt's clock pauses |
+//! | the child stops (Ctrl-Z) | `stops.rs` and `on_stopped` decide; if backoff stops too, the shell sees the stop, and the attempt's clock pauses |
 //! | a signal | `on_signal` decides |
 //! | output | forwarded, kept, searched (`process/streams`) |
 //! | `--timeout`, `--idle-timeout`, `--deadline` | signal and CONT to the tree, later KILL |
@@ -16,10 +16,8 @@ use super::tree::{ChildState, Kill, ProcessTree, survival};
 use crate::policy::outcome::{End, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
-use crate::process::event_loop::on_signal::{
-    Job, Phase, RunningCommand, SignalAction, StopAction, on_signal, on_stopped,
-};
-use crate::process::signals::{Received, SignalClass, Target};
+use crate::process::event_loop::on_signal::{Phase, RunningCommand, SignalAction, on_signal};
+use crate::process::signals::{Received, SignalClass};
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
@@ -27,8 +25,8 @@ use crate::process::sys::processes::program_name;
 use crate::process::terminal;
 use crate::process::terminal::pty::Pty;
 
-/// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do. A
-/// later STOP has another reason.
+/// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do.
+/// A later STOP has another reason.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// The purpose of a program.
@@ -64,15 +62,15 @@ pub(super) struct Running<'a> {
 /// stopped.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StopRequest {
-    signal: Signal,
+    pub(super) signal: Signal,
     /// A stop by STOP counts as the response only before this time.
     stop_counts_until: Deadline,
 }
 
 impl StopRequest {
-    /// Returns true if a stop of the command by `signal` is its response to the request: a stop by any job-control signal
-    /// is, one by STOP only within the grace period.
-    fn is_answered_by(self, signal: Signal) -> bool {
+    /// Returns true if a stop of the command by `signal` is its response to the request: a stop by any job-control
+    /// signal is, one by STOP only within the grace period.
+    pub(super) fn is_answered_by(self, signal: Signal) -> bool {
         signal.stops_a_job() || !self.stop_counts_until.is_due(now())
     }
 }
@@ -173,7 +171,8 @@ impl Running<'_> {
         survivors
     }
 
-    /// Describes the command, which still runs, for a message: number, program, and the reason why it could not be ended.
+    /// Describes the command, which still runs, for a message: number, program, and the reason why it could not be
+    /// ended.
     fn command_as_survivor(&self) -> Survivor {
         let pid = self.child.pid();
         // Until exec, the system shows backoff's name.
@@ -190,8 +189,8 @@ impl Running<'_> {
     }
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
-    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without a signal, if the command has
-    /// just ended by itself: then it has not timed out.
+    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without a signal, if the command
+    /// has just ended by itself: then it has not timed out.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // Poll once more before acting, as backoff may be late on a busy machine.
@@ -221,8 +220,8 @@ impl Running<'_> {
         CommandState::MayRun
     }
 
-    /// Handles all received signals in order of arrival. Returns what was done about each, as callers act on some of it:
-    /// they look at children, or end draining.
+    /// Handles all received signals in order of arrival. Returns what was done about each, as callers act on some of
+    /// it: they look at children, or end draining.
     pub(super) fn handle_signals(&mut self) -> Vec<SignalAction> {
         let mut actions = Vec::new();
         while let Some(received) = self.event_loop.signals.queue.pop_front() {
@@ -299,8 +298,8 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our terminal
-    /// is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once.
+    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our
+    /// terminal is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once.
     fn forward(&mut self, signal: Signal) {
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
@@ -321,87 +320,5 @@ impl Running<'_> {
             self.tree.continue_group(&self.child);
         }
         self.is_asked_to_end = true;
-    }
-
-    /// Stops a command that has a session of its own, so that backoff can stop after it, once the kernel reports the
-    /// stop. By STOP, as the command's group may be orphaned, and the kernel would ignore TSTP. Does nothing if no shell
-    /// could continue backoff.
-    fn stop_command(&mut self) {
-        if terminal::has_terminal() && terminal::leads_session() {
-            // backoff leads a session itself, so that no shell would notice its stop and continue it.
-            self.stop_request = None;
-        } else if self.child.is_stopped() {
-            // The kernel reports a stop once, and this one was reported before: backoff can stop now.
-            self.handle_stop(Signal::STOP);
-        } else {
-            let _ = self.child.signal(Signal::STOP);
-        }
-    }
-
-    /// Decides by [`on_stopped`] about a stop of the command by the signal `by`, and acts on it: stops backoff, too,
-    /// continues the command, or lets its limits go on. The pending request to stop is used up.
-    fn handle_stop(&mut self, by: Signal) {
-        let requested = self.stop_request.take();
-        // The command may have been continued since.
-        if !self.child.is_stopped() {
-            return;
-        }
-        let answered = requested.filter(|request| request.is_answered_by(by));
-        let answered_request = answered.map(|request| request.signal);
-        // With --pty the command has its own session, but backoff continues the command with the job.
-        let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
-        let job = if !terminal::has_terminal() {
-            Job::NoTerminal
-        } else if is_in_job && terminal::parent_controls_jobs() {
-            Job::Controlled
-        } else {
-            Job::Uncontrolled
-        };
-        match on_stopped(by, answered_request, self.is_asked_to_end, job) {
-            StopAction::Ignore => {}
-            StopAction::ContinueCommand => {
-                let _ = self.child.signal(Signal::CONT);
-            }
-            StopAction::StopBackoff(signal) => self.stop_after_command(signal),
-        }
-    }
-
-    /// Stops backoff by `signal` until it is continued, after the command has stopped and its output is forwarded. With
-    /// `--pty` then also continues the command, which is in another session than the job that the shell continues.
-    fn stop_after_command(&mut self, signal: Signal) {
-        // Output of the command comes before the shell's message about the stop.
-        if self.event_loop.forward_last_output() {
-            self.deadlines.on_output(now());
-        }
-        self.stop_backoff(signal);
-        if let Some(pty) = &mut self.event_loop.streams.pty {
-            pty.resume();
-            // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
-            let _ = self.child.signal(Signal::WINCH);
-            // If backoff did not stop, as its group is orphaned, no CONT will come to be forwarded.
-            if !self.event_loop.signals.is_queued(Signal::CONT) {
-                let _ = self.child.signal(Signal::CONT);
-            }
-        }
-    }
-
-    /// Stops backoff by `signal` until it is continued. All limits of the attempt are put off by the time for which it was
-    /// stopped, and readers of output get new time. With `--pty` also stops the rest of the job and restores our
-    /// terminal's modes before.
-    fn stop_backoff(&mut self, signal: Signal) {
-        let stopped = now();
-        let mut target = Target::OwnProcess;
-        if let Some(pty) = &mut self.event_loop.streams.pty {
-            // Our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of them.
-            if signal.stops_a_job() {
-                target = terminal::key_target();
-            }
-            pty.pause();
-        }
-        terminal::stop(&mut self.event_loop.signals, signal, target);
-        let continued = now();
-        self.deadlines
-            .on_pause(continued.saturating_duration_since(stopped));
-        self.event_loop.give_readers_time(continued);
     }
 }

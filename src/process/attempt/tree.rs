@@ -107,8 +107,8 @@ impl ProcessTree {
         }]
     }
 
-    /// Returns the members found earlier that still run and that this user may not signal. Does not look for new members:
-    /// after a signal, processes that the command leaves behind are not backoff's concern.
+    /// Returns the members found earlier that still run and that this user may not signal. Does not look for new
+    /// members: after a signal, processes that the command leaves behind are not backoff's concern.
     pub(crate) fn protected(&mut self, child: &Child) -> Vec<Survivor> {
         let mut protected = Vec::new();
         for process in &self.known {

@@ -41,7 +41,8 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates the loop of a run with this deadline (never, without one). Waits show a countdown if `progress` is given.
+    /// Creates the loop of a run with this deadline (never, without one). Waits show a countdown if `progress` is
+    /// given.
     pub(crate) fn new(
         signals: Signals,
         streams: Streams,
@@ -61,8 +62,9 @@ impl EventLoop {
         }
     }
 
-    /// Gives readers of backoff's output at least [`READERS_GRACE`] from now, even past the run's deadline: a program has
-    /// just ended, whose last output they could not read before, or backoff was stopped. Has no effect without a deadline.
+    /// Gives readers of backoff's output at least [`READERS_GRACE`] from now, even past the run's deadline: a program
+    /// has just ended, whose last output they could not read before, or backoff was stopped. Has no effect without a
+    /// deadline.
     pub(crate) fn give_readers_time(&mut self, now: Instant) {
         self.readers_have_until = self.readers_have_until.or_later(now + READERS_GRACE);
     }
@@ -85,9 +87,9 @@ impl EventLoop {
         self.forward_rest(LAST_OUTPUT_GRACE)
     }
 
-    /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop or to end. A slow
-    /// reader has `readers_grace` for all of it, or until a signal comes; then output may remain. Returns true if there
-    /// was output.
+    /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop or to end. A
+    /// slow reader has `readers_grace` for all of it, or until a signal comes; then output may remain. Returns true if
+    /// there was output.
     pub(crate) fn forward_rest(&mut self, readers_grace: Duration) -> bool {
         let begun = now();
         let mut has_moved = false;
@@ -106,9 +108,9 @@ impl EventLoop {
         has_moved
     }
 
-    /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued already.
-    /// Signals are unblocked only meanwhile. Each interest has a name, by which the result lists it if it is ready. If
-    /// polling fails, all count as ready: the caller tries each without blocking.
+    /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
+    /// already. Signals are unblocked only meanwhile. Each interest has a name, by which the result lists it if it is
+    /// ready. If polling fails, all count as ready: the caller tries each without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,

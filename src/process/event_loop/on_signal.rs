@@ -57,8 +57,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {
             SignalAction::LookAtChildren
         }
-        // Elsewhere backoff stops after the command. But a program that hangs in exec cannot stop yet, so the shell would
-        // wait for the job for ever. It got the signal, too, and has nothing to tidy up before it stops.
+        // Elsewhere backoff stops after the command. But a program that hangs in exec cannot stop yet, so the shell
+        // would wait for the job for ever. It got the signal, too, and has nothing to tidy up before it stops.
         (Phase::Starting(command), SignalClass::StopJob)
             if received.by_terminal && command.isolation == Isolation::Shared =>
         {
@@ -78,8 +78,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     }
 }
 
-/// Decides about a signal while a program runs. A signal that the program got itself, as a member of backoff's group, is
-/// not forwarded: it would arrive twice.
+/// Decides about a signal while a program runs. A signal that the program got itself, as a member of backoff's group,
+/// is not forwarded: it would arrive twice.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_received_it(command, received)) {
         // The signal is meant for backoff or the command, not for the hook.

@@ -33,8 +33,8 @@ impl EventLoop {
     }
 
     /// Acts on signals that were received between two attempts: a stop stops backoff here until it is continued, USR1
-    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run, and notes that the
-    /// run is ending; later signals stay in the queue.
+    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run, and notes that
+    /// the run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.queue.pop_front() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -56,9 +56,9 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the time.
-    /// Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait early, or
-    /// an error if a signal ends the run.
+    /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the
+    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait
+    /// early, or an error if a signal ends the run.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -79,7 +79,8 @@ impl EventLoop {
         })
     }
 
-    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the run.
+    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the
+    /// run.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         while !end.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
@@ -89,8 +90,8 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S), as
-    /// any message does; if that takes too long, the line stays. An error is a signal that ends the run.
+    /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S),
+    /// as any message does; if that takes too long, the line stays. An error is a signal that ends the run.
     fn end_countdown(&mut self) -> RunResult<()> {
         while !self.countdown.erase() {
             if !self.wait_for_room(inherited(stdio::ERR))? {
@@ -101,8 +102,8 @@ impl EventLoop {
     }
 
     /// Reads standard input to its end or the limit of `--stdin-limit`, if that has to come before the first attempt
-    /// (`--stdin replay`). Later calls read nothing. Returns `TimeLeft::None` if the run's deadline has come: no attempt
-    /// may start then. An error is a signal that ends the run, or a failed read.
+    /// (`--stdin replay`). Later calls read nothing. Returns `TimeLeft::None` if the run's deadline has come: no
+    /// attempt may start then. An error is a signal that ends the run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
@@ -120,8 +121,8 @@ impl EventLoop {
         Ok(TimeLeft::None)
     }
 
-    /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once a signal has ended the run.
-    /// Returns false if readers have no more time: the message is to be dropped.
+    /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once a signal has ended the
+    /// run. Returns false if readers have no more time: the message is to be dropped.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self
@@ -164,8 +165,8 @@ impl EventLoop {
         self.poll(until, &[((), fd, events)])
     }
 
-    /// Writes all of a text (a message, log lines or the report), and handles signals while its reader is slow. An error
-    /// may come after a part was written.
+    /// Writes all of a text (a message, log lines or the report), and handles signals while its reader is slow. An
+    /// error may come after a part was written.
     pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
         let mut unwritten = text.as_bytes();
         while !unwritten.is_empty() {
@@ -182,9 +183,10 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, first all of standard output,
-    /// and drops what they do not want after such an end (`kept`). Returns `CutOff` if a reader did not take all in
-    /// time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is kept afterwards.
+    /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, first all of standard
+    /// output, and drops what they do not want after such an end (`kept`). Returns `CutOff` if a reader did not take
+    /// all in time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is kept
+    /// afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
         let mut printed = self.print_output(Channel::Stdout);

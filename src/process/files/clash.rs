@@ -1,5 +1,5 @@
-//! Finds a log or report that would damage another file in use, before the run starts: a report would replace the output
-//! of the command. Compares files, not their names.
+//! Finds a log or report that would damage another file in use, before the run starts: a report would replace the
+//! output of the command. Compares files, not their names.
 
 use std::fs;
 use std::os::fd::RawFd;
@@ -22,9 +22,9 @@ pub(crate) enum Writing {
     Replaces,
 }
 
-/// Returns true if two paths (the log's and the report's) lead to one entry of one directory, so that replacing one would
-/// remove the other. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False
-/// for devices, and if a path cannot be followed.
+/// Returns true if two paths (the log's and the report's) lead to one entry of one directory, so that replacing one
+/// would remove the other. Other names of a file (hard links) are other entries: replacing one does no harm to the
+/// file. False for devices, and if a path cannot be followed.
 pub(crate) fn is_same_entry(one: &Path, other: &Path) -> bool {
     let (Ok(one), Ok(other)) = (FileTarget::follow(one), FileTarget::follow(other)) else {
         return false;
@@ -58,8 +58,8 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     None
 }
 
-/// Returns what would be damaged if a run writes the file of an output, which the command writes, too. None for a log if
-/// both append, as then neither overwrites the other.
+/// Returns what would be damaged if a run writes the file of an output, which the command writes, too. None for a log
+/// if both append, as then neither overwrites the other.
 fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
     match writing {
         Writing::Replaces => Some(format!(

@@ -19,8 +19,8 @@ pub(crate) fn make() -> Result<NamedTempFile, String> {
         .map_err(|error| cannot_be("made", &directory, &error))
 }
 
-/// Reads the file and removes it, also if it cannot be read. An error is a message; a file that cannot be removed is one,
-/// too, as it may hold secrets.
+/// Reads the file and removes it, also if it cannot be read. An error is a message; a file that cannot be removed is
+/// one, too, as it may hold secrets.
 pub(crate) fn take(file: NamedTempFile) -> Result<Vec<u8>, String> {
     let path = file.path().to_owned();
     let bytes = read(&path).map_err(|error| cannot_be("read", &path, &error));

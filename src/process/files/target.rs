@@ -27,8 +27,8 @@ pub(super) struct FileTarget {
 
 impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users can
-    /// create them. The file need not exist, its directory must. A link of `/proc` to an open file is not followed: such a
-    /// target is the open file itself.
+    /// create them. The file need not exist, its directory must. A link of `/proc` to an open file is not followed:
+    /// such a target is the open file itself.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
@@ -110,8 +110,8 @@ pub(super) fn is_sticky(directory: &Metadata) -> bool {
     directory.mode() & STICKY != 0 && directory.mode() & WRITABLE_BY_OTHERS != 0
 }
 
-/// Returns true if another user may have put a file or link there: the directory is neither this user's nor root's, or is
-/// a sticky one that others can write to.
+/// Returns true if another user may have put a file or link there: the directory is neither this user's nor root's, or
+/// is a sticky one that others can write to.
 pub(super) fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }

@@ -23,8 +23,8 @@ pub(crate) enum IfMissing {
     Leave,
 }
 
-/// Opens a file for appending, without ever waiting; a new file is private to this user. A named pipe without a reader is
-/// an error. With [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
+/// Opens a file for appending, without ever waiting; a new file is private to this user. A named pipe without a reader
+/// is an error. With [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
 pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
     // `/dev/stdout`: opened by its path, a file would have an offset of its own, so that the log and the command would
@@ -63,8 +63,8 @@ pub(crate) enum Replaced {
 }
 
 /// Replaces a file by `text`, atomically: writes a new file beside it and renames that, so that a reader sees the old
-/// text or the new one. The mode stays, a new file is private to this user. Writes nothing to a target that is no regular
-/// file, and returns a sink for it instead.
+/// text or the new one. The mode stays, a new file is private to this user. Writes nothing to a target that is no
+/// regular file, and returns a sink for it instead.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();

@@ -1,6 +1,6 @@
-//! Asks the budget store for the run: counts the first attempt, asks for each retry, reports the end. Each question goes
-//! through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a limited time only.
-//! A store that gives no answer makes a warning, not an error.
+//! Asks the budget store for the run: counts the first attempt, asks for each retry, reports the end. Each question
+//! goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a limited
+//! time only. A store that gives no answer makes a warning, not an error.
 
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ impl System {
         self.answer_or_own(query, budget, question, time_limit)
     }
 
-    /// Starts a query, which gives up by itself after `time_limit`. Returns `NoAnswer` if a query of this store that was
-    /// given up still runs, so that hanging processes do not pile up, or if no process can be made.
+    /// Starts a query, which gives up by itself after `time_limit`. Returns `NoAnswer` if a query of this store that
+    /// was given up still runs, so that hanging processes do not pile up, or if no process can be made.
     fn start_query(
         &mut self,
         store: &Store,
@@ -75,9 +75,9 @@ impl System {
         })
     }
 
-    /// Waits for the answer, at most `time_limit` from the start of the query, or up to five seconds longer if the query
-    /// only lacks a CPU. The outer error is a signal that ends the run; the inner one tells why there is no answer. A
-    /// query that is late is given up: it may go on, but is no longer waited for.
+    /// Waits for the answer, at most `time_limit` from the start of the query, or up to five seconds longer if the
+    /// query only lacks a CPU. The outer error is a signal that ends the run; the inner one tells why there is no
+    /// answer. A query that is late is given up: it may go on, but is no longer waited for.
     fn wait_for_answer(
         &mut self,
         store: &Store,
@@ -119,9 +119,10 @@ impl System {
         }
     }
 
-    /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that name
-    /// instead (`--store-down local`), or returns no answer, by which the retry is refused (`deny`). If the own budget
-    /// gives no answer either, the run goes on without. A warning says so. An error is a signal that ends the run.
+    /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that
+    /// name instead (`--store-down local`), or returns no answer, by which the retry is refused (`deny`). If the own
+    /// budget gives no answer either, the run goes on without. A warning says so. An error is a signal that ends the
+    /// run.
     fn answer_or_own(
         &mut self,
         query: Result<Query, NoAnswer>,

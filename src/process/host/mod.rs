@@ -56,8 +56,9 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. Boxed and not inlined,
-    /// as each page of the stack that is written during an attempt is copied after `fork`: the state is not on the stack.
+    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. Boxed and not
+    /// inlined, as each page of the stack that is written during an attempt is copied after `fork`: the state is not on
+    /// the stack.
     #[inline(never)]
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<Box<System>> {
         let signals = Signals::take_over()
@@ -94,9 +95,9 @@ impl System {
         }
     }
 
-    /// Returns standard input, output and error for a hook or predicate. Predicates read all output of the attempt, hooks
-    /// its end. A hook's standard output goes to standard error, as backoff's own is reserved for the command. An error
-    /// means that the attempt's output could not be kept for them.
+    /// Returns standard input, output and error for a hook or predicate. Predicates read all output of the attempt,
+    /// hooks its end. A hook's standard output goes to standard error, as backoff's own is reserved for the command. An
+    /// error means that the attempt's output could not be kept for them.
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
@@ -116,8 +117,8 @@ impl System {
         })
     }
 
-    /// Writes the report (`--report`): a file is replaced atomically, other targets are written directly. If that fails, a
-    /// warning says so: a report must not change how the run ends.
+    /// Writes the report (`--report`): a file is replaced atomically, other targets are written directly. If that
+    /// fails, a warning says so: a report must not change how the run ends.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let written = match replace(path, text) {
             Ok(Replaced::Done) => Ok(()),
@@ -136,8 +137,8 @@ impl System {
     }
 
     /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. A missing file is not
-    /// created, as a run without a message leaves none; only looks whether it could be. If the file cannot be used, warns,
-    /// and the run goes on without a log. An error is a signal that ends the run.
+    /// created, as a run without a message leaves none; only looks whether it could be. If the file cannot be used,
+    /// warns, and the run goes on without a log. An error is a signal that ends the run.
     pub(crate) fn open_log(&mut self) -> RunResult<()> {
         let Some(path) = self.log_path.clone() else {
             return Ok(());
@@ -166,8 +167,8 @@ impl System {
         }
     }
 
-    /// Drops later lines of the log, after one warning on standard error: a log must not end a run. An error is a signal
-    /// that ends the run.
+    /// Drops later lines of the log, after one warning on standard error: a log must not end a run. An error is a
+    /// signal that ends the run.
     fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
         // With None the next line would open the file again.
         self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
@@ -176,9 +177,9 @@ impl System {
         self.complain(&warning)
     }
 
-    /// Writes lines to standard error, or holds them back with `--stderr failure`. They begin a new line if the command's
-    /// output ends within one. Write errors are no errors, as no place is left to report them: the next message says that
-    /// lines were lost. An error is a signal that ends the run.
+    /// Writes lines to standard error, or holds them back with `--stderr failure`. They begin a new line if the
+    /// command's output ends within one. Write errors are no errors, as no place is left to report them: the next
+    /// message says that lines were lost. An error is a signal that ends the run.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
         // `::endgroup::` after a predicate (`report/github.rs`) comes with its own newline.
@@ -209,8 +210,8 @@ impl System {
     }
 }
 
-/// Returns the standard output of a hook: where its standard error goes, that is the file that holds standard error back
-/// (`--stderr failure`), if any, or else backoff's standard error.
+/// Returns the standard output of a hook: where its standard error goes, that is the file that holds standard error
+/// back (`--stderr failure`), if any, or else backoff's standard error.
 fn output_of_hook(held_stderr: Option<&OwnedFd>) -> io::Result<OwnedFd> {
     match held_stderr {
         Some(held) => held.try_clone(),
@@ -229,8 +230,8 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    /// Handles signals that have come, makes the streams, and runs the command once until it has ended. If the deadline has
-    /// passed while input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out.
+    /// Handles signals that have come, makes the streams, and runs the command once until it has ended. If the deadline
+    /// has passed while input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
@@ -274,8 +275,9 @@ impl Host for System {
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
-    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end: a predicate or `--before-retry` where the
-    /// command would run, as they may ask on the terminal; other hooks in a session of their own, without a terminal.
+    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end: a predicate or `--before-retry` where
+    /// the command would run, as they may ask on the terminal; other hooks in a session of their own, without a
+    /// terminal.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -349,8 +351,8 @@ impl Host for System {
         self.ask(budget, question, patience)
     }
 
-    /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written causes
-    /// one warning, and later lines are dropped. An error is a signal that ends the run.
+    /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written
+    /// causes one warning, and later lines are dropped. An error is a signal that ends the run.
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
         let Some(path) = self.log_path.clone() else {
             return self.write_to_standard_error(lines);

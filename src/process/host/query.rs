@@ -1,4 +1,5 @@
-//! A query of a budget store, in a forked child that can be given up: a call that hangs in a file system cannot be ended.
+//! A query of a budget store, in a forked child that can be given up: a call that hangs in a file system cannot be
+//! ended.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -34,8 +35,8 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Forks a child that asks the store. It gives up by itself after `time_limit`, and is killed some seconds later if it
-    /// hangs. An error means that no process could be made.
+    /// Forks a child that asks the store. It gives up by itself after `time_limit`, and is killed some seconds later if
+    /// it hangs. An error means that no process could be made.
     pub(super) fn start(
         store: &Store,
         budget: &SharedBudget,
@@ -66,8 +67,8 @@ impl Query {
         self.child.awaits_cpu()
     }
 
-    /// Returns the answer once the child has ended; None while it runs. Does not wait. A child that died without an answer
-    /// gives an error. After an answer, do not call again.
+    /// Returns the answer once the child has ended; None while it runs. Does not wait. A child that died without an
+    /// answer gives an error. After an answer, do not call again.
     pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
         let bytes = match self.child.state() {
             ForkedState::Runs => return None,
@@ -82,8 +83,8 @@ impl Query {
     }
 }
 
-/// Asks a store, in the child. `began` and `time_limit` tell when it has to give up. If this machine's own store would lie
-/// in a home directory that does not exist, returns an error, as making one is not backoff's task.
+/// Asks a store, in the child. `began` and `time_limit` tell when it has to give up. If this machine's own store would
+/// lie in a home directory that does not exist, returns an error, as making one is not backoff's task.
 fn ask(
     store: &Store,
     budget: &SharedBudget,

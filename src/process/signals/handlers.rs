@@ -1,5 +1,5 @@
-//! The handlers of signals, and the records that they write to a pipe. Handlers run between any two instructions, so they
-//! do nothing but write. Also reads and sets the actions of signals.
+//! The handlers of signals, and the records that they write to a pipe. Handlers run between any two instructions, so
+//! they do nothing but write. Also reads and sets the actions of signals.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -87,8 +87,8 @@ fn register_handler(signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an action for `sigaction(2)`: a handler, SIG_DFL or SIG_IGN. A handler learns the sender, and all signals are
-/// blocked while it runs, so that records keep the order of the signals.
+/// Returns an action for `sigaction(2)`: a handler, SIG_DFL or SIG_IGN. A handler learns the sender, and all signals
+/// are blocked while it runs, so that records keep the order of the signals.
 pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
     // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
     unsafe {
@@ -100,8 +100,8 @@ pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
     }
 }
 
-/// Returns the action that a signal had, and replaces it if `new` is given. Calls `sigaction(2)` itself, as `nix` cannot
-/// name all real-time signals. Async-signal-safe.
+/// Returns the action that a signal had, and replaces it if `new` is given. Calls `sigaction(2)` itself, as `nix`
+/// cannot name all real-time signals. Async-signal-safe.
 pub(super) fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
     // SA_SIGINFO handler, or an earlier action.
@@ -130,8 +130,8 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Writes a record of a signal to the pipe, from which [`Signals::read_records`] reads it: number, origin and sender. If
-/// the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
+/// Writes a record of a signal to the pipe, from which [`Signals::read_records`] reads it: number, origin and sender.
+/// If the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
     let Some(records) = RECORDS.get() else {
         return;

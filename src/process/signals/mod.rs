@@ -88,8 +88,8 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Blocks all signals, then sets handlers that write to a new pipe, and remembers what the command has to get back:
-    /// the caller's mask and dispositions. Called once, before any child is made. From then on signals are received only
-    /// by [`Signals::unblocked`].
+    /// the caller's mask and dispositions. Called once, before any child is made. From then on signals are received
+    /// only by [`Signals::unblocked`].
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let (records, write) = pipe()?;
@@ -110,9 +110,9 @@ impl Signals {
         })
     }
 
-    /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. Returns false
-    /// if `poll` does, or if a record was lost: the pipe does not show every signal then, so the caller must not rely on
-    /// it. `poll` is not called, and cannot sleep, if a record is already lost.
+    /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. Returns
+    /// false if `poll` does, or if a record was lost: the pipe does not show every signal then, so the caller must not
+    /// rely on it. `poll` is not called, and cannot sleep, if a record is already lost.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
@@ -132,8 +132,9 @@ impl Signals {
         self.read_records();
     }
 
-    /// Moves the signals to the queue whose handlers have run, without blocking. If a record was lost or cannot be read, a
-    /// CHLD is queued in its place: without a look at the children, backoff could wait for ever for one that has ended.
+    /// Moves the signals to the queue whose handlers have run, without blocking. If a record was lost or cannot be
+    /// read, a CHLD is queued in its place: without a look at the children, backoff could wait for ever for one that
+    /// has ended.
     pub(crate) fn read_records(&mut self) {
         let mut records = [Record::default(); RECORDS_AT_ONCE];
         let has_read_all = loop {
@@ -167,8 +168,8 @@ impl Signals {
         }
     }
 
-    /// Lets a pending signal stop backoff by its default action, as a handler could not, and sets the handler again once
-    /// backoff is continued. Does nothing if the caller ignores the signal.
+    /// Lets a pending signal stop backoff by its default action, as a handler could not, and sets the handler again
+    /// once backoff is continued. Does nothing if the caller ignores the signal.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
@@ -186,9 +187,9 @@ impl Signals {
     }
 
     /// Called in a new child: gives it the caller's dispositions and mask, so that until exec it acts on signals as the
-    /// bare command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to save
-    /// the calls, and record such a signal in backoff's pipe, so that backoff forwards it. `also_default` (the signal of
-    /// a limit) gets its default action even if the caller ignores it. Async-signal-safe.
+    /// bare command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to
+    /// save the calls, and record such a signal in backoff's pipe, so that backoff forwards it. `also_default` (the
+    /// signal of a limit) gets its default action even if the caller ignores it. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);

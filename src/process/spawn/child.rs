@@ -80,7 +80,8 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
     })
 }
 
-/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. The process is the
+/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. The process is
+/// the
 /// `asked` one, if any: macOS names in the report of a continued child the sender of CONT, or no process at all.
 fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
     /// `si_code` of a report that was not filled.
@@ -225,9 +226,9 @@ impl Child {
         !self.is_reaped && is_protected(self.pid)
     }
 
-    /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list no
-    /// processes. Reaps the child, as its zombie would count as a member; the system does not reuse its number while the
-    /// group has members.
+    /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list
+    /// no processes. Reaps the child, as its zombie would count as a member; the system does not reuse its number while
+    /// the group has members.
     pub(crate) fn has_group_members(&mut self) -> bool {
         if !self.leads_group {
             return false;
@@ -241,8 +242,8 @@ impl Child {
         has_members(self.pid)
     }
 
-    /// Frees the process number of an ended child: it takes `self`, as the number must not be used afterwards. Waits for a
-    /// process that is about to end.
+    /// Frees the process number of an ended child: it takes `self`, as the number must not be used afterwards. Waits
+    /// for a process that is about to end.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "the number must not be used afterwards"

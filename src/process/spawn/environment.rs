@@ -1,5 +1,5 @@
-//! The environment of one attempt: backoff's own entries, unchanged, also those without `=`, plus variables that are set.
-//! The array for exec points to backoff's own strings; only what differs is written anew.
+//! The environment of one attempt: backoff's own entries, unchanged, also those without `=`, plus variables that are
+//! set. The array for exec points to backoff's own strings; only what differs is written anew.
 
 use std::ffi::{CStr, c_char};
 use std::io::Write;
@@ -33,8 +33,8 @@ pub(super) struct Inherited {
 }
 
 impl Inherited {
-    /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states the
-    /// time left of an outer run. They are read once, as the environment of backoff never changes.
+    /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states
+    /// the time left of an outer run. They are read once, as the environment of backoff never changes.
     pub(super) fn all() -> Vec<Inherited> {
         let own_pid = std::process::id().to_string();
         let mut all = Vec::with_capacity(64);

@@ -1,5 +1,5 @@
-//! Starts the command as `execvp(3)` does, with everything that backoff inherited: a command must not be able to tell that
-//! it is wrapped. `std::process::Command` changes signal actions and drops odd variables.
+//! Starts the command as `execvp(3)` does, with everything that backoff inherited: a command must not be able to tell
+//! that it is wrapped. `std::process::Command` changes signal actions and drops odd variables.
 //!
 //! The child is made by `fork(2)`. All signals are blocked in it until just before exec.
 
@@ -44,8 +44,8 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Prepares what is the same for all attempts: words, inherited variables and the files that PATH offers for the name.
-    /// Looks at no file yet.
+    /// Prepares what is the same for all attempts: words, inherited variables and the files that PATH offers for the
+    /// name. Looks at no file yet.
     pub(crate) fn new(words: &[OsString]) -> Command {
         let words: Vec<CString> = words.iter().map(|word| c_string(word.as_bytes())).collect();
         let mut command = Command {
@@ -101,9 +101,9 @@ impl Command {
         })
     }
 
-    /// Explains for a message why none of the files could be executed, of which `errno` alone says too little: a missing
-    /// interpreter of a script is "no such file", too. `not_found` decides between the exit statuses 127 and 126. Called
-    /// in the child, as looking at files may hang.
+    /// Explains for a message why none of the files could be executed, of which `errno` alone says too little: a
+    /// missing interpreter of a script is "no such file", too. `not_found` decides between the exit statuses 127 and
+    /// 126. Called in the child, as looking at files may hang.
     fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
         let paths: Vec<&Path> = files.iter().map(path_of).collect();
         let existing = paths.iter().find(|path| path.exists());
@@ -128,7 +128,8 @@ impl Command {
         StartFailure { not_found, message }
     }
 
-    /// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could find.
+    /// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could
+    /// find.
     fn is_bash_function(&self) -> bool {
         let name = std::str::from_utf8(self.name());
         name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
@@ -164,8 +165,8 @@ fn c_string(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Explains why exec has returned "no such file" for a file that exists: the interpreter that it names, or its loader, is
-/// missing.
+/// Explains why exec has returned "no such file" for a file that exists: the interpreter that it names, or its loader,
+/// is missing.
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {

@@ -96,9 +96,9 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
-/// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables and
-/// the caller's signal actions, and executes the command. Returns only after a failure, with the error of the failed
-/// step. `parent` is backoff's process number.
+/// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables
+/// and the caller's signal actions, and executes the command. Returns only after a failure, with the error of the
+/// failed step. `parent` is backoff's process number.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     // A new child leads no group, so neither call can fail.
@@ -132,8 +132,8 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     exec(setup)
 }
 
-/// Replaces the child's standard descriptors; those without a replacement stay the caller's. Replacements are above 2, so
-/// none is overwritten before it is duplicated.
+/// Replaces the child's standard descriptors; those without a replacement stay the caller's. Replacements are above 2,
+/// so none is overwritten before it is duplicated.
 fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     if let Some(input) = &stdio.input {
         dup2_stdin(input)?;
@@ -147,8 +147,8 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
     Ok(())
 }
 
-/// Tries each file, as `execvp(3)` does for a PATH. Returns only if none could be executed, with the error to report: of
-/// several, "permission denied" says more than "not found".
+/// Tries each file, as `execvp(3)` does for a PATH. Returns only if none could be executed, with the error to report:
+/// of several, "permission denied" says more than "not found".
 fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;

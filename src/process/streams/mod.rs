@@ -65,8 +65,8 @@ pub(crate) enum Stream {
 
 /// Before and after an attempt; `moving.rs` has what happens while it runs.
 impl Streams {
-    /// Prepares the streams of a run. Called before the first attempt, as an attempt moves the offset of standard input,
-    /// to which later attempts go back. An error means that standard input cannot be examined.
+    /// Prepares the streams of a run. Called before the first attempt, as an attempt moves the offset of standard
+    /// input, to which later attempts go back. An error means that standard input cannot be examined.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = PerChannel {
             stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
@@ -93,8 +93,8 @@ impl Streams {
         })
     }
 
-    /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns the
-    /// command's ends. The caller has to drop them once the command has started, or its output would never end.
+    /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns
+    /// the command's ends. The caller has to drop them once the command has started, or its output would never end.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;
@@ -155,9 +155,9 @@ impl Streams {
         Ok(None)
     }
 
-    /// Ends the attempt: closes its pipes and pseudo-terminal, keeps the input that it has read for the next attempt, and
-    /// searches what remains of the output. Returns what the streams have shown, or the first error of a stream as a
-    /// message, which ends the run.
+    /// Ends the attempt: closes its pipes and pseudo-terminal, keeps the input that it has read for the next attempt,
+    /// and searches what remains of the output. Returns what the streams have shown, or the first error of a stream as
+    /// a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         if self.pty.is_some() {
             // Before the command's terminal, whose last close may wait for the reader of its output.
@@ -189,8 +189,8 @@ impl Streams {
         }
     }
 
-    /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough to
-    /// end the run.
+    /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough
+    /// to end the run.
     fn take_first_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
         let of_stdout = self.outputs.stdout.end();
@@ -204,8 +204,8 @@ impl Streams {
         of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
     }
 
-    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. The rest of
-    /// such an output was forwarded at once.
+    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. The rest
+    /// of such an output was forwarded at once.
     fn not_kept(&mut self) -> Option<String> {
         let mut not_kept = Vec::new();
         for channel in Channel::ALL {
@@ -225,7 +225,8 @@ impl Streams {
         self.outputs.stderr.drop_unless_wanted(kept);
     }
 
-    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are written directly.
+    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are written
+    /// directly.
     pub(crate) fn forget_kept_output(&mut self) {
         for channel in Channel::ALL {
             self.outputs[channel].close();
@@ -235,8 +236,8 @@ impl Streams {
         }
     }
 
-    /// Drops later messages with `--stderr failure`, as the run has succeeded: standard error is printed after a failure
-    /// only, with backoff's own lines in it.
+    /// Drops later messages with `--stderr failure`, as the run has succeeded: standard error is printed after a
+    /// failure only, with backoff's own lines in it.
     pub(crate) fn drop_later_messages(&mut self) {
         self.drops_messages = self.holds_back_stderr();
     }
@@ -251,8 +252,8 @@ impl Streams {
         self.holds_back_stderr() && self.outputs.stderr.keeps()
     }
 
-    /// Takes lines of backoff that must not be printed now: adds them to the held-back standard error, so that their order
-    /// stays, or drops them. Returns false, and does nothing, if the caller has to print them.
+    /// Takes lines of backoff that must not be printed now: adds them to the held-back standard error, so that their
+    /// order stays, or drops them. Returns false, and does nothing, if the caller has to print them.
     pub(crate) fn hold_message(&mut self, lines: &str) -> bool {
         if self.drops_messages {
             return true;

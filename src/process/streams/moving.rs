@@ -1,5 +1,5 @@
-//! Moves data of the command's streams while an attempt runs: what to poll for, and what to do once it is ready. No call
-//! blocks, so that signals and limits are handled meanwhile.
+//! Moves data of the command's streams while an attempt runs: what to poll for, and what to do once it is ready. No
+//! call blocks, so that signals and limits are handled meanwhile.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::process::terminal::pty::Pty;
 use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
-    /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that are
-    /// ready. Empty between attempts.
+    /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that
+    /// are ready. Empty between attempts.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(started) = &self.starting {
@@ -91,8 +91,8 @@ impl Streams {
         [of_input, of_pty, of_turns].into_iter().flatten().min()
     }
 
-    /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most one
-    /// chunk of each output. Returns true if output was moved.
+    /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most
+    /// one chunk of each output. Returns true if output was moved.
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();
@@ -176,8 +176,8 @@ impl Streams {
         self.turns.as_mut()?.next(waiting, may_go_on, now())
     }
 
-    /// Does what a read or write may have made necessary: hangs up a pseudo-terminal whose output has no reader or failed,
-    /// so that the command does not write in vain, and notes whether a line is unfinished.
+    /// Does what a read or write may have made necessary: hangs up a pseudo-terminal whose output has no reader or
+    /// failed, so that the command does not write in vain, and notes whether a line is unfinished.
     fn after_write(&mut self, channel: Channel) {
         if self.outputs[channel].is_broken()
             && let Some(pty) = &mut self.pty
@@ -230,8 +230,8 @@ impl Streams {
     }
 }
 
-/// Returns true if a failed start has left its report in the pipe of the start. For a pipe that exec closed, some systems
-/// report POLLIN, too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
+/// Returns true if a failed start has left its report in the pipe of the start. For a pipe that exec closed, some
+/// systems report POLLIN, too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
 fn has_report(start_pipe: &OwnedFd) -> bool {
     match fd::unread(start_pipe) {
         Ok(count) => count > 0,

@@ -1,5 +1,6 @@
-//! Observes the output of one attempt, as far as options ask for it: keeps it for predicates and its end for hooks, reads
-//! waits (`Retry-After`) from its lines, and searches it for the patterns of rules. Changes nothing in the stream.
+//! Observes the output of one attempt, as far as options ask for it: keeps it for predicates and its end for hooks,
+//! reads waits (`Retry-After`) from its lines, and searches it for the patterns of rules. Changes nothing in the
+//! stream.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -35,8 +36,8 @@ pub(crate) struct OutputObserver {
 }
 
 impl OutputObserver {
-    /// Prepares to observe an attempt, as far as options examine its output. Without such an option it observes nothing,
-    /// at no cost.
+    /// Prepares to observe an attempt, as far as options examine its output. Without such an option it observes
+    /// nothing, at no cost.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
         let patterns = options.patterns.list.len();
         let mut watched = PerChannel::each(|channel| options.is_watched[channel]);
@@ -101,8 +102,8 @@ impl OutputObserver {
         }
     }
 
-    /// Ends both outputs: examines their unfinished last lines, and returns what was found in the whole attempt. Nothing
-    /// can be observed afterwards; the copies for hooks and predicates stay.
+    /// Ends both outputs: examines their unfinished last lines, and returns what was found in the whole attempt.
+    /// Nothing can be observed afterwards; the copies for hooks and predicates stay.
     pub(super) fn finish(&mut self) -> Findings {
         for channel in Channel::ALL {
             self.search(channel, |scanner, found| scanner.finish(found));
@@ -142,7 +143,8 @@ impl OutputObserver {
         self.scanners[channel] = Some(scanner);
     }
 
-    /// Returns a file with all observed output; None unless predicates need it. An error means that it could not be kept.
+    /// Returns a file with all observed output; None unless predicates need it. An error means that it could not be
+    /// kept.
     pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Transcript::to_file).transpose()
     }
@@ -226,7 +228,8 @@ struct Tail {
 }
 
 impl Tail {
-    /// Adds bytes, and forgets those that are more than the limit ago. Memory stays below twice the limit and one piece.
+    /// Adds bytes, and forgets those that are more than the limit ago. Memory stays below twice the limit and one
+    /// piece.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
@@ -236,8 +239,8 @@ impl Tail {
         }
     }
 
-    /// Returns at most `limit` bytes. If older bytes are missing, the tail begins with a whole line if one begins in its
-    /// first half, or else with a whole character, so that hooks get readable text.
+    /// Returns at most `limit` bytes. If older bytes are missing, the tail begins with a whole line if one begins in
+    /// its first half, or else with a whole character, so that hooks get readable text.
     fn bytes(&self) -> &[u8] {
         let cut = self.bytes.len().saturating_sub(self.limit);
         if cut == 0 {

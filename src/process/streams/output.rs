@@ -101,8 +101,8 @@ impl Output {
         self.mode.is_kept() && self.keeping == Keeping::Keeps
     }
 
-    /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading, writing or keeping, if
-    /// any, and forgets it.
+    /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading, writing or keeping,
+    /// if any, and forgets it.
     pub(super) fn end(&mut self) -> Option<String> {
         self.close();
         self.chunk = Vec::new();
@@ -181,8 +181,8 @@ impl Output {
         self.write_at_most(end.map_or(waiting.len(), |end| end + 1))
     }
 
-    /// Reads the next chunk into `chunk`, at most `limit` bytes. Returns its length, which is 0 if there is none now, at
-    /// the end (`source` is None then), or after an error, which is noted as the output's fault.
+    /// Reads the next chunk into `chunk`, at most `limit` bytes. Returns its length, which is 0 if there is none now,
+    /// at the end (`source` is None then), or after an error, which is noted as the output's fault.
     fn read(&mut self, limit: usize) -> usize {
         let Some(source) = &self.source else { return 0 };
         match read_chunk(source.as_fd(), &mut self.chunk, limit) {
@@ -196,9 +196,9 @@ impl Output {
         0
     }
 
-    /// Writes at most `most` of the unwritten bytes, without blocking. Returns the number of bytes written: 0 if there is
-    /// no room, and after an error, which is noted (a lost reader, or a fault) and closes the output. Notes the last byte,
-    /// which tells whether a line is unfinished.
+    /// Writes at most `most` of the unwritten bytes, without blocking. Returns the number of bytes written: 0 if there
+    /// is no room, and after an error, which is noted (a lost reader, or a fault) and closes the output. Notes the last
+    /// byte, which tells whether a line is unfinished.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {
@@ -259,8 +259,8 @@ impl Output {
         }
     }
 
-    /// Prints the next part of kept output, as far as the reader has room. Returns true if the caller has to wait for room
-    /// and call again, and false once all is printed or printing has failed.
+    /// Prints the next part of kept output, as far as the reader has room. Returns true if the caller has to wait for
+    /// room and call again, and false once all is printed or printing has failed.
     pub(crate) fn print(&mut self) -> bool {
         if self.unwritten.is_empty() {
             // Hooks may have written to the file, too: print all of it.

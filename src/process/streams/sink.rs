@@ -30,7 +30,8 @@ pub(crate) enum Sink {
 
 impl Sink {
     /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe or
-    /// terminal is reopened as a non-blocking description of our own if the system allows it, or else written to in pieces.
+    /// terminal is reopened as a non-blocking description of our own if the system allows it, or else written to in
+    /// pieces.
     pub(crate) fn new(fd: RawFd) -> Sink {
         if !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
@@ -84,8 +85,8 @@ pub(super) fn read_chunk(
     }
 }
 
-/// Reads a chunk from the caller's descriptor, which is blocking, so it is polled before. Returns 0 at the end, `None` if
-/// no data is available now.
+/// Reads a chunk from the caller's descriptor, which is blocking, so it is polled before. Returns 0 at the end, `None`
+/// if no data is available now.
 pub(super) fn read_inherited(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,

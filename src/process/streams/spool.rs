@@ -106,8 +106,8 @@ impl Spool {
         }
     }
 
-    /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full spool.
-    /// The part is a file in memory that children may append to, too, if the system has such files.
+    /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full
+    /// spool. The part is a file in memory that children may append to, too, if the system has such files.
     fn go_on_in_memory(&mut self, error: &io::Error) {
         let directory = std::env::temp_dir();
         let why = format!("{}: {}", directory.display(), describe_error(error));
@@ -146,8 +146,8 @@ impl Spool {
         }
     }
 
-    /// Reads into `chunk` the bytes at the beginning of a range of offsets. Returns how many: at most a chunk, all of one
-    /// part; 0 if the spool has no byte at that offset.
+    /// Reads into `chunk` the bytes at the beginning of a range of offsets. Returns how many: at most a chunk, all of
+    /// one part; 0 if the spool has no byte at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
@@ -168,8 +168,8 @@ impl Spool {
         Ok(0)
     }
 
-    /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with an
-    /// offset of its own.
+    /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with
+    /// an offset of its own.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         if let [Part::File(file)] = &self.parts[..] {
             return reopened(file).map(OwnedFd::from);
@@ -223,7 +223,8 @@ fn reopened(file: &File) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with these bytes, to which every write appends. An error means that it cannot hold them all.
+/// Creates a temporary file with these bytes, to which every write appends. An error means that it cannot hold them
+/// all.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
     let file = appending(unnamed()?)?;
     match write_to(&file, bytes).error {
@@ -300,8 +301,8 @@ pub(super) struct Replayable {
 }
 
 impl Replayable {
-    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit or
-    /// cannot be kept, only notes that (`is_incomplete`), which makes a failure permanent.
+    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
+    /// or cannot be kept, only notes that (`is_incomplete`), which makes a failure permanent.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if self.is_incomplete || bytes.is_empty() {

@@ -168,8 +168,8 @@ impl Stdin {
         }
     }
 
-    /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input, or
-    /// if the command has closed its own. An error is noted in `fault`, and nothing more is fed.
+    /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input,
+    /// or if the command has closed its own. An error is noted in `fault`, and nothing more is fed.
     pub(crate) fn fill_pipe(&mut self) {
         let Some(mut pipe) = self.pipe.take() else {
             return;
@@ -229,8 +229,8 @@ impl Stdin {
         Ok(Next::Chunk(count))
     }
 
-    /// Takes bytes from the source into the chunk, and keeps them for later attempts. The command may never read them, and
-    /// then they are lost to later programs: so this is done only if the source cannot be duplicated.
+    /// Takes bytes from the source into the chunk, and keeps them for later attempts. The command may never read them,
+    /// and then they are lost to later programs: so this is done only if the source cannot be duplicated.
     fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         // Leaves the rest of the source to later programs.
         if has_lost_its_reader(pipe.fd.as_fd()) {
@@ -259,8 +259,8 @@ impl Stdin {
         Ok(moved?)
     }
 
-    /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it has
-    /// read. Frees all kept bytes if they are incomplete, as they cannot be replayed.
+    /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it
+    /// has read. Frees all kept bytes if they are incomplete, as they cannot be replayed.
     pub(crate) fn end(&mut self) {
         if let Some(mut pipe) = self.pipe.take()
             && let Err(errno) = pipe.take_window(self.source, &mut self.kept)

@@ -69,9 +69,9 @@ impl StdinPipe {
         Ok(Wait::Room)
     }
 
-    /// Opens the next window once the command has read the current one completely: takes that one from the source, keeps
-    /// it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the next call. If the
-    /// system cannot duplicate or count, the first call fails, before the command has got any byte.
+    /// Opens the next window once the command has read the current one completely: takes that one from the source,
+    /// keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the next
+    /// call. If the system cannot duplicate or count, the first call fails, before the command has got any byte.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,
@@ -97,7 +97,8 @@ impl StdinPipe {
         }
     }
 
-    /// Returns how to wait until the rest of the window is read, given whether the command's pipe is writable (`state`).
+    /// Returns how to wait until the rest of the window is read, given whether the command's pipe is writable
+    /// (`state`).
     fn wait_for_rest(&self, state: PollFlags) -> Wait {
         if state.is_empty() {
             // The pipe is full, as its first slot is unread: an event will report the change.
@@ -142,8 +143,8 @@ impl StdinPipe {
 }
 
 /// Duplicates bytes at the head of a pipe into an empty pipe, without blocking and without taking them out. The empty
-/// pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has ended, or EAGAIN if it has
-/// none now.
+/// pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has ended, or EAGAIN if it
+/// has none now.
 fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
     let size = unread(from)?.clamp(1, sink::CHUNK);
     system::duplicate(from, to, size, sink::CHUNK)

@@ -35,9 +35,10 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Returns the output to write now: the one with the unfinished line if it has bytes, or else rather the one that was
-    /// not written last. Returns None if no output has bytes, or if they have to wait for the end of the other's line; the
-    /// first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting`: an output has bytes to write.
+    /// Returns the output to write now: the one with the unfinished line if it has bytes, or else rather the one that
+    /// was not written last. Returns None if no output has bytes, or if they have to wait for the end of the other's
+    /// line; the first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting`: an output has bytes to
+    /// write.
     /// `may_go_on`: the command may write more of an output, and so may end its line.
     pub(super) fn next(
         &mut self,
@@ -69,8 +70,8 @@ impl Turns {
         None
     }
 
-    /// Notes that an output was written, and that `last_byte` was the last of its bytes: whether it ends a line. Ends the
-    /// wait for a line.
+    /// Notes that an output was written, and that `last_byte` was the last of its bytes: whether it ends a line. Ends
+    /// the wait for a line.
     pub(super) fn on_written(&mut self, channel: Channel, last_byte: u8) {
         self.last = channel;
         self.until = Deadline::NEVER;

@@ -48,8 +48,8 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Returns true if the locale uses UTF-8, so that messages may use more than ASCII. As in the C library, the first of the
-/// locale variables that is set decides.
+/// Returns true if the locale uses UTF-8, so that messages may use more than ASCII. As in the C library, the first of
+/// the locale variables that is set decides.
 pub(crate) fn is_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -63,8 +63,8 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
 }
 
-/// Returns the home directory if it should hold backoff's state, but does not exist: backoff makes directories in it, but
-/// not the home itself. None if it exists, or if XDG_STATE_HOME decides.
+/// Returns the home directory if it should hold backoff's state, but does not exist: backoff makes directories in it,
+/// but not the home itself. None if it exists, or if XDG_STATE_HOME decides.
 pub(crate) fn missing_home_of_state() -> Option<PathBuf> {
     if absolute_path("XDG_STATE_HOME").is_some() {
         return None;

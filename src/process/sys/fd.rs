@@ -1,5 +1,5 @@
-//! Descriptors: the caller's, which the command inherits, and backoff's own, which are close-on-exec and above 2, so that
-//! the command gets none of them.
+//! Descriptors: the caller's, which the command inherits, and backoff's own, which are close-on-exec and above 2, so
+//! that the command gets none of them.
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -16,9 +16,9 @@ use super::system::{PATH_ONLY, close_range, poll_now};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
-/// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message would
-/// be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its descriptors
-/// closed, as without backoff.
+/// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message
+/// would be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its
+/// descriptors closed, as without backoff.
 pub(crate) fn fill_closed_standard() {
     // open(2) returns the lowest free number.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
@@ -30,8 +30,8 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
-/// Closes all descriptors of this process but `kept`. For a forked child that uses no other of backoff's: an open pipe or
-/// lock in it would keep others waiting.
+/// Closes all descriptors of this process but `kept`. For a forked child that uses no other of backoff's: an open pipe
+/// or lock in it would keep others waiting.
 pub(crate) fn close_all_except(kept: RawFd) {
     let has_closed_below = kept == 0 || close_range(0, kept - 1);
     let has_closed_all = has_closed_below && close_range(kept + 1, RawFd::MAX);
@@ -45,8 +45,8 @@ pub(crate) fn close_all_except(kept: RawFd) {
     }
 }
 
-/// Returns the numbers of all open descriptors. May also return numbers that are not open, and misses some if the system
-/// does not list them and they exceed the usual limit.
+/// Returns the numbers of all open descriptors. May also return numbers that are not open, and misses some if the
+/// system does not list them and they exceed the usual limit.
 fn open_numbers() -> Vec<RawFd> {
     const USUAL_LIMIT: RawFd = 1024;
     match std::fs::read_dir("/dev/fd") {
@@ -109,8 +109,8 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     })
 }
 
-/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open file
-/// description or by two.
+/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open
+/// file description or by two.
 pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
     match (fstat(inherited(one)), fstat(inherited(other))) {
         (Ok(one), Ok(other)) => is_same(&one, &other),
@@ -135,8 +135,8 @@ pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
         .open(path)
 }
 
-/// Polls a descriptor without waiting. Returns which of the wanted events are ready, and errors and hang-ups, which `poll`
-/// reports always; empty if nothing is.
+/// Polls a descriptor without waiting. Returns which of the wanted events are ready, and errors and hang-ups, which
+/// `poll` reports always; empty if nothing is.
 pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFlags> {
     let mut fds = [PollFd::new(fd, wanted)];
     uninterrupted(|| poll_now(&mut fds))?;

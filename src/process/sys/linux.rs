@@ -68,8 +68,8 @@ pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     waited
 }
 
-/// Makes this process the parent of orphans among its descendants, until dropped: so backoff can reap them, and then see
-/// that their group is empty. Process 1 may take its time to reap them. Has no effect on other systems.
+/// Makes this process the parent of orphans among its descendants, until dropped: so backoff can reap them, and then
+/// see that their group is empty. Process 1 may take its time to reap them. Has no effect on other systems.
 #[derive(Debug)]
 pub(crate) struct Adoption {
     was_set: bool,
@@ -90,9 +90,9 @@ impl Drop for Adoption {
     }
 }
 
-/// Called in a new child: makes the kernel send it `signal` when backoff dies, even by KILL, so that the command does not
-/// run on alone. Returns false if backoff (`parent`) has died already, so that no signal will come. Other systems send
-/// nothing.
+/// Called in a new child: makes the kernel send it `signal` when backoff dies, even by KILL, so that the command does
+/// not run on alone. Returns false if backoff (`parent`) has died already, so that no signal will come. Other systems
+/// send nothing.
 pub(crate) fn set_death_signal(parent: u32, signal: Signal) -> bool {
     let _ = prctl::set_pdeathsig(signal);
     // The parent's number is 0 if backoff is outside of the child's PID namespace.
@@ -144,8 +144,9 @@ pub(crate) fn memory_file() -> io::Result<File> {
     Ok(File::from(fd))
 }
 
-/// Reopens a pipe or terminal for writing, as a non-blocking description of our own: the caller's own description must not
-/// become non-blocking. Returns `None` if the system does not allow it, or if the name would not lead to the same terminal.
+/// Reopens a pipe or terminal for writing, as a non-blocking description of our own: the caller's own description must
+/// not become non-blocking. Returns `None` if the system does not allow it, or if the name would not lead to the same
+/// terminal.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
     const MAJOR_OF_ALIASES: u64 = 5;
@@ -162,9 +163,9 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
     }
 }
 
-/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many. The
-/// empty pipe is sized so that `unread` bytes, at least 1, fill it: then an event reports that its reader has begun to
-/// read. Fails with ENOSYS if the system cannot duplicate.
+/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many.
+/// The empty pipe is sized so that `unread` bytes, at least 1, fill it: then an event reports that its reader has begun
+/// to read. Fails with ENOSYS if the system cannot duplicate.
 pub(crate) fn duplicate(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,

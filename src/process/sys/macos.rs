@@ -20,7 +20,8 @@ const SPARE: usize = 64;
 /// Most readings of a list that outgrows its buffer.
 const MOST_READINGS: usize = 8;
 
-/// Returns all processes of the system; None if it refuses to list them, or if they multiply faster than the list is read.
+/// Returns all processes of the system; None if it refuses to list them, or if they multiply faster than the list is
+/// read.
 pub(crate) fn list() -> Option<Vec<Process>> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_ALL];
     for _ in 0..MOST_READINGS {
@@ -82,9 +83,9 @@ fn read_sysctl(name: &[c_int], into: &mut [u8]) -> nix::Result<usize> {
     Ok(size)
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room. A queue of events tells the
-/// room in a pipe or socket, as PIPE_BUF, which is always safe, is only 512. A terminal may turn a byte into several, so
-/// its room is no promise.
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room. A queue of events tells
+/// the room in a pipe or socket, as PIPE_BUF, which is always safe, is only 512. A terminal may turn a byte into
+/// several, so its room is no promise.
 pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
     if kind(fd).is_ok_and(|kind| kind == SFlag::S_IFCHR) {
         return libc::PIPE_BUF;
@@ -92,8 +93,8 @@ pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
     room_by_event(fd).unwrap_or(0).max(libc::PIPE_BUF)
 }
 
-/// Returns the room that the kernel reports for a pipe or socket, by kqueue(2): an event of a writable descriptor has the
-/// number of bytes in its `data`. Returns 0 if there is no such event.
+/// Returns the room that the kernel reports for a pipe or socket, by kqueue(2): an event of a writable descriptor has
+/// the number of bytes in its `data`. Returns 0 if there is no such event.
 fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
     let event = |flags| {
         let number = usize::try_from(fd.as_raw_fd()).unwrap_or_default();

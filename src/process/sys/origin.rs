@@ -63,8 +63,8 @@ pub(crate) fn origin(
 }
 
 /// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
-/// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then a
-/// signal that a process sent in the foreground counts as the terminal's, too.
+/// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then
+/// a signal that a process sent in the foreground counts as the terminal's, too.
 fn is_by_terminal(senders: Senders, evidence: Evidence, place: impl FnOnce() -> Place) -> bool {
     let signal = evidence.signal;
     match senders {

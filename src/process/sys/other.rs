@@ -70,8 +70,8 @@ fn is_refused(fd: &PollFd<'_>) -> bool {
         .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
 }
 
-/// Converts the time left, rounded up, as a wait that ended early would be repeated. None waits without limit. A time that
-/// is too long becomes the longest that `poll` takes, about 25 days.
+/// Converts the time left, rounded up, as a wait that ended early would be repeated. None waits without limit. A time
+/// that is too long becomes the longest that `poll` takes, about 25 days.
 fn timeout(left: Option<Duration>) -> PollTimeout {
     left.map_or(PollTimeout::NONE, |left| {
         let milliseconds = left.as_nanos().div_ceil(1_000_000);
@@ -114,8 +114,8 @@ pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     info.si_code == SI_KERNEL || sender == 0 || is_about_child
 }
 
-/// Returns true if a terminal was closed or lost its line. On macOS the calls of a terminal that was taken away from the
-/// session fail with one of several errors. If only the other end was closed they succeed, and `poll` shows it.
+/// Returns true if a terminal was closed or lost its line. On macOS the calls of a terminal that was taken away from
+/// the session fail with one of several errors. If only the other end was closed they succeed, and `poll` shows it.
 pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     match tcgetattr(terminal) {
         Ok(_) => ready(terminal, PollFlags::POLLOUT)
@@ -135,8 +135,8 @@ pub(crate) fn memory_file() -> io::Result<File> {
     unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
 }
 
-/// Reopens a terminal for writing, as a non-blocking description of our own. Returns None for a pipe, as only a terminal
-/// has a name to open: opening `/dev/fd/N` returns the same description.
+/// Reopens a terminal for writing, as a non-blocking description of our own. Returns None for a pipe, as only a
+/// terminal has a name to open: opening `/dev/fd/N` returns the same description.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;
     // `/dev/tty` depends on the process, and macOS cannot poll it; `/dev/ptmx` creates a new terminal.

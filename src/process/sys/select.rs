@@ -1,4 +1,5 @@
-//! Waits by `select(2)` for descriptors of which `poll(2)` refuses one: macOS can select its `/dev/tty`, but not poll it.
+//! Waits by `select(2)` for descriptors of which `poll(2)` refuses one: macOS can select its `/dev/tty`, but not poll
+//! it.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;

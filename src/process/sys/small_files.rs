@@ -1,5 +1,5 @@
-//! Reads small regular files: scripts whose words decide whether a command may be repeated, and configuration. Devices and
-//! pipes, which might block or never end, are not read.
+//! Reads small regular files: scripts whose words decide whether a command may be repeated, and configuration. Devices
+//! and pipes, which might block or never end, are not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -26,8 +26,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     options.read(true).custom_flags(flags.bits()).open(path)
 }
 
-/// Reads a regular file of at most 64 KiB. Tells a file that is missing from one that exists but is not read: the latter
-/// may contain anything.
+/// Reads a regular file of at most 64 KiB. Tells a file that is missing from one that exists but is not read: the
+/// latter may contain anything.
 pub(crate) fn read(path: &Path) -> SmallFile {
     let file = match open(path) {
         Ok(file) => file,

@@ -1,5 +1,5 @@
-//! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!` bring.
-//! For use before and after a run; during a run, messages go through the event loop, which handles signals.
+//! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!`
+//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
@@ -29,8 +29,8 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text, unless `poll(2)` says that the write would block: then writes nothing and returns false. Ignores
-/// write errors.
+/// Writes a short text, unless `poll(2)` says that the write would block: then writes nothing and returns false.
+/// Ignores write errors.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
     if has_room {

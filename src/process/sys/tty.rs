@@ -18,8 +18,8 @@ use crate::policy::signal::Signal;
 /// The name of each process's controlling terminal.
 const ALIAS: &str = "/dev/tty";
 
-/// Opens the controlling terminal as a description of our own, non-blocking. Returns ENXIO if this process has none, and
-/// other errors if it cannot be opened.
+/// Opens the controlling terminal as a description of our own, non-blocking. Returns ENXIO if this process has none,
+/// and other errors if it cannot be opened.
 pub(crate) fn controlling() -> nix::Result<OwnedFd> {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let path = system::terminal_path();
@@ -52,8 +52,8 @@ pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
     tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp())
 }
 
-/// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's. `sender`
-/// is the process number that came with it, 0 for none.
+/// Returns who sent a signal that this process has received. `from_kernel`: the system marks it as the kernel's.
+/// `sender` is the process number that came with it, 0 for none.
 pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
     let evidence = Evidence {
         signal,

@@ -48,8 +48,8 @@ impl Countdown {
     }
 
     /// Draws the line if its seconds have changed, unless backoff is in the background or the terminal is stopped
-    /// (Ctrl-S): then the next second tries again. Returns the time of the next redraw, which is never if this wait shows
-    /// no line.
+    /// (Ctrl-S): then the next second tries again. Returns the time of the next redraw, which is never if this wait
+    /// shows no line.
     pub(crate) fn show(
         &mut self,
         now: Instant,
@@ -78,8 +78,8 @@ impl Countdown {
         Deadline::after(now, left.saturating_sub(next_shown))
     }
 
-    /// Erases the line, if one is drawn. Returns false while the terminal accepts no output, so that the line stays: the
-    /// caller may wait and try again.
+    /// Erases the line, if one is drawn. Returns false while the terminal accepts no output, so that the line stays:
+    /// the caller may wait and try again.
     pub(crate) fn erase(&mut self) -> bool {
         if self.shown.is_some() && stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}")) {
             self.shown = None;

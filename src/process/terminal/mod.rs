@@ -77,8 +77,8 @@ pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
     }
 }
 
-/// Sends one stopping signal to `target`, and lets it stop this process here. Does nothing if a CONT was received that is
-/// not handled yet: the job was continued already, and stopping would discard that CONT.
+/// Sends one stopping signal to `target`, and lets it stop this process here. Does nothing if a CONT was received that
+/// is not handled yet: the job was continued already, and stopping would discard that CONT.
 fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
     if signals.is_queued(Signal::CONT) {
         return;

@@ -68,7 +68,8 @@ pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else {
         return false;
     };
-    // After a STOP, which cannot be caught, the terminal may still be raw: then the modes from before are saved already.
+    // After a STOP, which cannot be caught, the terminal may still be raw: then the modes from before are saved
+    // already.
     let Some(modes) = saved.clone().or_else(get) else {
         return false;
     };

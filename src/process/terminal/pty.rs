@@ -136,9 +136,9 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's modes.
-    /// Bytes that were not read yet go to the next attempt, or become signals if they are signal keys (Ctrl-C). Bytes that
-    /// were read for this command, and not written to it, are dropped.
+    /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's
+    /// modes. Bytes that were not read yet go to the next attempt, or become signals if they are signal keys (Ctrl-C).
+    /// Bytes that were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -166,8 +166,8 @@ impl Pty {
         self.slave = None;
     }
 
-    /// Reads keys that the command will not get, as it has ended: sends the signals of signal keys to our job, and keeps
-    /// all other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
+    /// Reads keys that the command will not get, as it has ended: sends the signals of signal keys to our job, and
+    /// keeps all other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
     fn read_late_keys(&mut self, signal_keys: &[(u8, Signal)]) {
         let Some(ours) = &self.ours else { return };
         let is_readable = ready(ours.as_fd(), PollFlags::POLLIN)
@@ -260,7 +260,8 @@ impl Pty {
         }
     }
 
-    /// Reads what is typed on our terminal, and handles it. If another job has our terminal now, leaves raw mode instead.
+    /// Reads what is typed on our terminal, and handles it. If another job has our terminal now, leaves raw mode
+    /// instead.
     fn read_keys(&mut self) {
         // A shell takes the terminal as soon as one process of the job has stopped, and may give it back.
         if !may_use(stdio::IN) {
@@ -302,8 +303,8 @@ impl Pty {
     }
 
     /// Returns the keys that backoff has to turn into signals now, by the modes of the command's terminal. None if they
-    /// go to the command as bytes: it has turned signal keys off, or is a shell with a job in the foreground, to which the
-    /// command's terminal sends the signals itself.
+    /// go to the command as bytes: it has turned signal keys off, or is a shell with a job in the foreground, to which
+    /// the command's terminal sends the signals itself.
     fn signal_keys(&self) -> Option<Vec<(u8, Signal)>> {
         let group = tcgetpgrp(self.master.as_ref()?).map_or(NO_GROUP, Pid::as_raw);
         if group == NO_GROUP {
@@ -317,9 +318,10 @@ impl Pty {
     }
 }
 
-/// Opens our terminal: the one on the first standard descriptor that is a terminal, or else the controlling one. None if
-/// there is none. It is opened again, non-blocking, where possible: otherwise a read could block if another process took
-/// the bytes that `poll` has reported. A mere duplicate shares its flags with the caller, who must not see O_NONBLOCK.
+/// Opens our terminal: the one on the first standard descriptor that is a terminal, or else the controlling one. None
+/// if there is none. It is opened again, non-blocking, where possible: otherwise a read could block if another process
+/// took the bytes that `poll` has reported. A mere duplicate shares its flags with the caller, who must not see
+/// O_NONBLOCK.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let is_controlling = standard.is_none_or(is_controlling);

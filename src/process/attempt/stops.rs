@@ -1,0 +1,94 @@
+//! Stops of a running attempt (Ctrl-Z, `kill -STOP`): stops the command where the terminal does not, stops backoff after
+//! the command, so that the shell sees the whole job stop, and lets both go on together.
+
+use super::running::Running;
+use crate::policy::signal::Signal;
+use crate::process::event_loop::on_signal::{Job, StopAction, on_stopped};
+use crate::process::signals::Target;
+use crate::process::spawn::Isolation;
+use crate::process::sys::clock::now;
+use crate::process::terminal;
+
+impl Running<'_> {
+    /// Stops a command that has a session of its own, so that backoff can stop after it, once the kernel reports the
+    /// stop. By STOP, as the command's group may be orphaned, and the kernel would ignore TSTP. Does nothing if no
+    /// shell could continue backoff.
+    pub(super) fn stop_command(&mut self) {
+        if terminal::has_terminal() && terminal::leads_session() {
+            // backoff leads a session itself, so that no shell would notice its stop and continue it.
+            self.stop_request = None;
+        } else if self.child.is_stopped() {
+            // The kernel reports a stop once, and this one was reported before: backoff can stop now.
+            self.handle_stop(Signal::STOP);
+        } else {
+            let _ = self.child.signal(Signal::STOP);
+        }
+    }
+
+    /// Decides by [`on_stopped`] about a stop of the command by the signal `by`, and acts on it: stops backoff, too,
+    /// continues the command, or lets its limits go on. The pending request to stop is used up.
+    pub(super) fn handle_stop(&mut self, by: Signal) {
+        let requested = self.stop_request.take();
+        // The command may have been continued since.
+        if !self.child.is_stopped() {
+            return;
+        }
+        let answered = requested.filter(|request| request.is_answered_by(by));
+        let answered_request = answered.map(|request| request.signal);
+        // With --pty the command has its own session, but backoff continues the command with the job.
+        let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
+        let job = if !terminal::has_terminal() {
+            Job::NoTerminal
+        } else if is_in_job && terminal::parent_controls_jobs() {
+            Job::Controlled
+        } else {
+            Job::Uncontrolled
+        };
+        match on_stopped(by, answered_request, self.is_asked_to_end, job) {
+            StopAction::Ignore => {}
+            StopAction::ContinueCommand => {
+                let _ = self.child.signal(Signal::CONT);
+            }
+            StopAction::StopBackoff(signal) => self.stop_after_command(signal),
+        }
+    }
+
+    /// Stops backoff by `signal` until it is continued, after the command has stopped and its output is forwarded. With
+    /// `--pty` then also continues the command, which is in another session than the job that the shell continues.
+    fn stop_after_command(&mut self, signal: Signal) {
+        // Output of the command comes before the shell's message about the stop.
+        if self.event_loop.forward_last_output() {
+            self.deadlines.on_output(now());
+        }
+        self.stop_backoff(signal);
+        if let Some(pty) = &mut self.event_loop.streams.pty {
+            pty.resume();
+            // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
+            let _ = self.child.signal(Signal::WINCH);
+            // If backoff did not stop, as its group is orphaned, no CONT will come to be forwarded.
+            if !self.event_loop.signals.is_queued(Signal::CONT) {
+                let _ = self.child.signal(Signal::CONT);
+            }
+        }
+    }
+
+    /// Stops backoff by `signal` until it is continued. All limits of the attempt are put off by the time for which it
+    /// was stopped, and readers of output get new time. With `--pty` also stops the rest of the job and restores our
+    /// terminal's modes before.
+    pub(super) fn stop_backoff(&mut self, signal: Signal) {
+        let stopped = now();
+        let mut target = Target::OwnProcess;
+        if let Some(pty) = &mut self.event_loop.streams.pty {
+            // Our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of them.
+            if signal.stops_a_job() {
+                target = terminal::key_target();
+            }
+            pty.pause();
+        }
+        terminal::stop(&mut self.event_loop.signals, signal, target);
+        let continued = now();
+        self.deadlines
+            .on_pause(continued.saturating_duration_since(stopped));
+        self.event_loop.give_readers_time(continued);
+    }
+}
