@@ -83,13 +83,13 @@ pub(crate) struct Foreign {
     names: &'static str,
     pub(crate) opt: &'static Spec,
     /// A value or a remark, which follows the option's name.
-    rest: &'static str,
+    suffix: &'static str,
 }
 
 /// Formats as `attempts unlimited`.
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.opt.long, self.rest)
+        write!(f, "{}{}", self.opt.long, self.suffix)
     }
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn foreign(name: &str) -> Option<&'static Foreign> {
         .find(|foreign| foreign.names.split(' ').any(|known| known == name))
 }
 
-const fn foreign_names(names: &'static str, opt: &'static Spec, rest: &'static str) -> Foreign {
-    Foreign { names, opt, rest }
+const fn foreign_names(names: &'static str, opt: &'static Spec, suffix: &'static str) -> Foreign {
+    Foreign { names, opt, suffix }
 }
 
 /// Other tools' names of options, with backoff's.

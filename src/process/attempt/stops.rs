@@ -1,5 +1,5 @@
-//! Stops of a running attempt (Ctrl-Z, `kill -STOP`): stops the command where the terminal does not, stops backoff after
-//! the command, so that the shell sees the whole job stop, and lets both go on together.
+//! Stops of a running attempt (Ctrl-Z, `kill -STOP`): stops the command where the terminal does not, stops backoff
+//! after the command, so that the shell sees the whole job stop, and lets both go on together.
 
 use super::running::Running;
 use crate::policy::signal::Signal;
@@ -25,15 +25,15 @@ impl Running<'_> {
         }
     }
 
-    /// Decides by [`on_stopped`] about a stop of the command by the signal `by`, and acts on it: stops backoff, too,
-    /// continues the command, or lets its limits go on. The pending request to stop is used up.
-    pub(super) fn handle_stop(&mut self, by: Signal) {
+    /// Decides by [`on_stopped`] about a stop of the command by the signal `stopped_by`, and acts on it: stops backoff,
+    /// too, continues the command, or lets its limits go on. The pending request to stop is used up.
+    pub(super) fn handle_stop(&mut self, stopped_by: Signal) {
         let requested = self.stop_request.take();
         // The command may have been continued since.
         if !self.child.is_stopped() {
             return;
         }
-        let answered = requested.filter(|request| request.is_answered_by(by));
+        let answered = requested.filter(|request| request.is_answered_by(stopped_by));
         let answered_request = answered.map(|request| request.signal);
         // With --pty the command has its own session, but backoff continues the command with the job.
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
@@ -44,7 +44,7 @@ impl Running<'_> {
         } else {
             Job::Uncontrolled
         };
-        match on_stopped(by, answered_request, self.is_asked_to_end, job) {
+        match on_stopped(stopped_by, answered_request, self.is_asked_to_end, job) {
             StopAction::Ignore => {}
             StopAction::ContinueCommand => {
                 let _ = self.child.signal(Signal::CONT);

@@ -130,11 +130,11 @@ pub(crate) enum StopAction {
     ContinueCommand,
 }
 
-/// Decides about a stop of the command by the signal `by`. backoff stops, too, if that was requested or if a shell will
-/// continue both; otherwise the attempt's limits go on. `requested` is the signal that asked backoff and the command to
-/// stop, if one did. `is_asked_to_end`: a limit or a forwarded signal has asked the command to end.
+/// Decides about a stop of the command by the signal `stopped_by`. backoff stops, too, if that was requested or if a
+/// shell will continue both; otherwise the attempt's limits go on. `requested` is the signal that asked backoff and the
+/// command to stop, if one did. `is_asked_to_end`: a limit or a forwarded signal has asked the command to end.
 pub(crate) fn on_stopped(
-    by: Signal,
+    stopped_by: Signal,
     requested: Option<Signal>,
     is_asked_to_end: bool,
     job: Job,
@@ -144,12 +144,14 @@ pub(crate) fn on_stopped(
         (Some(signal), _) => StopAction::StopBackoff(signal),
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,
-        (None, Job::Controlled) => StopAction::StopBackoff(by),
+        (None, Job::Controlled) => StopAction::StopBackoff(stopped_by),
         // The parent does not control jobs, but a shell above it does: TSTP, TTIN and TTOU stop whole jobs.
-        (None, Job::Uncontrolled) if by.stops_a_job() => StopAction::StopBackoff(by),
+        (None, Job::Uncontrolled) if stopped_by.stops_a_job() => {
+            StopAction::StopBackoff(stopped_by)
+        }
         // Undoes the stop. Run without backoff, the command would be in an orphaned group, where the kernel ignores
         // these signals.
-        (None, Job::NoTerminal) if by.stops_a_job() => StopAction::ContinueCommand,
+        (None, Job::NoTerminal) if stopped_by.stops_a_job() => StopAction::ContinueCommand,
         // STOP was sent to the command alone, so CONT will be, too.
         (None, Job::NoTerminal | Job::Uncontrolled) => StopAction::Ignore,
     }

@@ -22,16 +22,16 @@ pub(crate) enum Writing {
     Replaces,
 }
 
-/// Returns true if two paths (the log's and the report's) lead to one entry of one directory, so that replacing one
-/// would remove the other. Other names of a file (hard links) are other entries: replacing one does no harm to the
-/// file. False for devices, and if a path cannot be followed.
-pub(crate) fn is_same_entry(one: &Path, other: &Path) -> bool {
-    let (Ok(one), Ok(other)) = (FileTarget::follow(one), FileTarget::follow(other)) else {
+/// Returns true if the paths of log and report lead to one entry of one directory, so that the report would replace the
+/// log. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False for devices,
+/// and if a path cannot be followed.
+pub(crate) fn is_same_entry(log: &Path, report: &Path) -> bool {
+    let (Ok(log), Ok(report)) = (FileTarget::follow(log), FileTarget::follow(report)) else {
         return false;
     };
     // A device is not replaced.
-    let is_device = fs::metadata(&one.path).is_ok_and(|facts| !facts.is_file());
-    !is_device && one.entry().is_some() && one.entry() == other.entry()
+    let is_device = fs::metadata(&log.path).is_ok_and(|facts| !facts.is_file());
+    !is_device && log.entry().is_some() && log.entry() == report.entry()
 }
 
 /// Returns what would be damaged if a run writes this file, and how to avoid that, as the end of a message; None if
@@ -51,8 +51,8 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
         return Some("is the configuration file; tip: try another file".to_owned());
     }
     // Set if this backoff runs in the `--before-retry` of another one.
-    let of_hook = nonempty("BACKOFF_ENV")?;
-    if identity_of(Path::new(&of_hook)) == Some(file) {
+    let env_file = nonempty("BACKOFF_ENV")?;
+    if identity_of(Path::new(&env_file)) == Some(file) {
         return Some("is the file that BACKOFF_ENV names; tip: try another file".to_owned());
     }
     None

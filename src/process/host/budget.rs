@@ -145,9 +145,9 @@ impl System {
         if is_own(&store) {
             return Ok(without_answer(format!("{why}; {going_on}")));
         }
-        let own = Store::Directory(environment::state_home());
-        let query = self.start_query(&own, budget, question, DEFAULT_TIMEOUT);
-        match self.answer_if_started(&own, query, DEFAULT_TIMEOUT)? {
+        let own_store = Store::Directory(environment::state_home());
+        let query = self.start_query(&own_store, budget, question, DEFAULT_TIMEOUT);
+        match self.answer_if_started(&own_store, query, DEFAULT_TIMEOUT)? {
             Ok(of_own) => Ok(BudgetAnswer {
                 answer: of_own.answer,
                 warning: Some(format!(

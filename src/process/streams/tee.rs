@@ -145,7 +145,7 @@ impl StdinPipe {
 /// Duplicates bytes at the head of a pipe into an empty pipe, without blocking and without taking them out. The empty
 /// pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has ended, or EAGAIN if it
 /// has none now.
-fn duplicate(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<usize> {
-    let size = unread(from)?.clamp(1, sink::CHUNK);
-    system::duplicate(from, to, size, sink::CHUNK)
+fn duplicate(source: BorrowedFd<'_>, target: BorrowedFd<'_>) -> nix::Result<usize> {
+    let size = unread(source)?.clamp(1, sink::CHUNK);
+    system::duplicate(source, target, size, sink::CHUNK)
 }

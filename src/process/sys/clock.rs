@@ -75,11 +75,11 @@ impl Deadline {
     }
 }
 
-/// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`left`; None sleeps
-/// without limit). Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller has to
-/// try every descriptor.
-pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> bool {
-    match system::poll(fds, left) {
+/// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
+/// sleeps without limit). Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller
+/// has to try every descriptor.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
+    match system::poll(fds, timeout) {
         Ok(_) => true,
         // A handler has written to the pipe of signals, which is ready now: the next call returns at once.
         Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),

@@ -111,19 +111,19 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open
 /// file description or by two.
-pub(crate) fn is_same_file(one: RawFd, other: RawFd) -> bool {
-    match (fstat(inherited(one)), fstat(inherited(other))) {
-        (Ok(one), Ok(other)) => is_same(&one, &other),
+pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
+    match (fstat(inherited(first)), fstat(inherited(second))) {
+        (Ok(first), Ok(second)) => is_same(&first, &second),
         _ => false,
     }
 }
 
 /// Compares two files. Sockets without a number (macOS, over a network) cannot be told from each other, and count as
 /// two.
-fn is_same(one: &FileStat, other: &FileStat) -> bool {
-    let is_nameless = one.st_ino == 0
-        && SFlag::from_bits_truncate(one.st_mode) & SFlag::S_IFMT == SFlag::S_IFSOCK;
-    !is_nameless && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+fn is_same(first: &FileStat, second: &FileStat) -> bool {
+    let is_nameless = first.st_ino == 0
+        && SFlag::from_bits_truncate(first.st_mode) & SFlag::S_IFMT == SFlag::S_IFSOCK;
+    !is_nameless && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
 /// Opens a pipe or terminal for writing, as a new description. It is non-blocking (and so fails for a pipe without a

@@ -45,8 +45,8 @@ pub(crate) fn close_range(first: RawFd, last: RawFd) -> bool {
 }
 
 /// Polls with a timeout in nanoseconds.
-pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    nix::poll::ppoll(fds, left.map(TimeSpec::from_duration), None)
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
+    nix::poll::ppoll(fds, timeout.map(TimeSpec::from_duration), None)
 }
 
 /// Polls without waiting.
@@ -163,17 +163,17 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
     }
 }
 
-/// Duplicates at most `most` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many.
+/// Duplicates at most `limit` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many.
 /// The empty pipe is sized so that `unread` bytes, at least 1, fill it: then an event reports that its reader has begun
 /// to read. Fails with ENOSYS if the system cannot duplicate.
 pub(crate) fn duplicate(
-    from: BorrowedFd<'_>,
-    to: BorrowedFd<'_>,
+    source: BorrowedFd<'_>,
+    target: BorrowedFd<'_>,
     unread: usize,
-    most: usize,
+    limit: usize,
 ) -> nix::Result<usize> {
     // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
     // too many pipes, the size stays, and polls become more frequent.
-    let _ = fcntl(to, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
-    tee(from, to, most, SpliceFFlags::SPLICE_F_NONBLOCK)
+    let _ = fcntl(target, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
+    tee(source, target, limit, SpliceFFlags::SPLICE_F_NONBLOCK)
 }

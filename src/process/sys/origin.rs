@@ -47,13 +47,13 @@ pub(crate) enum Origin {
     Process,
 }
 
-/// Decides who sent a signal. Calls `place` only if the place of this process matters, as that costs system calls.
+/// Decides who sent a signal. Calls `find_place` only if the place of this process matters, as that costs system calls.
 pub(crate) fn origin(
     senders: Senders,
     evidence: Evidence,
-    place: impl FnOnce() -> Place,
+    find_place: impl FnOnce() -> Place,
 ) -> Origin {
-    if is_by_terminal(senders, evidence, place) {
+    if is_by_terminal(senders, evidence, find_place) {
         Origin::Terminal
     } else if evidence.from_kernel {
         Origin::Kernel
@@ -65,21 +65,25 @@ pub(crate) fn origin(
 /// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
 /// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then
 /// a signal that a process sent in the foreground counts as the terminal's, too.
-fn is_by_terminal(senders: Senders, evidence: Evidence, place: impl FnOnce() -> Place) -> bool {
+fn is_by_terminal(
+    senders: Senders,
+    evidence: Evidence,
+    find_place: impl FnOnce() -> Place,
+) -> bool {
     let signal = evidence.signal;
     match senders {
         Senders::Marked => {
             evidence.from_kernel && (is_of_terminal(signal) || evidence.is_of_status_key)
         }
-        Senders::Unmarked if evidence.is_of_status_key => place() == Place::Foreground,
+        Senders::Unmarked if evidence.is_of_status_key => find_place() == Place::Foreground,
         Senders::Unmarked => match signal {
             Signal::INT | Signal::QUIT | Signal::TSTP | Signal::WINCH => {
-                place() == Place::Foreground
+                find_place() == Place::Foreground
             }
             // For the use of a terminal in the background.
-            Signal::TTIN | Signal::TTOU => place() == Place::Background,
+            Signal::TTIN | Signal::TTOU => find_place() == Place::Background,
             // The leader's death sends HUP in the leader's name, before the terminal is taken away.
-            Signal::HUP => match place() {
+            Signal::HUP => match find_place() {
                 Place::LostTerminal => true,
                 Place::Foreground => evidence.by_leader,
                 Place::Background | Place::NoTerminal => false,

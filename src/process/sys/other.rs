@@ -56,10 +56,10 @@ pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
 
 /// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor. May return
 /// early from a wait of weeks.
-pub(crate) fn poll(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
-    let count = nix::poll::poll(fds, timeout(left))?;
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
+    let count = nix::poll::poll(fds, in_milliseconds(timeout))?;
     if fds.iter().any(is_refused) {
-        return select::wait(fds, left);
+        return select::wait(fds, timeout);
     }
     Ok(count)
 }
@@ -70,11 +70,11 @@ fn is_refused(fd: &PollFd<'_>) -> bool {
         .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
 }
 
-/// Converts the time left, rounded up, as a wait that ended early would be repeated. None waits without limit. A time
-/// that is too long becomes the longest that `poll` takes, about 25 days.
-fn timeout(left: Option<Duration>) -> PollTimeout {
-    left.map_or(PollTimeout::NONE, |left| {
-        let milliseconds = left.as_nanos().div_ceil(1_000_000);
+/// Converts a timeout to milliseconds, rounded up, as a wait that ended early would be repeated. None waits without
+/// limit. A time that is too long becomes the longest that `poll` takes, about 25 days.
+fn in_milliseconds(timeout: Option<Duration>) -> PollTimeout {
+    timeout.map_or(PollTimeout::NONE, |timeout| {
+        let milliseconds = timeout.as_nanos().div_ceil(1_000_000);
         PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
     })
 }
@@ -151,10 +151,10 @@ pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
 
 /// There is no `tee(2)`: input is read ahead of the command.
 pub(crate) fn duplicate(
-    _from: BorrowedFd<'_>,
-    _to: BorrowedFd<'_>,
+    _source: BorrowedFd<'_>,
+    _target: BorrowedFd<'_>,
     _unread: usize,
-    _most: usize,
+    _limit: usize,
 ) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
 }

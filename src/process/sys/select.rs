@@ -13,10 +13,10 @@ use nix::sys::time::{TimeVal, TimeValLike};
 /// Longest wait: a system may refuse more.
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-/// Waits like `poll` until a descriptor is ready or the time is up (`left`; None waits without limit). Sets the events
-/// that `poll` would set, except that a descriptor that has hung up is readable and writable, and returns how many are
-/// ready. If `select` fails, too (a closed descriptor), the events stay as `poll` has left them.
-pub(super) fn wait(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Result<i32> {
+/// Waits like `poll` until a descriptor is ready or the time is up (`timeout`; None waits without limit). Sets the
+/// events that `poll` would set, except that a descriptor that has hung up is readable and writable, and returns how
+/// many are ready. If `select` fails, too (a closed descriptor), the events stay as `poll` has left them.
+pub(super) fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
     let found = {
         let mut wanted = Wanted::default();
         for fd in fds.iter() {
@@ -24,7 +24,7 @@ pub(super) fn wait(fds: &mut [PollFd<'_>], left: Option<Duration>) -> nix::Resul
                 return Ok(count(fds));
             }
         }
-        match wanted.select(left) {
+        match wanted.select(timeout) {
             Ok(()) => fds.iter().map(|fd| wanted.events(fd)).collect::<Vec<_>>(),
             Err(Errno::EINTR) => return Err(Errno::EINTR),
             Err(_) => return Ok(count(fds)),
@@ -67,10 +67,10 @@ impl<'a> Wanted<'a> {
     }
 
     /// Waits until a descriptor is ready or the time is up (None: without limit). The sets then hold the ready ones.
-    fn select(&mut self, left: Option<Duration>) -> nix::Result<()> {
+    fn select(&mut self, timeout: Option<Duration>) -> nix::Result<()> {
         // Rounded up: a wait that ended early would be repeated, again and again, with less than a microsecond left.
-        let mut timeout = left.map(|left| {
-            let microseconds = left.min(LONGEST).as_nanos().div_ceil(1000);
+        let mut timeout = timeout.map(|timeout| {
+            let microseconds = timeout.min(LONGEST).as_nanos().div_ceil(1000);
             TimeVal::microseconds(i64::try_from(microseconds).unwrap_or(i64::MAX))
         });
         let Wanted { to_read, to_write } = self;

@@ -62,11 +62,11 @@ pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) 
             && getsid(None).is_ok_and(|leader| leader.as_raw() == sender),
         is_of_status_key: system::status_key_signal() == Some(signal),
     };
-    origin(system::SENDERS, evidence, place)
+    origin(system::SENDERS, evidence, find_place)
 }
 
 /// Returns where this process stands in its session now, by the system's calls.
-fn place() -> Place {
+fn find_place() -> Place {
     if !has_terminal() {
         return Place::NoTerminal;
     }
