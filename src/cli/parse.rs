@@ -165,9 +165,8 @@ struct Named<'w> {
     text: &'w [u8],
 }
 
-/// Returns the options that a word names, and the text in the same word: `-vn3` is -v, -n and `3`; `--base=3` is --base
-/// and
-/// `=3`. Unknown names are left out, as clap reports them.
+/// Returns the options that a word names, and the text in the same word: `-vn3` is -v, -n and `3`, and `--base=3` is
+/// --base and `=3`. Unknown names are left out, as clap reports them.
 fn options_in(word: &[u8]) -> Named<'_> {
     if word.starts_with(b"--") {
         return Named {

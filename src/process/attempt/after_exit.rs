@@ -76,6 +76,7 @@ pub(super) enum Drained {
 /// output drains ends draining: only output that is in the pipes is forwarded.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
+    // Searching with hostile patterns must not delay the end.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
     let mut last_moved = now();

@@ -81,7 +81,7 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Returns how long the event loop may sleep while the command runs: until the next limit, KILL, or giving up.
+    /// Returns until when the event loop may sleep while the command runs: the next limit, KILL, or giving up.
     pub(super) fn earliest(&self) -> Deadline {
         let ending = self.kill.or_earlier(self.give_up);
         match self.ended_by {

@@ -51,7 +51,7 @@ pub(crate) enum SignalAction {
     ForwardAndNoFurtherAttempt,
 }
 
-/// Decides about a received signal. Returns the one thing to do; the caller does it.
+/// Decides about a received signal, by what backoff is doing (`phase`). Returns the one thing to do; the caller does it.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {
@@ -74,6 +74,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
+        // No command runs that could get the signal. After its end, the caller looks at the tree anyway.
         (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }

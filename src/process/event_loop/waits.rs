@@ -205,8 +205,8 @@ impl EventLoop {
         printed
     }
 
-    /// Prints one kept output, and waits for its reader as long as readers have time. Results are as those of
-    /// [`EventLoop::print_kept`]; but if only backoff's own lines were kept, losing them is no error.
+    /// Prints one kept output, and waits for its reader as long as readers have time; then closes the output. Results
+    /// are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept, losing them is no error.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             // Once a signal has ended the run, the reader has to keep reading.

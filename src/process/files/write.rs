@@ -63,8 +63,8 @@ pub(crate) enum Replaced {
 }
 
 /// Replaces a file by `text`, atomically: writes a new file beside it and renames that, so that a reader sees the old
-/// text or the new one. The mode stays, a new file is private to this user. Writes nothing to a target that is no
-/// regular file, and returns a sink for it instead.
+/// text or the new one. The mode of this user's file stays; any other file becomes private to this user. Writes nothing
+/// to a target that is no regular file, and returns a sink for it instead.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();

@@ -80,9 +80,8 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
     })
 }
 
-/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. The process is
-/// the
-/// `asked` one, if any: macOS names in the report of a continued child the sender of CONT, or no process at all.
+/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. If one child was
+/// `asked` for, its number is put in: macOS names in the report of a continued child the sender of CONT, or no process.
 fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
     /// `si_code` of a report that was not filled.
     const NO_CODE: i32 = 0;

@@ -146,8 +146,8 @@ impl Spool {
         }
     }
 
-    /// Reads into `chunk` the bytes at the beginning of a range of offsets. Returns how many: at most a chunk, all of
-    /// one part; 0 if the spool has no byte at that offset.
+    /// Reads into `chunk`, which it makes long enough, the bytes at the beginning of a range of offsets. Returns how
+    /// many: at most a chunk, and none of a later part; 0 if the spool has no byte at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
