@@ -247,11 +247,12 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     if let Some(report) = &mut reporter.report {
         report.begin(host.time_of_day());
     }
-    // A warning about an unusable log file comes before the run.
-    let opened = host.open_log();
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
-    let result =
-        opened.and_then(|()| run::engine::run(plan, &identity, host, &mut rng, &mut lines));
+    // A warning about an unusable log file comes before the run.
+    let result = match host.open_log() {
+        Ok(()) => run::engine::run(plan, &identity, host, &mut rng, &mut lines),
+        Err(error) => Err(error),
+    };
     let exit = match &result {
         Ok(exit) => *exit,
         Err(RunError::Interrupted(signal)) => {

@@ -85,7 +85,6 @@ struct Used {
 /// (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Spec> = Vec::new();
-    // The option of the last word, if it takes no text from the next word.
     let mut last_switch = None;
     let mut words = words.iter().map(|word| word.as_bytes()).peekable();
     while let Some(word) = words.next_if(|word| is_option(word)) {

@@ -1,5 +1,6 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
-//! first attempts, asks before each retry, and reports the end.
+//! first attempts, asks before each retry, and reports the end. After a run has given up, the budget lets later runs
+//! wait before their first attempt for a while: the cool-off.
 
 use std::time::Duration;
 

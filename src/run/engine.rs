@@ -1,5 +1,6 @@
-//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host`, tells the reporter
-//! by events what happens, and leaves decisions to `policy`.
+//! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host` and tells the
+//! reporter by events what happens. `policy` decides: the classifier makes an outcome a verdict (success, transient or
+//! permanent failure), the session makes that a decision, as it counts attempts and knows limits and delays.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -50,16 +51,10 @@ pub(crate) fn run<'a>(
         // The later error counts, as it may be a signal.
         result = Err(error);
     }
-    // A signal while the line is written does not change the result.
-    let _ = match &result {
-        Ok(_) => Ok(()),
-        Err(RunError::Interrupted(signal)) => run.emit(&Event::Interrupted {
-            signal: *signal,
-            by: Interruption::OfBackoff,
-            outcome: None,
-        }),
-        Err(RunError::Fault(why)) => run.emit(&Event::Failed(why)),
-    };
+    if let Err(error) = &result {
+        // A signal while the line is written does not change the result.
+        let _ = run.emit_error(error);
+    }
     result
 }
 
@@ -296,6 +291,18 @@ impl Run<'_> {
             delay,
             asked,
         })
+    }
+
+    /// Reports that the run has ended without a decision: by a signal, or a fault of backoff's own.
+    fn emit_error(&mut self, error: &RunError) -> RunResult<()> {
+        match error {
+            RunError::Interrupted(signal) => self.emit(&Event::Interrupted {
+                signal: *signal,
+                by: Interruption::OfBackoff,
+                outcome: None,
+            }),
+            RunError::Fault(why) => self.emit(&Event::Failed(why)),
+        }
     }
 
     /// Prints remarks, each on a line.

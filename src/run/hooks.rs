@@ -1,5 +1,5 @@
-//! Runs `--on-retry` and `--on-give-up`, which do not affect the run, and `--before-retry`, which must succeed before
-//! the next attempt.
+//! Runs hooks, command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
+//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example).
 
 use std::time::Duration;
 

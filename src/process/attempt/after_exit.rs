@@ -8,6 +8,7 @@ use super::running::Running;
 use crate::policy::outcome::{Survival, Survivor};
 use crate::process::event_loop::READERS_GRACE;
 use crate::process::event_loop::on_signal::SignalAction;
+use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 
 /// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
@@ -68,6 +69,17 @@ pub(super) enum Drained {
     InPart,
 }
 
+impl Drained {
+    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it.
+    fn by_now(streams: &Streams) -> Drained {
+        if streams.has_pending_output() {
+            Drained::InPart
+        } else {
+            Drained::Completely
+        }
+    }
+}
+
 /// Drains the pipes of a command that has ended.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
@@ -111,11 +123,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
             end_of_draining.put_off(now().saturating_duration_since(began));
         }
     }
-    if attempt.event_loop.streams.has_pending_output() {
-        Drained::InPart
-    } else {
-        Drained::Completely
-    }
+    Drained::by_now(&attempt.event_loop.streams)
 }
 
 /// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true

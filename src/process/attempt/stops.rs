@@ -33,8 +33,10 @@ impl Running<'_> {
         if !self.child.is_stopped() {
             return;
         }
-        let answered = requested.filter(|request| request.is_answered_by(stopped_by));
-        let answered_request = answered.map(|request| request.signal);
+        let answered_request = match requested {
+            Some(request) if request.is_answered_by(stopped_by) => Some(request.signal),
+            _ => None,
+        };
         // With --pty the command has its own session, but backoff continues the command with the job.
         let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
         let job = if !terminal::has_terminal() {

@@ -51,7 +51,8 @@ pub(crate) enum SignalAction {
     ForwardAndNoFurtherAttempt,
 }
 
-/// Decides about a received signal, by what backoff is doing (`phase`). Returns the one thing to do; the caller does it.
+/// Decides about a received signal, by what backoff is doing (`phase`). Returns the one thing to do; the caller does
+/// it.
 pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
     match (phase, received.class) {
         (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {

@@ -191,10 +191,14 @@ impl EventLoop {
         self.streams.drop_unless_wanted(kept);
         let mut printed = self.print_output(Channel::Stdout);
         // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
-        if !matches!(printed, Err(RunError::Interrupted(signal)) if signal != Signal::PIPE) {
-            let errors_printed = self.print_output(Channel::Stderr);
+        let is_ended_by_signal = match printed {
+            Err(RunError::Interrupted(signal)) => signal != Signal::PIPE,
+            _ => false,
+        };
+        if !is_ended_by_signal {
+            let stderr_printed = self.print_output(Channel::Stderr);
             // The later error counts, as it may be a signal.
-            printed = match (errors_printed, printed) {
+            printed = match (stderr_printed, printed) {
                 (Ok(Printed::Complete), of_stdout) => of_stdout,
                 (Ok(Printed::CutOff), of_stdout) => of_stdout.map(|_| Printed::CutOff),
                 (Err(error), _) => Err(error),

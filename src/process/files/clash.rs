@@ -23,8 +23,8 @@ pub(crate) enum Writing {
 }
 
 /// Returns true if the paths of log and report lead to one entry of one directory, so that the report would replace the
-/// log. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False for devices,
-/// and if a path cannot be followed.
+/// log. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False for
+/// devices, and if a path cannot be followed.
 pub(crate) fn is_same_entry(log: &Path, report: &Path) -> bool {
     let (Ok(log), Ok(report)) = (FileTarget::follow(log), FileTarget::follow(report)) else {
         return false;

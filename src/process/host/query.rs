@@ -140,13 +140,14 @@ impl GivenUp {
 
     /// Returns true while a query of this store that was given up runs. Forgets one that has ended.
     pub(super) fn still_runs(&mut self, store: &Store) -> bool {
-        let query = self.slot_of(store);
-        if query
-            .as_mut()
-            .is_some_and(|query| query.answer(store).is_some())
-        {
-            *query = None;
+        let slot = self.slot_of(store);
+        let has_ended = match slot {
+            Some(query) => query.answer(store).is_some(),
+            None => false,
+        };
+        if has_ended {
+            *slot = None;
         }
-        query.is_some()
+        slot.is_some()
     }
 }

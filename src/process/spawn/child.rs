@@ -120,15 +120,19 @@ impl Child {
     /// Returns how the child ended, or None while it runs, without waiting. The child stays a zombie, so later calls
     /// return the same. An error means that the system refuses to tell (a system call filter).
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
-        let report = wait(
-            Some(self.pid),
-            libc::WEXITED | libc::WNOWAIT | libc::WNOHANG,
-        )
-        .transpose()?;
-        Some(report.map(|report| match report.code {
-            libc::CLD_EXITED => End::Exited(report.status as u8),
-            // 255: a signal that `Signal` cannot represent.
-            _ => Signal::from_number(report.status).map_or(End::Exited(255), End::Signaled),
+        let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+        let report = match wait(Some(self.pid), options) {
+            Ok(Some(report)) => report,
+            Ok(None) => return None,
+            Err(errno) => return Some(Err(errno)),
+        };
+        if report.code == libc::CLD_EXITED {
+            return Some(Ok(End::Exited(report.status as u8)));
+        }
+        Some(Ok(match Signal::from_number(report.status) {
+            Some(signal) => End::Signaled(signal),
+            // A signal that `Signal` cannot represent.
+            None => End::Exited(255),
         }))
     }
 

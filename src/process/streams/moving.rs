@@ -1,5 +1,6 @@
 //! Moves data of the command's streams while an attempt runs: what to poll for, and what to do once it is ready. No
-//! call blocks, so that signals and limits are handled meanwhile.
+//! call blocks, so that signals and limits are handled meanwhile. Outputs that go to the same file take turns at the
+//! ends of lines (`turns.rs`). Input is held back until the program has started.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! One output of the command: each chunk is forwarded, kept or dropped before the next is read, so that a slow reader
-//! slows the command, and memory is bounded.
+//! One output of the command: each chunk is forwarded, kept (until the end of the run, as with `--stdout final`) or
+//! dropped before the next is read, so that a slow reader slows the command, and memory is bounded. "The reader" is the
+//! process that reads backoff's own output.
 
 use std::cell::OnceCell;
 use std::io::IsTerminal;

@@ -78,9 +78,11 @@ impl Spool {
     /// Returns the reason if the spool should hold no more bytes, for a message; None while there is room.
     pub(super) fn full(&self) -> Option<String> {
         let InPlaceOfFile { bytes, why } = self.in_place_of_file.as_ref()?;
+        if *bytes <= MOST_IN_PLACE_OF_FILE {
+            return None;
+        }
         let mebibytes = MOST_IN_PLACE_OF_FILE >> 20;
-        (*bytes > MOST_IN_PLACE_OF_FILE)
-            .then(|| format!("{why}, and {mebibytes} MiB of memory are full"))
+        Some(format!("{why}, and {mebibytes} MiB of memory are full"))
     }
 
     /// Appends to memory while there is little, and to a file then, to which the bytes in memory are moved. Returns how

@@ -281,14 +281,16 @@ impl Method {
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
         // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command
         // overwrite its output. The same file open for writing counts as shared.
-        let is_output_too =
-            |output| access_mode != OFlag::O_RDONLY && is_same_file(source.as_raw_fd(), output);
+        let number = source.as_raw_fd();
+        let is_output_too = access_mode != OFlag::O_RDONLY
+            && (is_same_file(number, stdio::OUT) || is_same_file(number, stdio::ERR));
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
-            SFlag::S_IFREG | SFlag::S_IFBLK
-                if ![stdio::OUT, stdio::ERR].into_iter().any(is_output_too) =>
-            {
-                lseek(source, 0, Whence::SeekCur).map_or(Method::Inherit, Method::Rewind)
+            SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too => {
+                match lseek(source, 0, Whence::SeekCur) {
+                    Ok(start) => Method::Rewind(start),
+                    Err(_) => Method::Inherit,
+                }
             }
             _ => Method::Inherit,
         })

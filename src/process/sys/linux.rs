@@ -1,4 +1,5 @@
-//! Linux's own calls. `other.rs` has the same functions for other systems, and the doc comments stand here.
+//! Calls that only Linux has. `other.rs` has the same functions for other systems, in part without effect. Their
+//! contracts stand here.
 
 use std::fs::{File, OpenOptions};
 use std::io;

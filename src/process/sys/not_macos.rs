@@ -1,4 +1,5 @@
-//! The functions of `macos.rs` for all other systems except Linux.
+//! The functions of `macos.rs` for all other systems except Linux (the BSDs, and Linux itself when it tests
+//! `other.rs`).
 
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;

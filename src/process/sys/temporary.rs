@@ -1,4 +1,4 @@
-//! Temporary files, private to this user whatever the umask.
+//! Temporary files, private to this user whatever the umask, as they hold output and input of the command.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};

@@ -1,4 +1,5 @@
-//! The controlling terminal of this process, and its place on it.
+//! The controlling terminal of this process (the one whose keys send signals to its session), and whether the process
+//! is in its foreground.
 
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::path::Path;

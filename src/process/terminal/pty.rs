@@ -1,4 +1,5 @@
-//! `--pty`: a pseudo-terminal for an attempt, between the command and our terminal.
+//! `--pty`: a pseudo-terminal for an attempt, between the command and our terminal. The command has the slave end, as
+//! its terminal; backoff has the master end, where it reads output and writes what is typed.
 //!
 //! Output of the command is read from the master and forwarded like that of a pipe. If our standard input and output
 //! are a terminal, it is in raw mode while the attempt runs, and typed input goes to the master: line editing is done
@@ -13,7 +14,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::pty::{OpenptyResult, Winsize, openpty};
-use nix::sys::termios::tcgetattr;
+use nix::sys::termios::{Termios, tcgetattr};
 use nix::unistd::{Pid, read, tcgetpgrp, write};
 
 use super::{key_target, may_use, modes, window_size};
@@ -66,8 +67,7 @@ pub(crate) struct OpenPty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal as large as ours, and decides which of the command's streams are on it. Nothing is
-    /// forwarded before [`Pty::begin_forwarding`].
+    /// Opens a pseudo-terminal as large as ours, and decides which of the command's streams are on it.
     /// `inherits_input`: backoff does not replace the caller's standard input. `typed_before` was typed as the previous
     /// attempt ended, and is the first input of this one.
     pub(crate) fn open(inherits_input: bool, typed_before: Vec<u8>) -> io::Result<OpenPty> {
@@ -79,18 +79,18 @@ impl Pty {
         let forwards_keys = inherits_terminal && stdio::is_terminal(stdio::OUT);
         let reads_pty = forwards_keys || inherits_terminal && is_in_background;
         // In the background, our modes are those of the shell's line editor: the new terminal gets the system's.
-        let initial_modes = (forwards_keys && !is_in_background)
-            .then(modes::get)
-            .flatten();
-        let OpenptyResult { master, slave } =
-            uninterrupted(|| openpty(None, initial_modes.as_ref()))?;
-        // `openpty` cannot do this itself.
-        for fd in [&master, &slave] {
-            fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
-        }
-        set_nonblocking(&master)?;
+        let initial_modes = if forwards_keys && !is_in_background {
+            modes::get()
+        } else {
+            None
+        };
+        let OpenptyResult { master, slave } = open_pair(initial_modes.as_ref())?;
         let output = master.try_clone()?;
-        let input = reads_pty.then(|| slave.try_clone()).transpose()?;
+        let input = if reads_pty {
+            Some(slave.try_clone()?)
+        } else {
+            None
+        };
         let child = ChildStdio {
             input,
             output: Some(slave.try_clone()?),
@@ -204,7 +204,7 @@ impl Pty {
     }
 
     /// Copies the size of our terminal to the command's; the kernel then sends WINCH to the command if it changes.
-    /// Returns false if our size is unknown: then the command's terminal has the usual 24 lines of 80 columns.
+    /// Returns false if our size is unknown: then the command's terminal gets 24 lines of 80 columns, as usual.
     pub(crate) fn copy_size(&self) -> bool {
         let mut size = self.ours.as_ref().map(window_size).unwrap_or_default();
         let is_known = size.ws_col > 0;
@@ -288,8 +288,7 @@ impl Pty {
             match pressed.map(|(_, signal)| *signal) {
                 // An earlier key may have ended the command.
                 Some(Signal::TSTP) if may_have_ended => {}
-                // The rest of the job stops after the command: a shell may take the terminal as soon as one process has
-                // stopped.
+                // The rest of the job stops after the command: a shell takes the terminal once one process has stopped.
                 Some(Signal::TSTP) => {
                     let _ = send(Target::OwnProcess, Signal::TSTP);
                 }
@@ -318,10 +317,20 @@ impl Pty {
     }
 }
 
-/// Opens our terminal: the one on the first standard descriptor that is a terminal, or else the controlling one. None
-/// if there is none. It is opened again, non-blocking, where possible: otherwise a read could block if another process
-/// took the bytes that `poll` has reported. A mere duplicate shares its flags with the caller, who must not see
-/// O_NONBLOCK.
+/// Opens a new pseudo-terminal with these modes, or with the system's. The command must not inherit its ends, and reads
+/// and writes of the master must not block.
+fn open_pair(modes: Option<&Termios>) -> io::Result<OpenptyResult> {
+    let pair = uninterrupted(|| openpty(None, modes))?;
+    for fd in [&pair.master, &pair.slave] {
+        fcntl(fd, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    }
+    set_nonblocking(&pair.master)?;
+    Ok(pair)
+}
+
+/// Opens our terminal: the one on a standard descriptor, or else the controlling one; None if there is none. As a
+/// description of our own where possible, which is non-blocking: a read could block if another process took the bytes
+/// that `poll` has reported.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let is_controlling = standard.is_none_or(is_controlling);
@@ -329,6 +338,7 @@ fn our_terminal() -> Option<OwnedFd> {
     if is_controlling && let Ok(terminal) = controlling() {
         return Some(terminal);
     }
+    // Shares its flags with the caller, who must not see O_NONBLOCK.
     inherited(standard?).try_clone_to_owned().ok()
 }
 
