@@ -112,7 +112,7 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
 }
 
 /// Returns the text of an option that prints something in place of a run (`--generate`, `--plan`, lists), or None for a
-/// run.
+/// run. An error is a wrong value of such an option.
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;

@@ -78,7 +78,7 @@ fn summary(opt: &Spec, default: &str) -> String {
     format!("{} [default: {default}]", opt.about)
 }
 
-/// Returns the long help on an option: its line, with defaults that depend on other options, and the explanation.
+/// Returns the long help on an option: its line, with the default and its exceptions, and the explanation, if any.
 fn details(opt: &Spec) -> String {
     let summary = summary(opt, &opt.all_defaults());
     if opt.more.is_empty() {

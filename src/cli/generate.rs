@@ -77,8 +77,8 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
         .replace("@PRESETS@", &names.presets.join(" "))
 }
 
-/// Returns an option in the form that the completion scripts parse to find where the command begins: its letter, if
-/// any, and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
+/// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
+/// if any, and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
 fn spec(opt: &Spec) -> String {
     let text_mark = match opt.kind {
         Kind::Switch | Kind::Count => "",

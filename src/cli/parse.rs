@@ -81,8 +81,8 @@ struct Used {
 /// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
 /// of the start.
 ///
-/// Refuses two mistakes that clap accepts: an option in place of a text (`-t --pty`), and a long name after one dash
-/// (`-timeout` would be `-t imeout`).
+/// Returns an error for two mistakes that clap accepts: an option in place of a text (`-t --pty`), and a long name
+/// after one dash (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Spec> = Vec::new();
     let mut last_switch = None;
@@ -139,8 +139,8 @@ fn check_dashes(word: &[u8]) -> Result<(), UsageError> {
     )))
 }
 
-/// Returns an error if the word after `opt`, which would be its text, is exactly one of backoff's options or `--`: then
-/// the text was forgotten. The error quotes no more than the option's name.
+/// Returns an error if the word after `opt`, which would be its text, is one of backoff's options (`-n`,
+/// `--attempts=3`) or `--`: then the text was forgotten. The error quotes no more than the option's name.
 fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     let is_mistake = matches!(next, b"--" | b"-h") || find(next).is_some();
     if !is_mistake {

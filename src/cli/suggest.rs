@@ -11,10 +11,9 @@ use crate::options::{
     RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 
-/// Returns a tip for an unknown name of an option in a file, a variable or a topic of `--help`, as the end of a
-/// message:
-/// `; tip: try timeout`. `known` are the names that a misspelled one is compared with, and `examples` is what to try if
-/// none is similar.
+/// Returns a tip, as the end of a message (`; tip: try timeout`), for an unknown name of an option in a file, a
+/// variable or a topic of `--help`. `known` are the names that a misspelled one is compared with, and `examples` is
+/// what to try if none is similar; without both there is no tip, and the text is empty.
 pub(crate) fn tip_for_option<'n>(
     name: &str,
     known: impl Iterator<Item = &'n str>,

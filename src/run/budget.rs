@@ -1,6 +1,7 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
 //! first attempts, asks before each retry, and reports the end. After a run has given up, the budget lets later runs
-//! wait before their first attempt for a while: the cool-off.
+//! wait before their first attempt for a while: the cool-off. An error of a function here ends the run at once: a
+//! signal has come. A store that does not answer is none.
 
 use std::time::Duration;
 
@@ -141,8 +142,8 @@ impl Run<'_> {
         spare.min(left).min(MOST_PATIENCE).max(budget.timeout)
     }
 
-    /// Returns the answer, and remembers its number of failed runs. Prints a warning about the store, but only one a
-    /// run, as a store that is down would cause one at each step.
+    /// Returns the answer, None if the store gave none, and remembers its number of failed runs. Prints a warning about
+    /// the store, but only one a run, as a store that is down would cause one at each step.
     fn note_answer(&mut self, answered: BudgetAnswer) -> RunResult<Option<Answer>> {
         if let Some(warning) = answered.warning
             && !self.store.has_warned

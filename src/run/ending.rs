@@ -1,5 +1,6 @@
 //! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table
 //! of exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
+//! An error of a function here means that a signal has ended the run meanwhile, or that backoff itself has failed.
 
 use super::event::{Event, Interruption, JudgedAttempt};
 use super::host::{KeptOutput, Printed, RunError, RunResult};

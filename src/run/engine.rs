@@ -1,6 +1,8 @@
 //! The loop of a run: attempt, verdict, decision, wait, until the run ends. It acts through `host` and tells the
 //! reporter by events what happens. `policy` decides: the classifier makes an outcome a verdict (success, transient or
 //! permanent failure), the session makes that a decision, as it counts attempts and knows limits and delays.
+//!
+//! An error of a function here ends the run at once: a signal has come, or backoff itself has failed.
 
 use std::cell::RefCell;
 use std::time::Duration;

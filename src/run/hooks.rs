@@ -1,5 +1,6 @@
 //! Runs hooks, command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
-//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example).
+//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example). An error of a function
+//! here ends the run at once: a signal has come, or backoff itself has failed.
 
 use std::time::Duration;
 

@@ -80,6 +80,7 @@ pub(crate) enum ShellKind {
     BeforeRetry,
 }
 
+/// The result of a step of a run. An error ends the run at once.
 pub(crate) type RunResult<T> = Result<T, RunError>;
 
 /// End of a run other than by a decision.

@@ -1,5 +1,6 @@
 //! Runs `--success-if` and `--retry-if`, predicates (commands whose exit status is a yes or no) that judge an attempt
-//! if no rule decides.
+//! if no rule decides. An error of a function here ends the run at once: a signal has come while the predicate ran, or
+//! the predicate could not be run.
 
 use super::host::{RunResult, ShellKind};
 use super::state::Run;

@@ -31,8 +31,8 @@ pub(crate) struct EventLoop {
     pub(crate) modes_before: modes::Before,
     /// The countdown of the current wait.
     pub(crate) countdown: Countdown,
-    /// True once a signal has ended the run: from then on readers of messages have little time, and further signals are
-    /// dropped.
+    /// True once a signal has ended the run: from then on readers of messages have little time, in which further
+    /// signals are dropped.
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,

@@ -1,5 +1,5 @@
 //! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
-//! slow, so signals are handled meanwhile.
+//! slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come, or backoff itself has failed.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;

@@ -26,9 +26,9 @@ pub(super) struct FileTarget {
 }
 
 impl FileTarget {
-    /// Follows links of the last component, as `open(2)` does, but refuses links in a directory where other users can
-    /// create them. The file need not exist, its directory must. A link of `/proc` to an open file is not followed:
-    /// such a target is the open file itself.
+    /// Follows links of the last component, as `open(2)` does, but returns an error for a link in a directory where
+    /// other users can create them. The file need not exist, its directory must. A link of `/proc` to an open file is
+    /// not followed: such a target is the open file itself.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {

@@ -1,6 +1,6 @@
 //! Asks the budget store for the run: counts the first attempt, asks for each retry, reports the end. Each question
 //! goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a limited
-//! time only. A store that gives no answer makes a warning, not an error.
+//! time only. A store that gives no answer makes a warning; a `RunError` is a signal that ends the run.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Implements `run::Host`, by which the loop of a run acts, on the operating system: signals, the monotonic clock, the
-//! command. Decides nothing about retries.
+//! command. Decides nothing about retries. A `RunError` ends the run: a signal has come, or backoff itself has failed.
 
 mod budget;
 mod query;
@@ -149,7 +149,7 @@ impl System {
         }
     }
 
-    /// Opens the log file, unless it is open already or may stay missing.
+    /// Opens the log file, unless it is open already, or is missing and may stay so.
     fn open_log_file(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
         if self.log.is_none() {
             self.log = open_to_append(path, if_missing)?;

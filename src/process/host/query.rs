@@ -35,8 +35,8 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Forks a child that asks the store. It gives up by itself after `time_limit`, and is killed some seconds later if
-    /// it hangs. An error means that no process could be made.
+    /// Forks a child that asks the store. It gives up by itself after `time_limit`; if it hangs, a timer ends it some
+    /// seconds later. An error means that no process could be made.
     pub(super) fn start(
         store: &Store,
         budget: &SharedBudget,

@@ -47,7 +47,8 @@ struct StateChange {
 }
 
 /// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if no state has changed. `options` are
-/// those of `waitid`: without WNOHANG it waits, with WNOWAIT it leaves a zombie, without it an end is reaped.
+/// those of `waitid`: without WNOHANG it waits for a change; with WNOWAIT an ended child stays a zombie, otherwise it
+/// is reaped.
 #[allow(
     clippy::cast_lossless,
     reason = "id_t is wider than pid_t on FreeBSD only"
@@ -280,7 +281,7 @@ fn decode_failure(report: &[u8]) -> Option<StartFailure> {
 /// children that have asked a store. They would stay zombies.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-        // As long as the attempt is a zombie, waitid reports it and no other; later calls reap the others.
+        // waitid would report the attempt again and again. Other children are reaped by the next call.
         if Some(ended.pid) == attempt {
             return;
         }

@@ -190,7 +190,7 @@ impl Streams {
     }
 
     /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough
-    /// to end the run.
+    /// to end the run; None if there was none.
     fn take_first_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
         let of_stdout = self.outputs.stdout.end();

@@ -1,6 +1,6 @@
 //! Keeps bytes (output to be printed later, input to be replayed) in memory up to a limit, and in an unnamed temporary
 //! file beyond it. No other process can open the file, and it vanishes with the process. If the file cannot be written
-//! (a full disk), further bytes stay in memory.
+//! (a full disk), further bytes stay in memory. Errors are those of the file.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};

@@ -1,6 +1,6 @@
 //! The command's standard input: inherited, rewound, or fed through a pipe, so that every attempt reads the same bytes:
 //! first those read by earlier attempts, then the rest of the source. A retry that read the rest only would work on cut
-//! data, and seem to succeed.
+//! data, and seem to succeed. An error while input is fed is noted as a fault, which ends the attempt and the run.
 
 use std::io;
 use std::mem::take;

@@ -48,8 +48,8 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Returns true if the locale uses UTF-8, so that messages may use more than ASCII. As in the C library, the first of
-/// the locale variables that is set decides.
+/// Returns true if the locale uses UTF-8, so that a plot may use more than ASCII. As in the C library, the first of the
+/// locale variables that is set decides.
 pub(crate) fn is_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

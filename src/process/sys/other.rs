@@ -39,7 +39,8 @@ pub(crate) const SENDERS: Senders = if cfg!(any(target_os = "macos", target_os =
     Senders::Marked
 };
 
-/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status. All systems that have it use this number.
+/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status; None on Linux, which has no such signal.
+/// All systems that have it use this number.
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     const SIGINFO: i32 = 29;
     if cfg!(target_os = "linux") {

@@ -1,5 +1,5 @@
-//! Reads small regular files: scripts whose words decide whether a command may be repeated, and configuration. Devices
-//! and pipes, which might block or never end, are not read.
+//! Reads small regular files: scripts, whose words decide whether a command may be repeated. Devices and pipes, which
+//! might block or never end, are not read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -19,7 +19,7 @@ pub(crate) enum SmallFile {
     NotRead,
 }
 
-/// Opens a file to read it. A named pipe does not block.
+/// Opens a file to read it (a script, the configuration). Opening a named pipe does not block.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let mut options = OpenOptions::new();
