@@ -193,7 +193,8 @@ fn find(word: &[u8]) -> Option<&'static Spec> {
     OPTIONS.iter().copied().find(|opt| is_named(opt, name))
 }
 
-/// Returns true if a name with its dashes is that of the option.
+/// Returns true if a name with its dashes, `--timeout` or `-t`, is that of the option. Compares bytes, as a word need
+/// not be UTF-8.
 fn is_named(opt: &Spec, name: &[u8]) -> bool {
     match name {
         [b'-', b'-', long @ ..] => long == opt.long.as_bytes(),

@@ -151,14 +151,15 @@ impl Streams {
     fn write_in_turns(&mut self) -> bool {
         let mut has_moved = false;
         while let Some(channel) = self.next_turn() {
+            // If the other output has bytes, too, it has its turn after this line.
             let written = if self.outputs[channel.other()].has_unwritten() {
                 self.outputs[channel].write_line()
             } else {
                 self.outputs[channel].write()
             };
-            let last = self.outputs[channel].last_written;
-            if let (Some(turns), Some(last)) = (&mut self.turns, last) {
-                turns.on_written(channel, last);
+            let last_byte = self.outputs[channel].last_written;
+            if let (Some(turns), Some(last_byte)) = (&mut self.turns, last_byte) {
+                turns.on_written(channel, last_byte);
             }
             self.after_write(channel);
             // The reader has no room.

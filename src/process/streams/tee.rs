@@ -105,7 +105,7 @@ impl StdinPipe {
             return Wait::Room;
         }
         match self.wait {
-            // The longer the reader takes, the less a proportional delay matters.
+            // Grows with the time that the reader has taken so far, so that polls stay few and the loss of time small.
             Wait::Delay(before) => Wait::Delay((before * 5 / 4).min(LONGEST_DELAY)),
             _ => Wait::Delay(FIRST_DELAY),
         }

@@ -18,9 +18,9 @@ pub(super) struct Turns {
     /// The output whose unfinished line ends the file.
     unfinished: Option<Channel>,
     /// The output that was written last.
-    last: Channel,
+    last_written: Channel,
     /// End of the wait of the other output for the end of the unfinished line; never while it does not wait.
-    until: Deadline,
+    wait_end: Deadline,
 }
 
 impl Default for Turns {
@@ -28,8 +28,8 @@ impl Default for Turns {
     fn default() -> Turns {
         Turns {
             unfinished: None,
-            last: Channel::Stderr,
-            until: Deadline::NEVER,
+            last_written: Channel::Stderr,
+            wait_end: Deadline::NEVER,
         }
     }
 }
@@ -37,20 +37,19 @@ impl Default for Turns {
 impl Turns {
     /// Returns the output to write now: the one with the unfinished line if it has bytes, or else rather the one that
     /// was not written last. Returns None if no output has bytes, or if they have to wait for the end of the other's
-    /// line; the first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting`: an output has bytes to
-    /// write.
-    /// `may_go_on`: the command may write more of an output, and so may end its line.
+    /// line; the first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting` says which outputs have
+    /// bytes to write, `may_go_on` to which the command may write more, so that a line of it may still be ended.
     pub(super) fn next(
         &mut self,
         waiting: PerChannel<bool>,
         may_go_on: PerChannel<bool>,
         now: Instant,
     ) -> Option<Channel> {
-        let not_written_last = self.last.other();
+        let not_written_last = self.last_written.other();
         let candidate = if waiting[not_written_last] {
             not_written_last
-        } else if waiting[self.last] {
-            self.last
+        } else if waiting[self.last_written] {
+            self.last_written
         } else {
             return None;
         };
@@ -61,11 +60,11 @@ impl Turns {
             return Some(unfinished);
         }
         // The line will not be finished, or not soon: the other output need not wait.
-        if !may_go_on[unfinished] || self.until.is_due(now) {
+        if !may_go_on[unfinished] || self.wait_end.is_due(now) {
             return Some(unfinished.other());
         }
-        if !self.until.is_set() {
-            self.until = Deadline::after(now, LINE_GRACE);
+        if !self.wait_end.is_set() {
+            self.wait_end = Deadline::after(now, LINE_GRACE);
         }
         None
     }
@@ -73,8 +72,8 @@ impl Turns {
     /// Notes that an output was written, and that `last_byte` was the last of its bytes: whether it ends a line. Ends
     /// the wait for a line.
     pub(super) fn on_written(&mut self, channel: Channel, last_byte: u8) {
-        self.last = channel;
-        self.until = Deadline::NEVER;
+        self.last_written = channel;
+        self.wait_end = Deadline::NEVER;
         self.unfinished = if last_byte == b'\n' {
             None
         } else {
@@ -84,12 +83,12 @@ impl Turns {
 
     /// Returns true if bytes of an output wait for the end of the other one's line.
     pub(super) fn has_to_wait(&self, channel: Channel) -> bool {
-        self.until.is_set() && self.unfinished == Some(channel.other())
+        self.wait_end.is_set() && self.unfinished == Some(channel.other())
     }
 
     /// Returns the time after which a waiting output has its turn, if one waits.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
-        self.until.left(now)
+        self.wait_end.left(now)
     }
 }
 
