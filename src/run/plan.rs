@@ -41,6 +41,7 @@ pub(crate) struct Plan {
     pub(crate) on_retry: Option<String>,
     pub(crate) before_retry: Option<String>,
     pub(crate) on_give_up: Option<String>,
+    /// `--c-locale`: attempts print English messages, as the patterns of rules expect.
     pub(crate) c_locale: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,

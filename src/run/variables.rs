@@ -95,6 +95,7 @@ impl Run<'_> {
         if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {
             spec.set(COUNTED, counted_by.unwrap_or_default());
         }
+        // `--c-locale`: patterns of rules are for English messages.
         if plan.c_locale {
             spec.set("LC_ALL", "C.UTF-8");
         }
@@ -119,6 +120,7 @@ impl Run<'_> {
         spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(self.plan.limits.attempts));
         spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
         spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
+        // What runs in the command is one level deeper than this run.
         spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
         spec.set("BACKOFF_ELAPSED", seconds(elapsed));
         spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous_exit));
