@@ -237,6 +237,7 @@ impl Streams {
 fn has_report(start_pipe: &OwnedFd) -> bool {
     match fd::unread(start_pipe) {
         Ok(count) => count > 0,
+        // Linux, where POLLIN means that there is a byte.
         Err(_) => fd::ready(start_pipe.as_fd(), PollFlags::POLLIN)
             .is_ok_and(|events| events.contains(PollFlags::POLLIN)),
     }
