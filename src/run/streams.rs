@@ -68,6 +68,7 @@ impl<T> PerChannel<T> {
 impl<T> Index<Channel> for PerChannel<T> {
     type Output = T;
 
+    /// Returns the value for an output: `values[channel]`.
     fn index(&self, channel: Channel) -> &T {
         match channel {
             Channel::Stdout => &self.stdout,
@@ -77,6 +78,7 @@ impl<T> Index<Channel> for PerChannel<T> {
 }
 
 impl<T> IndexMut<Channel> for PerChannel<T> {
+    /// Returns the value for an output, to be changed: `values[channel] = ..`.
     fn index_mut(&mut self, channel: Channel) -> &mut T {
         match channel {
             Channel::Stdout => &mut self.stdout,

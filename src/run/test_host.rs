@@ -73,6 +73,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(BudgetAnswer::default())
     }
 
+    /// Gives no answer, as if the run had no budget.
     fn ask_budget(
         &mut self,
         _: &SharedBudget,
@@ -98,6 +99,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
+    /// Lets the hook succeed at once, without setting a variable.
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry> {
         Ok(BeforeRetry {
             attempt: self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
@@ -105,10 +107,13 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         })
     }
 
+    /// Does nothing, as there is no output.
     fn drop_later_messages(&mut self) {}
 
+    /// Does nothing, as there is no terminal.
     fn tidy_terminal(&mut self) {}
 
+    /// Does nothing, as there is no output.
     fn print_kept(&mut self, _: KeptOutput) -> RunResult<Printed> {
         Ok(Printed::Complete)
     }
