@@ -130,7 +130,7 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Writes a record of a signal to the pipe, from which [`Signals::read_records`] reads it: number, origin and sender.
+/// Writes a record of a signal to the pipe, from which `Signals::read_records` reads it: number, origin and sender.
 /// If the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
     let Some(records) = RECORDS.get() else {
