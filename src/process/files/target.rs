@@ -55,7 +55,7 @@ impl FileTarget {
     /// Returns the entry of a directory that the target is, which a report may replace; None for an open file
     /// (`/dev/stdout`, `/proc/1/fd/1`), which can only be written to.
     pub(super) fn entry(&self) -> Option<DirectoryEntry<'_>> {
-        // A link that `follow` has left is magic.
+        // The only links that `follow` leaves are those of `/proc` to open files.
         let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
         let name = self.path.file_name()?;
         (!is_open_file).then_some(DirectoryEntry {
