@@ -64,7 +64,7 @@ impl Inherited {
 pub(super) struct Environment {
     /// Pointers for `execve(2)`, ending with a null pointer.
     pub(super) entries: Vec<*const c_char>,
-    /// The entries that are not inherited, each with its NUL.
+    /// The entries that are not inherited, each with its NUL. Never read here, but `entries` points into it.
     _added: Vec<u8>,
     pid_variables: Vec<PidVariable>,
 }

@@ -89,6 +89,7 @@ impl OutputObserver {
             tail.push(bytes);
         }
         if let Some(retry_after) = &mut self.retry_after {
+            // The output may ask to wait until a time of day.
             let time = time_of_day();
             self.lines[channel].push(bytes, &mut |line| retry_after.read(line, time));
         }
