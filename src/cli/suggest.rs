@@ -35,6 +35,7 @@ pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;
         return Some(match (opt.kind, opt.short) {
+            // Its text has to follow in the same word.
             (Kind::Optional { .. }, _) => format!("try --{long}={value}"),
             (_, Some(short)) => format!("try -{short} {value}"),
             (_, None) => format!("try --{long} {value}"),

@@ -61,8 +61,8 @@ pub(crate) fn run<'a>(
 }
 
 impl Run<'_> {
-    /// Makes attempts until the run ends, and returns its exit status. Between two attempts waits, to retry or to confirm
-    /// a success (`--consecutive`). An error ends the run without a verdict.
+    /// Makes attempts until the run ends, and returns its exit status. Between two attempts waits, to retry or to
+    /// confirm a success (`--consecutive`). An error ends the run without a verdict.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Step::End(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).

@@ -231,9 +231,9 @@ impl Running<'_> {
     }
 
     /// Decides by [`on_signal`] what to do about a signal, and does it: forwards it, stops, or makes this attempt the
-    /// last (then the first such signal is remembered, and KILL is scheduled if `--kill-after` was given). CONT also ends
-    /// a pending request to stop, and TSTP, TTIN or TTOU begins one. Returns the decision; `LookAtChildren` is left to
-    /// the caller.
+    /// last (then the first such signal is remembered, and KILL is scheduled if `--kill-after` was given). CONT also
+    /// ends a pending request to stop, and TSTP, TTIN or TTOU begins one. Returns the decision; `LookAtChildren` is
+    /// left to the caller.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         // Decided before CONT resets the state below.

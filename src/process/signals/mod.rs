@@ -168,8 +168,9 @@ impl Signals {
         }
     }
 
-    /// Lets a pending signal stop backoff by its default action, as a handler could not, and sets the handler again
-    /// once backoff is continued. Does nothing if the caller ignores the signal.
+    /// Lets a signal that was sent to backoff, and is pending as it is blocked, stop backoff by its default action: the
+    /// handler would only record it. Sets the handler again once backoff is continued. Does nothing if the caller
+    /// ignores the signal.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;

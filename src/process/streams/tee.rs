@@ -111,8 +111,8 @@ impl StdinPipe {
         }
     }
 
-    /// Takes from the source the part of the window that the command has read, and keeps it for later attempts. The rest
-    /// is not taken, as a process that the command left running may still read it, or a later program.
+    /// Takes from the source the part of the window that the command has read, and keeps it for later attempts. The
+    /// rest is not taken, as a process that the command left running may still read it, or a later program.
     pub(super) fn take_window(
         &mut self,
         source: BorrowedFd<'_>,
