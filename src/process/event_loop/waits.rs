@@ -209,19 +209,24 @@ impl EventLoop {
         printed
     }
 
+    /// Waits until the reader of printed output has room, and goes on writing to it. Returns true if the reader has taken
+    /// nothing in the time that readers have; false at once if no output waits. An error is a signal that ends the run.
+    fn reader_is_late(&mut self) -> RunResult<bool> {
+        // Once a signal has ended the run, the reader has to keep reading.
+        let limit = self.is_ending.then_some(READERS_GRACE);
+        let until = self
+            .readers_have_until
+            .or_earlier(Deadline::maybe_after(now(), limit));
+        let is_late = self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
+        self.receive_signals()?;
+        Ok(is_late)
+    }
+
     /// Prints one kept output, and waits for its reader as long as readers have time; then closes the output. Results
     /// are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept, losing them is no error.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
-            // Once a signal has ended the run, the reader has to keep reading.
-            let limit = self.is_ending.then_some(READERS_GRACE);
-            let until = self
-                .readers_have_until
-                .or_earlier(Deadline::maybe_after(now(), limit));
-            let is_late =
-                self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
-            self.receive_signals()?;
-            if is_late {
+            if self.reader_is_late()? {
                 let output = &mut self.streams.outputs[channel];
                 output.close();
                 return Ok(if output.holds_output {
