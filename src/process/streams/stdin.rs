@@ -279,14 +279,9 @@ impl Method {
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
-        // If input and output share one open file description (`<>file 1>&0`), a rewind would make the command
-        // overwrite its output. The same file open for writing counts as shared.
-        let number = source.as_raw_fd();
-        let is_output_too = access_mode != OFlag::O_RDONLY
-            && (is_same_file(number, stdio::OUT) || is_same_file(number, stdio::ERR));
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
-            SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too => {
+            SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source, access_mode) => {
                 match lseek(source, 0, Whence::SeekCur) {
                     Ok(start) => Method::Rewind(start),
                     Err(_) => Method::Inherit,
@@ -295,6 +290,14 @@ impl Method {
             _ => Method::Inherit,
         })
     }
+}
+
+/// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind would
+/// make the command overwrite its output. The same file open for writing counts as shared.
+fn is_output_too(source: BorrowedFd<'_>, access_mode: OFlag) -> bool {
+    let number = source.as_raw_fd();
+    access_mode != OFlag::O_RDONLY
+        && (is_same_file(number, stdio::OUT) || is_same_file(number, stdio::ERR))
 }
 
 #[cfg(test)]
