@@ -209,8 +209,9 @@ impl EventLoop {
         printed
     }
 
-    /// Waits until the reader of printed output has room, and goes on writing to it. Returns true if the reader has taken
-    /// nothing in the time that readers have; false at once if no output waits. An error is a signal that ends the run.
+    /// Waits until the reader of printed output has room, and goes on writing to it. Returns true if the reader has
+    /// taken nothing in the time that readers have; false at once if no output waits. An error is a signal that ends
+    /// the run.
     fn reader_is_late(&mut self) -> RunResult<bool> {
         // Once a signal has ended the run, the reader has to keep reading.
         let limit = self.is_ending.then_some(READERS_GRACE);

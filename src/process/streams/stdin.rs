@@ -292,8 +292,8 @@ impl Method {
     }
 }
 
-/// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind would
-/// make the command overwrite its output. The same file open for writing counts as shared.
+/// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind
+/// would make the command overwrite its output. The same file open for writing counts as shared.
 fn is_output_too(source: BorrowedFd<'_>, access_mode: OFlag) -> bool {
     let number = source.as_raw_fd();
     access_mode != OFlag::O_RDONLY
