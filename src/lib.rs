@@ -270,7 +270,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     exit
 }
 
-/// Prints a text on standard output and returns the exit status.
+/// Prints a text on standard output and returns the exit status: 0, or that of a fault if the text cannot be written.
 fn print(text: &str) -> Exit {
     match stdio::print(text) {
         Ok(()) => exit::DONE,

@@ -207,7 +207,7 @@ impl Transcript {
 /// Returns the beginning of a text for a message, at most [`EXCERPT`] bytes, without a part of a character at its end.
 fn excerpt(text: &[u8]) -> &[u8] {
     let mut length = text.len().min(EXCERPT);
-    // A character of UTF-8 has at most three such bytes. A text with more is not UTF-8, and is cut anywhere.
+    // At most three bytes continue a character of UTF-8. A text with more in a row is not UTF-8, and is cut anywhere.
     for _ in 0..3 {
         if text.get(length).copied().is_some_and(is_continuation) {
             length -= 1;

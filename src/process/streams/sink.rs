@@ -68,7 +68,7 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
 }
 
 /// Reads a chunk, at most `limit` bytes, from a description that is non-blocking or ready. Returns 0 at the end, `None`
-/// if no data is available now.
+/// if no data is available now. Makes `into` as long as a chunk, and widens a pipe that seems to have been full.
 pub(super) fn read_chunk(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,

@@ -46,7 +46,8 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
         parent: field(4)?.parse().ok()?,
         group: field(5)?.parse().ok()?,
         started: field(22)?.parse().ok()?,
-        // A process whose main thread has ended has the state of a zombie, while other threads go on.
+        // A process whose main thread has ended has the state of a zombie, while other threads go on; field 20 counts
+        // threads.
         is_zombie: matches!(state, "Z" | "X") && field(20)?.parse::<u32>().ok()? <= 1,
         is_stopped: state == "T",
     })
