@@ -18,7 +18,8 @@ struct PidVariable {
     index: usize,
     /// The name, with `=`.
     name: &'static str,
-    /// Zeroes, into which the child writes the entry.
+    /// Zeroes, into which the child writes the entry: more than the longest name and number need, so that a NUL
+    /// follows.
     entry: [u8; 32],
 }
 
