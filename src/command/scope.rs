@@ -177,7 +177,6 @@ impl<'s> Scope<'s> {
         }
         let mut values = self.values_of_variable(name, frame);
         self.pending.borrow_mut().remove(name);
-        values.truncate(MOST_VALUES + 1);
         if values.len() > MOST_VALUES {
             values = vec![Value::Text(summary(&values))];
         }
@@ -186,8 +185,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
-    /// Stops looking when there are more than the limit, as the caller then replaces all of them. `frame` tells how
-    /// much of the environment the script has that uses the variable.
+    /// Of more than the limit the caller only asks whether all are plain words, so it leaves out further plain words,
+    /// and stops once another value is among them. `frame` tells how much of the environment the script has that uses
+    /// the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {
@@ -207,9 +207,13 @@ impl<'s> Scope<'s> {
         }
         for assigned in &variable.assigned {
             for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {
-                add_new(&mut values, value);
+                // Beyond the limit, a further plain word changes nothing, while any other value does.
+                if values.len() <= MOST_VALUES || !value.is_plain_word() {
+                    add_new(&mut values, value);
+                }
             }
-            if values.len() > MOST_VALUES {
+            let is_decided = !values.iter().all(Value::is_plain_word);
+            if values.len() > MOST_VALUES && is_decided {
                 break;
             }
         }

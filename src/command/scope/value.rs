@@ -15,7 +15,7 @@ pub(crate) enum Value {
 
 impl Value {
     /// Returns true for one word that begins no option and holds nothing that a shell acts on.
-    fn is_plain_word(&self) -> bool {
+    pub(super) fn is_plain_word(&self) -> bool {
         match self {
             Value::Text(text) => is_plain_word(text),
             Value::List(_) => false,
