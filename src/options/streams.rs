@@ -32,7 +32,8 @@ pub(crate) static STDIN_LIMIT: Opt<u64> = Opt {
         kind: Kind::One("SIZE"),
         about: "Maximum amount of input kept for replay",
         default: "1GiB",
-        more: "Past it the input still flows, but a failure is then final.",
+        more: "Past it the input still flows, but a failure is then final. It is kept in a file \
+            without a name in TMPDIR, not in memory.",
         ..Spec::named(Heading::Streams, "stdin-limit")
     },
 };

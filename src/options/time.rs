@@ -40,7 +40,7 @@ pub(crate) static DEADLINE: Opt<Duration> = Opt {
         more: "Lifts the attempt limit of a weaker source: on the command line, that of a variable, \
             of the file or by default. A wait that would end past the deadline is not started: \
             then the status is that of the last attempt. Ends a running attempt as --timeout \
-            does: then it is 124. --exhausted-exit 124 makes it 124 in both cases. Waits count, \
+            does, with the time of --kill-after on top if it ignores TERM: then it is 124. --exhausted-exit 124 makes it 124 in both cases. Waits count, \
             those before the first attempt (--splay) included, as does time while stopped \
             (Ctrl-Z). 0 disables.",
         example: "1m",

@@ -33,13 +33,13 @@ impl fmt::Display for AddressError {
                 "has a # in it; certificates are always checked, and in a password it is %23"
             }
             AddressError::NotAnAddress => {
-                "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0"
+                "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0, with %2F for a / in the password"
             }
             AddressError::DatabaseIsNoNumber => {
                 "has a database that is not a number; tip: try redis://HOST:6379/0"
             }
             AddressError::UnknownSetting => {
-                "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://"
+                "has a setting that is unknown here; tip: try ?timeout=250ms, or ?ca=FILE with rediss://, and in a password %3F for ?"
             }
             AddressError::Timeout(why) => return write!(f, "has a timeout that {why}"),
             AddressError::UserAfterFirstHost => {
