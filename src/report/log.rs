@@ -95,11 +95,11 @@ impl Record {
 }
 
 /// Returns the record of an event, or None if the log leaves the event out: one that only people need, such as a
-/// remark, or that the next event tells, too.
+/// remark or a success that is still to be confirmed (`--consecutive`), or that a later event tells, too.
 fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),
-        // Without a verdict, a signal ended the run, and `interrupted` is the line about it.
+        // Without a verdict, a signal or a fault of backoff ended the run: `interrupted` or a warning tells.
         Event::Ended { outcome, verdict } => return ended(sentences.plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
@@ -173,8 +173,9 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the fields of an attempt, for the log and the report. `verdict` is None if a signal ended the run before the
-/// attempt was judged. Absent values are null, so that the object has the same fields always, except `survivors`.
+/// Returns the fields of an attempt, for the log and the report. `verdict` is None if a signal or a fault of backoff
+/// ended the run before the attempt was judged. Absent values are null, so that the object has the same fields always,
+/// except `survivors`.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
     // `code` would be 128+N after a signal, which the field `signal` already tells.

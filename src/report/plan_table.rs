@@ -126,7 +126,8 @@ pub(crate) fn as_json(plan: &Plan) -> String {
     json::line(&Retries { retries, more })
 }
 
-/// Returns a row as an object. The names are part of the interface.
+/// Returns a row as an object. The names are part of the interface. `total_s` is the mean; the totals are sums of the
+/// waits before retries, without the wait before the first attempt and the time of the attempts.
 fn row_as_json(row: &WaitRow) -> Object {
     Object(vec![
         ("retry", row.retry.into()),

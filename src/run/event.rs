@@ -32,7 +32,7 @@ pub(crate) enum Event<'a> {
     ReadAhead,
     Ended {
         outcome: &'a Outcome,
-        /// None if a signal ended the run.
+        /// None if a signal or a fault of backoff ended the run before the attempt was judged.
         verdict: Option<&'a Verdict>,
     },
     /// An attempt succeeded, and the next one must succeed, too (`--consecutive`).

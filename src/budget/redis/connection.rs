@@ -15,7 +15,7 @@ use super::tls::Tls;
 /// Limit on the bytes received for a step, including those of TLS.
 const MOST_BYTES: usize = 64 << 10;
 
-/// The time for a step.
+/// The time for a step, or for a server's share of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Time {
     pub(crate) began: Instant,
@@ -82,7 +82,8 @@ impl Connection {
 }
 
 /// Connects to the first reachable address of `HOST:PORT`; each address has an equal share of the time left, as a host
-/// may have an address that drops all packets. Returns the last error if none can be reached.
+/// may have an address that drops all packets. The lookup of the name has no limit of its own: the child that makes the
+/// step is given up instead. Returns a timeout error once `time` is over, or else the last error if none can be reached.
 fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     let mut addresses = server.to_socket_addrs()?;
     let mut problem = ErrorKind::AddrNotAvailable.into();

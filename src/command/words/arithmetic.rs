@@ -70,20 +70,32 @@ impl ScriptReader<'_> {
     }
 
     /// Reads `$[1 + 2]`, the old form of arithmetic, which bash still knows, from its bracket. Without an end within
-    /// the limit, adds the `$` alone, and the cursor stays at the bracket.
+    /// the limit, or with an unknown symbol before it, adds the `$` alone, and the cursor stays at the bracket.
     pub(super) fn read_old_arithmetic(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        // Offset of the closing bracket.
-        let mut end = 1;
-        while end < LONGEST_ARITHMETIC && self.peek_at(end).is_some_and(|c| c != ']') {
-            end += 1;
-        }
-        if self.peek_at(end) != Some(']') {
+        let Some(end) = self.offset_of_closing_bracket() else {
             return pieces.add_symbol(Known('$'), quoting);
-        }
+        };
         let text = self.text[self.position + 1..self.position + end].to_vec();
         self.position += end + 1;
         self.note_numbers(&text);
         // Another shell takes the brackets as they are; like a number, they begin no option.
         pieces.list.push(Piece::Number);
+    }
+
+    /// Returns how far the bracket that closes the one at the cursor is from it. Those of elements, as in
+    /// `$[a[1] + 2]`, come in pairs. None if there is none within the limit or before an unknown symbol.
+    fn offset_of_closing_bracket(&self) -> Option<usize> {
+        let mut open = 0;
+        for offset in 0..LONGEST_ARITHMETIC {
+            match self.peek_at(offset)? {
+                '[' => open += 1,
+                ']' => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                return Some(offset);
+            }
+        }
+        None
     }
 }

@@ -8,7 +8,7 @@ use crate::command::text::Symbol::{self, Known};
 
 impl ScriptReader<'_> {
     /// Reads a word up to a blank or an operator, before which the cursor stays. Returns a word without pieces if one
-    /// of these comes next.
+    /// of these comes next. `source` is cut: messages show it.
     pub(super) fn read_word(&mut self) -> RawWord {
         let start = self.position;
         let mut pieces = Pieces::default();
@@ -16,6 +16,7 @@ impl ScriptReader<'_> {
             if self.is_at_end() {
                 break;
             }
+            // None is an unknown symbol, which is part of the word.
             match self.peek() {
                 Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => break,
                 Some('<' | '>') if self.is_process_substitution() => self.read_process(&mut pieces),

@@ -83,12 +83,13 @@ impl Drained {
 /// Drains the pipes of a command that has ended.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
-/// coming, up to a limit, as the other process may be a daemon. A slow reader has time until after the run's deadline.
-/// After a timeout or a signal the limit is shorter, and the reader has to keep reading. A signal that comes while
-/// output drains ends draining: only output that is in the pipes is forwarded.
+/// coming, up to a limit, as the other process may be a daemon. A slow reader has time until a second after the run's
+/// deadline, or after now if that is later; without a deadline, as long as it likes. After a timeout or a signal the
+/// limit is shorter, and the reader has to keep reading. A signal that comes while output drains ends draining: only
+/// output that is in the pipes is forwarded.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
-    // Searching with hostile patterns must not delay the end.
+    // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
     let mut last_moved = now();

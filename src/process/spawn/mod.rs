@@ -69,9 +69,10 @@ impl Command {
         base.to_string_lossy().into_owned()
     }
 
-    /// Starts the command with `variables` in its environment, and `never_ignored` at its default action even if the
-    /// caller ignores it. Returns an error if no process could be created; a failed exec is reported later, by
-    /// [`Child::start_failure`].
+    /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
+    /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
+    /// without that option. The child may allocate and look at files before exec, as backoff has one thread. Returns an
+    /// error if no process could be created; a failed exec is reported later, by [`Child::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
@@ -165,8 +166,8 @@ fn c_string(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Explains why exec has returned "no such file" for a file that exists: the interpreter that it names, or its loader,
-/// is missing.
+/// Explains why exec has returned "no such file" though a file exists, `file`, the first of the candidates that does:
+/// the interpreter that it names, or its loader, is missing. Called in the child, as opening a file may hang.
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
         Some(name) if name.as_bytes().ends_with(b"\r") => {
@@ -181,7 +182,8 @@ fn missing_interpreter(file: &Path) -> String {
     }
 }
 
-/// Returns the interpreter that a script names in its first line; None if the file is no such script or cannot be read.
+/// Returns the interpreter that a script names in its first line, without its argument; None if the file is no such
+/// script or cannot be read. Called in the child, as opening the file may hang.
 fn interpreter(file: &Path) -> Option<OsString> {
     let mut start = Vec::new();
     File::open(file)

@@ -37,7 +37,8 @@ pub(crate) struct Spool {
 #[derive(Debug)]
 enum Part {
     Memory(Vec<u8>),
-    /// Every write appends, so that children may write to it, too.
+    /// Every write appends: children write to the file of a shared spool, and without `/proc` a reader moves the offset
+    /// of any.
     File(File),
 }
 
@@ -225,8 +226,8 @@ fn reopened(file: &File) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with these bytes, to which every write appends. An error means that it cannot hold them
-/// all.
+/// Creates a temporary file for bytes that were kept in memory until now. Every write to it appends, as a reader may
+/// move its offset. An error means that it cannot hold them all; the caller still has them.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
     let file = appending(unnamed()?)?;
     match write_to(&file, bytes).error {
