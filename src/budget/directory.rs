@@ -129,15 +129,16 @@ pub(crate) fn update(
 }
 
 /// Applies `change` to the ledger in a file of the directory, under the file's lock. A file without a valid record is
-/// set aside, and a new one takes its place, which the warning tells.
+/// set aside, and a new one takes its place, which the warning tells. Each file is unlocked, as closing it would not do
+/// so while a child that is being started has a copy of the descriptor.
 fn update_file(
     dir: &File,
-    name: &str,
+    file_name: &str,
     change: impl FnOnce(&mut Ledger) -> Answer,
 ) -> Result<Update, DirectoryProblem> {
     let mut warning = None;
     for _ in 0..MOST_TRIES {
-        let Some(file) = open_and_lock(dir, name)? else {
+        let Some(file) = open_and_lock(dir, file_name)? else {
             // Another file has taken its place.
             continue;
         };
@@ -147,13 +148,14 @@ fn update_file(
             .take(record::FILE_SIZE as u64 + 1)
             .read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
-            warning = Some(set_aside(dir, name)?);
+            let set_aside = set_aside(dir, file_name);
+            let _ = file.unlock();
+            warning = Some(set_aside?);
             // The next try makes a new file.
             continue;
         };
         let answer = change(&mut ledger);
         let written = write_record(&file, &ledger, &old);
-        // Closing the file would not unlock it while a child that is being started has a copy of the descriptor.
         let _ = file.unlock();
         written?;
         return Ok(Update { answer, warning });
@@ -161,11 +163,12 @@ fn update_file(
     Err(DirectoryProblem::ReplacedAllTheTime)
 }
 
-/// Renames a file without a valid record to `NAME.bad`, so that its content can be looked at, and returns the warning.
-fn set_aside(dir: &File, name: &str) -> Result<String, DirectoryProblem> {
-    let bad = format!("{name}.bad");
+/// Renames a file without a valid record to `NAME.bad`, in place of an earlier one, so that its content can be looked
+/// at, and returns the warning. The caller holds the file's lock.
+fn set_aside(dir: &File, file_name: &str) -> Result<String, DirectoryProblem> {
+    let bad = format!("{file_name}.bad");
     let action = format!("{NOT_OURS}, and cannot be set aside");
-    renameat(dir, name, dir, &*bad).map_err(|errno| cannot(&action, errno))?;
+    renameat(dir, file_name, dir, &*bad).map_err(|errno| cannot(&action, errno))?;
     Ok(format!("{NOT_OURS}; set aside as {bad}"))
 }
 

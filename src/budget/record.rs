@@ -17,7 +17,8 @@ const MAGIC: &[u8; 16] = b"backoff state 5\n";
 const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
 
 /// Parses a file. An empty file, which was just created, or a page of zeros, which a crash may leave of it, is an
-/// unused budget. Returns None if the file is torn (only a part of an update was written) or foreign.
+/// unused budget. Returns None if the file is torn (only a part of an update was written), foreign, or has
+/// impossible numbers; the caller then sets it aside.
 pub fn read(file: &[u8]) -> Option<Ledger> {
     if [0, FILE_SIZE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());

@@ -103,6 +103,38 @@ fn repeated(text: &str) -> String {
 }
 
 /// Reads texts that would take minutes if their parts were read again and again.
+/// Returns true if a command line may not run twice.
+fn is_doubted(line: &str) -> bool {
+    let words = shlex::split(line).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    why_not(&words, &Sample::default()).is_some()
+}
+
+#[test]
+fn words_that_xargs_and_parallel_add_are_doubted() {
+    for line in [
+        "xargs -I '' curl x",
+        "xargs --replace= curl x",
+        "sh -c 'echo a | xargs -I \"\" curl x'",
+        "sh -c 'read M; xargs -I \"$M\" curl M x'",
+        "sh -c 'M=; xargs -I\"$M\" curl x'",
+        // The mark of `-I X` is not `-x`, so parallel adds words at the end.
+        "parallel -I X curl -x p http://h/",
+        "parallel -I u curl -sSf -U x",
+        "parallel curl -sSf",
+        "xargs -I X curl X http://h/",
+    ] {
+        assert!(is_doubted(line), "{line}");
+    }
+    for line in [
+        "xargs -I X curl -x p http://h/",
+        "xargs -I X curl http://h/X",
+        "parallel -I X curl http://h/X",
+    ] {
+        assert!(!is_doubted(line), "{line}");
+    }
+}
+
 #[test]
 fn long_scripts_do_not_take_long() {
     for text in [

@@ -74,10 +74,11 @@ pub(crate) fn shown(text: &[Symbol]) -> String {
     shown
 }
 
-/// Returns true if the known text contains the name, in capital or small letters, at any place: `/opt/CURL8` mentions
-/// `curl`. An unknown part mentions nothing.
-pub(crate) fn mentions(text: &[Symbol], name: &str) -> bool {
-    let letters: Vec<char> = name.chars().collect();
+/// Returns true if the known text contains `part`, which is not empty, in capital or small letters, at any place:
+/// `/opt/CURL8` mentions `curl`. An unknown part of the text mentions nothing, unlike elsewhere here, as every command
+/// would mention a client otherwise; unknown code is noted apart.
+pub(crate) fn mentions(text: &[Symbol], part: &str) -> bool {
+    let letters: Vec<char> = part.chars().collect();
     text.windows(letters.len()).any(|window| {
         let mut pairs = window.iter().zip(&letters);
         pairs.all(|(symbol, letter)| symbol.is_letter(*letter))

@@ -77,13 +77,16 @@ fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
 }
 
 /// Returns true if an argument of curl is, or may be, an option that prints the headers of an answer: by a letter
-/// (`-i`, `-sD`) or a long name. Any other word with such a letter after a `-` counts, too, as this only drops a
-/// remark.
+/// (`-i`, `-sD`) or a long name, which curl also takes cut short (`--inc`). Any other word with such a letter after a
+/// `-` counts, too, as this only drops a remark.
 fn prints_headers(word: &str) -> bool {
     match word.strip_prefix("--") {
-        Some(long) => HEADERS_OF_CURL
-            .iter()
-            .any(|option| long.starts_with(option)),
+        Some(long) => {
+            !long.is_empty()
+                && HEADERS_OF_CURL
+                    .iter()
+                    .any(|option| option.starts_with(long))
+        }
         None => word.starts_with('-') && word.contains(['D', 'i', 'I', 'v']),
     }
 }

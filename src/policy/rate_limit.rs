@@ -231,7 +231,8 @@ impl RateLimits {
     }
 }
 
-/// Returns true if the expression, which a test builds, finds something in the line.
+/// Returns true if the expression finds something in the line. None, of one that does not compile, finds nothing; tests
+/// exclude it.
 fn is_match(expression: &Option<Regex>, line: &[u8]) -> bool {
     match expression {
         Some(expression) => expression.is_match(line),

@@ -156,8 +156,10 @@ fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     Some(Record::new("gave_up", fields))
 }
 
-/// Returns the result of the run in one word, or None if the event does not end it. A fault of backoff has no result
-/// here: the log has a warning instead, and the report says "failed".
+/// Returns the result of the run in one word, for the log and the report, or None if the event does not end it. The
+/// words are part of the interface, and stand in `record`, `end_of_run` and the report, too. Not final: a signal or a
+/// fault while output is still printed is another event, and outweighs this one in the report. A fault of backoff has
+/// no result here: the log has a warning instead, and the report says "failed".
 pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
     match event {
         Event::Stopped { stop, .. } => Some(match stop {

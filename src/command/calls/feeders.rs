@@ -2,7 +2,7 @@
 //! from their input, so that they are not known, and each may be an option that sends data.
 
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, mentions, shown, unknown,
+    Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, shown, unknown,
 };
 
 /// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
@@ -25,11 +25,12 @@ fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
         return arguments;
     };
     if let Some(mark) = replaced_mark(&words[adder..name_index]) {
-        if arguments.iter().any(|word| mentions(&word.text, &mark)) {
-            for word in &mut arguments {
-                *word = replace_mark(word, &mark);
-            }
-            return arguments;
+        let replaced: Vec<Word> = arguments
+            .iter()
+            .map(|word| replace_mark(word, &mark))
+            .collect();
+        if replaced != arguments {
+            return replaced;
         }
         // With a mark, xargs adds no words at the end. parallel does if the mark is missing.
         if exact(&words[adder].text).is_some_and(|name| name.ends_with("xargs")) {
@@ -44,9 +45,22 @@ fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
 }
 
 /// Returns the mark that `xargs -I MARK` or `parallel` replaces in the words of its command. Returns None if xargs has
-/// no such option. `words` are those from its own name up to the client's.
+/// no such option, or if its mark is not known or empty, which no word can hold. `words` are those from its own name up
+/// to the client's.
 fn replaced_mark(words: &[Word]) -> Option<String> {
-    let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
+    // A word that is not known is no option, and no mark.
+    let texts: Vec<String> = words
+        .iter()
+        .map(|word| exact(&word.text).unwrap_or_default())
+        .collect();
+    let is_parallel = texts[0].ends_with("parallel");
+    let default_mark = is_parallel.then(|| "{}".to_owned());
+    let mark = typed_mark(&texts).or(default_mark)?;
+    (!mark.is_empty()).then_some(mark)
+}
+
+/// Returns the mark of the first option that names one: of `-I`, or `{}` by the options that may leave it out.
+fn typed_mark(texts: &[String]) -> Option<String> {
     for (index, text) in texts.iter().enumerate().skip(1) {
         match text.as_str() {
             "-I" => return texts.get(index + 1).cloned(),
@@ -59,14 +73,11 @@ fn replaced_mark(words: &[Word]) -> Option<String> {
             }
         }
     }
-    if texts[0].ends_with("parallel") {
-        return Some("{}".to_owned());
-    }
     None
 }
 
 /// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs.
-/// The part stays in one word, but may begin an option.
+/// The part stays in one word, but may begin an option. `mark` is not empty.
 fn replace_mark(word: &Word, mark: &str) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();

@@ -161,7 +161,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads a redirection with the word after it. Only input is kept, as it may be a script: the text of `<<<` and
-    /// `<<`, or the file of `<`.
+    /// `<<`, or the file of `<`. The number of a descriptor before it does not count: `3<file` is input, too. Gives up
+    /// on the whole text at a here-document whose end is not known.
     fn read_redirection(&mut self, draft: &mut Draft) {
         if self.skip_if_next("<<<") {
             self.skip_blanks();

@@ -114,7 +114,8 @@ const fn sections() -> [Section; count_sections()] {
     all
 }
 
-/// Returns the lines that describe presets, and stand before all lists: the first line of a preset's section.
+/// Returns the lines that describe presets. Each is a section of its own, before all lists; the rows of a preset are a
+/// later section with the same name.
 pub(super) fn preset_lines() -> impl Iterator<Item = &'static str> + Clone {
     let of_presets = SECTIONS
         .iter()
