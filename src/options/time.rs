@@ -87,7 +87,9 @@ pub(crate) static IDLE_TIMEOUT: Opt<Duration> = Opt {
         short: Some('i'),
         kind: Kind::One("DURATION"),
         about: "Maximum time without output",
-        more: "Ends an attempt that writes nothing for this long, as --timeout does. 0 disables.",
+        more: "Ends an attempt that writes nothing for this long, as --timeout does. A program that \
+            keeps its output back while it writes to a pipe counts as silent: add --pty, or \
+            PYTHONUNBUFFERED=1. 0 disables.",
         example: "30s",
         is_harmless: true,
         ..Spec::named(Heading::Time, "idle-timeout")
