@@ -37,8 +37,8 @@ pub(crate) static DEADLINE: Opt<Duration> = Opt {
         short: Some('d'),
         kind: Kind::One("DURATION"),
         about: "Maximum time for the whole run",
-        more: "Lifts the attempt limit of a weaker source: on the command line, that of a variable, \
-            of the file or by default. A wait that would end past the deadline is not started: \
+        more: "Removes an attempt limit that is set at a lower level: typed, that of a variable, a \
+            policy or the file, and the default of 5. A wait that would end past the deadline is not started: \
             then the status is that of the last attempt. Ends a running attempt as --timeout \
             does, with the time of --kill-after on top if it ignores TERM: then it is 124. --exhausted-exit 124 makes it 124 in both cases. Waits count, \
             those before the first attempt (--splay) included, as does time while stopped \
