@@ -121,6 +121,8 @@ impl Mode {
             }
             // The command's own status, or a failed start.
             Some(1 | 126) if ["gave up", "gave_up", "cannot run"].iter().any(says_why) => {}
+            // EIO of a call on the terminal means that it has hung up.
+            Some(129) if self.name == "pty" => {}
             // `timeout` ends a hang with KILL.
             _ => return Err("another end".into()),
         }
