@@ -136,6 +136,32 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
 }
 
 #[test]
+fn values_that_differ_between_shells_are_doubted() {
+    for line in [
+        // zsh counts from 1, and takes `$a` for all elements.
+        "zsh -c 'a=(-d x); curl ${a[1]} URL'",
+        "zsh -c 'a=(x -d); curl $a URL'",
+        "sh -c 'a=(-d x); curl \"${a[01]}\" URL'",
+        "bash -c 'a=(\"$(cmd)\" x); curl \"${a[$i]}\" URL'",
+        // A `/` that is quoted does not separate.
+        "bash -c 'x=a/b; curl ${x/a\\/b/-d} URL'",
+        "bash -c 'x=-a/bd; curl ${x/a\\/b} URL'",
+        "bash -c 'x=-a/bd; curl ${x/\"a/b\"} URL'",
+        "bash -c 'y=a/b; x=-a/bd; curl ${x/$y} URL'",
+    ] {
+        assert!(is_doubted(line), "{line}");
+    }
+    for line in [
+        "bash -c 'a=(x y); curl -fsS \"http://h/${a[1]}\"'",
+        "bash -c 'a=(x y); curl -fsS \"http://h/$a\"'",
+        "bash -c 'x=a/b; curl -fsS http://h/${x/b/c}'",
+        "bash -c 'x=a.b; curl -fsS \"http://h/${x//./-}\"'",
+    ] {
+        assert!(!is_doubted(line), "{line}");
+    }
+}
+
+#[test]
 fn long_scripts_do_not_take_long() {
     for text in [
         "$(",

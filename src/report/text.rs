@@ -313,7 +313,8 @@ fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
-/// Returns the name of the rule that allows the retry, `--retry-exit`, or nothing if it is allowed by default.
+/// Returns the name of what allows the retry: a rule of an option or preset (`--retry-exit`, `--for curl`), or a
+/// predicate that said yes; nothing if it is allowed by default, or whatever the verdict (`--until`).
 fn retry_rule(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::Transient(reason) => match &reason.why {

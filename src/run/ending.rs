@@ -140,6 +140,7 @@ impl Run<'_> {
         if let Some(attempt) = last_attempt {
             return self.give_up(why, attempt);
         }
+        // Messages may be kept, too (`--stderr failure`).
         self.print_kept(KeptOutput::OfFailure)?;
         self.emit(&Event::NoTime {
             why,

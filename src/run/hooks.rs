@@ -1,6 +1,6 @@
 //! Runs hooks, command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
 //! `--before-retry`, which must succeed before the next attempt (it renews a token, for example). An error of a function
-//! here ends the run at once: a signal has come, or backoff itself has failed.
+//! here ends the run at once: a signal has come, or backoff itself has failed (only a warning for the first two).
 
 use std::time::Duration;
 
@@ -52,12 +52,14 @@ impl Run<'_> {
         let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
-            // A run that gives up never exits with 0.
+            // As `policy::exit` has it: an end that is called a failure (a denied success, too few successes in a row)
+            // turns 0 into 1. `--exhausted-exit` does not count here.
             spec.set("BACKOFF_EXIT", "1");
         }
         // No attempt follows.
         spec.set("BACKOFF_DELAY", "");
-        // An outer run that shares the budget counts this failure, but later.
+        // Empty without a budget, or if its store gave no answer. The store has counted this failure by now, unless an
+        // outer run shares the budget, which counts it later.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store
@@ -126,8 +128,8 @@ impl Run<'_> {
         self.stop(Stop::GaveUp(GiveUp::Permanent), &unprepared)
     }
 
-    /// Runs the hook of `option`. Its failure only causes a warning, even if it cannot be started. An error is a signal
-    /// that ends the run.
+    /// Runs the hook of `option`. Its failure only causes a warning, and so does a fault of backoff in running it: no
+    /// process, or an unknown end, so that the hook may have run. An error is a signal that ends the run.
     fn run_hook(&mut self, option: &str, shell: &str, spec: &AttemptSpec) -> RunResult<()> {
         let ran = self.host.run_shell(ShellKind::Hook, shell, spec);
         match ran.and_then(Attempt::outcome_unless_interrupted) {

@@ -319,8 +319,8 @@ impl Scanner {
     }
 
     /// Searches part of a line for each open pattern by itself, in the order of the patterns; with a sieve, only for
-    /// those that may match with the literals in the line. Calls `found` for each match that begins before `limit`, and
-    /// closes the pattern.
+    /// those that may match with the literals in the line. Calls `found` for the first match of a pattern, if it begins
+    /// before `limit`, and closes the pattern.
     fn search_line(&mut self, line: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         let sieve = self.patterns.sieve();
         let literals = sieve
@@ -338,6 +338,7 @@ impl Scanner {
                 Some(sieve) => self.built.regex(sieve, index, &literals),
                 None => self.patterns.list[index].for_line(),
             };
+            // None with a sieve: no part of the pattern can match with these literals. Else it would be too large.
             let Some(regex) = regex else {
                 continue;
             };

@@ -8,7 +8,7 @@
 use super::atoms::{Atom, in_atoms, value_atoms};
 use crate::command::scope::value::{Value, element, elements, is_all_unknown};
 use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
-use crate::command::syntax::{Parameter, Quoting};
+use crate::command::syntax::{Parameter, Piece, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
 /// Whether a value is empty, on which operators such as `:-` depend.
@@ -224,7 +224,10 @@ fn changed(
         let operand_text = exact(&operand);
         let result = match &operand_text {
             // A longer text is not worth the work.
-            Some(operand) if known_text.len() <= LONGEST_VALUE => {
+            Some(operand)
+                if known_text.len() <= LONGEST_VALUE
+                    && has_only_written_slashes(parameter, operand) =>
+            {
                 changed_text(&known_text, &parameter.operator, operand)
             }
             _ => None,
@@ -238,6 +241,22 @@ fn changed(
         });
     }
     lists
+}
+
+/// Returns true if each `/` of an operand is written as it is, so that the first one separates `old/new`: one in quotes,
+/// after a backslash or from a variable does not.
+fn has_only_written_slashes(parameter: &Parameter, operand: &str) -> bool {
+    let mut written = 0;
+    for piece in &parameter.operand.pieces {
+        match piece {
+            Piece::Quotes => return !operand.contains('/'),
+            Piece::Text(text, quoting) if *quoting == parameter.quoting => {
+                written += text.iter().filter(|c| **c == Symbol::Known('/')).count();
+            }
+            _ => {}
+        }
+    }
+    written == operand.matches('/').count() && !operand.contains(['\'', '"'])
 }
 
 /// Returns true if an operator that cuts the text, or puts the operand into it, can make no option and no further
@@ -312,8 +331,9 @@ fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
     }
 }
 
-/// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand; None if `old` is a pattern or
-/// empty.
+/// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
+/// None if `old` is a pattern or empty. The forms with an anchor (`/#`, `/%`) are other operators, which are not
+/// computed.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.

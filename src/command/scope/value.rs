@@ -65,26 +65,62 @@ pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     }
 }
 
+/// Returns true if a text begins an option, or begins with an unknown part that may.
+fn may_begin_option(text: &Symbols) -> bool {
+    match text.first() {
+        Some(Symbol::Unknown(doubt)) => *doubt >= Doubt::AnyPart,
+        _ => begins_option(text),
+    }
+}
+
 /// Returns the element of a value that `${name[index]}` gives, or `$name` if `index` is None: the first one. Returns an
 /// empty text if there is no such element, and an unknown one if the index is not a plain number.
 pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
-    // None for an index that is not a plain number.
-    let number: Option<usize> = match index {
-        None => Some(0),
-        Some(index) => index.parse().ok(),
-    };
-    match (value, number) {
-        (Value::Text(text), Some(0)) => text.clone(),
-        // The variable may be an array of unknown words.
-        (Value::Text(text), _) if may_be_several_words(text) => text.clone(),
-        (Value::Text(_), Some(_)) => Symbols::new(),
-        (Value::List(texts), Some(index)) => texts.get(index).cloned().unwrap_or_default(),
-        // Unlike `AnyWords`, this is not trusted to begin no option.
-        (Value::List(texts), None) if texts.iter().any(|text| begins_option(text)) => {
-            unknown(Doubt::AnyPart)
-        }
-        (Value::Text(_) | Value::List(_), None) => unknown(Doubt::AnyWords),
+    match value {
+        Value::Text(text) => element_of_text(text, index),
+        Value::List(texts) => element_of_list(texts, index),
     }
+}
+
+/// Returns the element of a text, which has only the first one.
+fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
+    // The variable may be an array of unknown words.
+    let may_be_array = may_be_several_words(text);
+    match index {
+        None | Some("0") => text.clone(),
+        Some(_) if may_be_array => text.clone(),
+        Some(index) if number(index).is_some() => Symbols::new(),
+        Some(_) => unknown(Doubt::AnyWords),
+    }
+}
+
+/// Returns the element of an array. It is unknown if it might be an option in zsh, which counts from 1, and takes
+/// `$name` for all elements.
+fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
+    let (wanted, in_zsh) = match index.map(number) {
+        None => (0, texts),
+        Some(Some(0)) => (0, [].as_slice()),
+        Some(Some(number)) => (number, texts.get(number - 1..number).unwrap_or_default()),
+        Some(None) if texts.iter().any(may_begin_option) => return unknown(Doubt::AnyPart),
+        Some(None) => return unknown(Doubt::AnyWords),
+    };
+    let element = texts.get(wanted).cloned().unwrap_or_default();
+    let other_begins_option = in_zsh
+        .iter()
+        .any(|text| *text != element && may_begin_option(text));
+    if other_begins_option {
+        // In quotes `AnyWords` would be trusted as `"$URL"` is, and this must not be.
+        return unknown(Doubt::AnyPart);
+    }
+    element
+}
+
+/// Returns a plain number; None for arithmetic, and for the numbers with a leading 0, which are octal in some shells.
+fn number(index: &str) -> Option<usize> {
+    if index.len() > 1 && index.starts_with('0') {
+        return None;
+    }
+    index.parse().ok()
 }
 
 /// Returns the value of an array of these words. It is unknown if a word may be several or none, as the index of each

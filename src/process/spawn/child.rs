@@ -96,7 +96,8 @@ fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChang
 }
 
 impl Child {
-    /// Describes a process that was just started. `start_report` is the reading end of the pipe that exec closes.
+    /// Describes a process that was just started. `start_report` is the reading end, non-blocking, of the pipe that exec
+    /// closes, so that reading the report never waits.
     pub(super) fn new(pid: libc::pid_t, leads_group: bool, start_report: OwnedFd) -> Child {
         Child {
             pid,

@@ -275,7 +275,8 @@ impl Stdin {
 
 impl Method {
     /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound, and
-    /// anything else (a terminal, a socket) is inherited, as it cannot be read twice without reading ahead.
+    /// anything else (a terminal, a socket, the filler of a closed descriptor) is inherited, as it cannot be read twice
+    /// without reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

@@ -71,7 +71,8 @@ impl StdinPipe {
 
     /// Opens the next window once the command has read the current one completely: takes that one from the source,
     /// keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the next
-    /// call. If the system cannot duplicate or count, the first call fails, before the command has got any byte.
+    /// call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only with 0
+    /// may the caller feed the source in another way. Where the system cannot duplicate, the first call fails so.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,
