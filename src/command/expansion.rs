@@ -10,6 +10,7 @@
 pub(crate) mod atoms;
 mod braces;
 mod fields;
+mod known_text;
 mod operators;
 mod printers;
 

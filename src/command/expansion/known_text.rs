@@ -1,0 +1,93 @@
+//! Operators on texts of which all is known: `${text#beginning}`, `${text/old/new}` and the like, computed as all shells
+//! compute them. What shells may do in different ways, or what takes more than the common cases, is left unknown.
+
+/// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
+/// with several signs or other letters (`^`, `,`): the result then counts as unknown.
+pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
+    match operator {
+        "#" | "##" => without_beginning(text, operator, operand),
+        "%" | "%%" => without_end(text, operator, operand),
+        "/" | "//" => with_replacement(text, operator, operand),
+        ":" => slice(text, operand),
+        _ => None,
+    }
+}
+
+/// Returns `${text#operand}` or `${text##operand}`: the text without a beginning that the operand matches, or all of
+/// it. The operand may begin with `*`, and hold no other sign of a pattern; None for other operands, which are not
+/// computed.
+fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_prefix(operand).unwrap_or(text).to_owned());
+    }
+    let after_star = operand.strip_prefix('*')?;
+    if after_star.is_empty() || !is_literal(after_star) {
+        return None;
+    }
+    // `#` removes the shortest beginning, `##` the longest.
+    let found = if operator == "#" {
+        text.find(after_star)
+    } else {
+        text.rfind(after_star)
+    };
+    match found {
+        Some(start) => Some(text[start + after_star.len()..].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text%operand}` or `${text%%operand}`: the text without an end that the operand matches, or all of it. The
+/// operand may end with `*`, and hold no other sign of a pattern; None for other operands, which are not computed.
+fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
+    if is_literal(operand) {
+        return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());
+    }
+    let before_star = operand.strip_suffix('*')?;
+    if before_star.is_empty() || !is_literal(before_star) {
+        return None;
+    }
+    // `%` removes the shortest end, `%%` the longest.
+    let found = if operator == "%" {
+        text.rfind(before_star)
+    } else {
+        text.find(before_star)
+    };
+    match found {
+        Some(start) => Some(text[..start].to_owned()),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
+/// None if `old` is a pattern or empty. The forms with an anchor (`/#`, `/%`) are other operators, which are not
+/// computed.
+fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
+    let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
+    // In some shells `&` stands for what was found.
+    if !is_literal(operand) || old.is_empty() || new.contains('&') {
+        return None;
+    }
+    if operator == "/" {
+        Some(text.replacen(old, new, 1))
+    } else {
+        Some(text.replace(old, new))
+    }
+}
+
+/// Returns true if a text holds no sign of a pattern.
+fn is_literal(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '\\', '('])
+}
+
+/// Returns `${text:start:length}`, given `start:length` or `start` as the operand; None if one of them is no plain
+/// number, as it may be negative or arithmetic.
+fn slice(text: &str, operand: &str) -> Option<String> {
+    let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
+    let start: usize = start.trim().parse().ok()?;
+    let from_start: Vec<char> = text.chars().skip(start).collect();
+    let length = match length.trim() {
+        "" => from_start.len(),
+        length => length.parse().ok()?,
+    };
+    Some(from_start.into_iter().take(length).collect())
+}
