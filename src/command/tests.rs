@@ -122,7 +122,26 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "parallel -I X curl -x p http://h/",
         "parallel -I u curl -sSf -U x",
         "parallel curl -sSf",
+        "parallel curl 'http://h/{}' '{1}'",
         "xargs -I X curl X http://h/",
+        // Options that take the mark back, are another program's, or name it twice.
+        "xargs -I{} -n2 curl 'http://h/{}'",
+        "xargs -I{} -L1 curl 'http://h/{}'",
+        "xargs env -i curl -sS",
+        "xargs docker run -i curlimages/curl -sS",
+        "xargs stdbuf -i0 curl",
+        "xargs -I A -I B curl A B",
+        // What is put in the place of a mark, or added, becomes code.
+        "xargs -I{} sh -c 'curl {}'",
+        "parallel 'curl {} http://h/' ::: -dx",
+        "xargs sh -c 'exec curl \"$0\" \"$1\" http://h/'",
+        "xargs -n1 sh",
+        "parallel sh ::: post.sh",
+        "parallel -j 4",
+        // What stands behind the end of a call is no proof for it.
+        "find . -exec curl -d x http://h/ ';' -exec curl -X GET http://h/ ';'",
+        "find . -exec curl -d x http://h/ ';' -exec curl -G http://h/ ';'",
+        "find . -exec curl -d x http://h/ ';' -exec curl -H 'Idempotency-Key: k' http://h/ ';'",
     ] {
         assert!(is_doubted(line), "{line}");
     }
@@ -130,6 +149,11 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "xargs -I X curl -x p http://h/",
         "xargs -I X curl http://h/X",
         "parallel -I X curl http://h/X",
+        "xargs -0rI{} -P 4 curl -fsSO 'http://h/{}'",
+        "xargs -d x -P4 -I{} curl -fsSO 'http://h/{}'",
+        "parallel -j4 curl -fsSO 'http://h/{}'",
+        "find . -exec curl -fsS http://h/ ';'",
+        "find . -name '*.txt' -exec curl -fsSO http://h/ '{}' +",
     ] {
         assert!(!is_doubted(line), "{line}");
     }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::client_name::{base_name, is_named, may_be_named};
 use super::expanded_command::ExpandedCommand;
-use super::feeders::words_of_call;
+use super::feeders::{Feeder, words_of_call};
 use super::{Call, Calls, Certainty, Context, MOST_CALLS};
 use crate::command::http::tables::CLIENTS;
 use crate::command::scope::{Frame, Inherited};
@@ -49,6 +49,10 @@ impl Calls<'_> {
     /// word may begin a call, run a script, or be a script that some unknown program runs.
     pub(super) fn read_command(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         self.add_guessed_calls(command, context);
+        let feeder = Feeder::before(command.words, command.words.len());
+        if let Some(feeder) = &feeder {
+            self.add_scripts_with_marks(feeder, command, context);
+        }
         // What the program at a word gets; behind `sudo` or `ssh`, not all variables.
         let mut inner_context = context.clone();
         let mut part_count = 0;
@@ -81,6 +85,32 @@ impl Calls<'_> {
         }
     }
 
+    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark unknown: what is put there becomes code.
+    /// A shell that gets words at its end, or no program at all, runs what the input names.
+    fn add_scripts_with_marks(
+        &mut self,
+        feeder: &Feeder,
+        command: &ExpandedCommand<'_>,
+        context: &Context,
+    ) {
+        let words = feeder.with_unknown_marks(command.words);
+        if words != command.words {
+            for word in &words {
+                for text in possible_scripts(&word.text) {
+                    self.add_if_client_is_mentioned(text, context);
+                }
+            }
+        }
+        let runs_shell = command.words.iter().any(|word| {
+            let name = base_name(&word.text);
+            shells::is_shell(&name)
+        });
+        let has_program = feeder.has_program(command.words);
+        if !has_program || runs_shell && feeder.adds_at_end(command.words) {
+            self.note_unknown_code(format!("what {} runs", feeder.name), context);
+        }
+    }
+
     /// Adds a call if the word at this index names a client, and returns true if it does. `number` is how many calls
     /// and scripts of the command stand before it: by it, the call has the same ID whatever values its variables have,
     /// and is recognized as the same call.
@@ -98,14 +128,26 @@ impl Calls<'_> {
         let Some(client) = client else {
             return false;
         };
-        self.found.push(Call {
-            client,
-            words: words_of_call(words, index),
-            location: context.location.clone(),
-            certainty: Certainty::Named,
-            // The first ID is that of guessed calls.
-            id: self.first_id + number + 1,
-        });
+        let call_words = words_of_call(words, index);
+        // Only what stands in both is certain to belong to this call: `find -exec curl -d x URL \; -exec curl -G URL \;`
+        let end = call_words
+            .iter()
+            .position(|word| may_end_call(&word.text))
+            .unwrap_or(call_words.len());
+        let mut variants = vec![call_words.clone()];
+        if end < call_words.len() {
+            variants.push(call_words[..end].to_vec());
+        }
+        for words in variants {
+            self.found.push(Call {
+                client,
+                words,
+                location: context.location.clone(),
+                certainty: Certainty::Named,
+                // The first ID is that of guessed calls.
+                id: self.first_id + number + 1,
+            });
+        }
         true
     }
 
@@ -148,6 +190,14 @@ impl Calls<'_> {
             }
         }
     }
+}
+
+/// Returns true for a word behind which another command or input may begin: the end of `-exec` of find, the `:::` of
+/// parallel, or the name of a client.
+fn may_end_call(text: &[Symbol]) -> bool {
+    let is_end =
+        exact(text).is_some_and(|text| [";", "+", ":::", ":::+", "::::"].contains(&&*text));
+    is_end || CLIENTS.iter().any(|client| is_named(text, client.name))
 }
 
 /// Returns the context of what stands behind a program of this name: on another machine (`ssh`), variables are unknown,

@@ -20,60 +20,180 @@ pub(super) fn words_of_call(words: &[Word], name_index: usize) -> Vec<Word> {
 /// place of a mark such as `{}`. Such words are unknown.
 fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
     let mut arguments = words[name_index + 1..].to_vec();
-    let before = &words[..name_index];
-    let Some(adder) = before.iter().position(|word| adds_words(&word.text)) else {
+    let Some(feeder) = Feeder::before(words, name_index) else {
         return arguments;
     };
-    if let Some(mark) = replaced_mark(&words[adder..name_index]) {
-        let replaced: Vec<Word> = arguments
-            .iter()
-            .map(|word| replace_mark(word, &mark))
-            .collect();
-        if replaced != arguments {
-            return replaced;
-        }
-        // With a mark, xargs adds no words at the end. parallel does if the mark is missing.
-        if exact(&words[adder].text).is_some_and(|name| name.ends_with("xargs")) {
-            return arguments;
-        }
+    let replaced = feeder.replace_marks(&arguments);
+    if replaced != arguments {
+        return replaced;
     }
-    arguments.push(Word {
-        text: unknown(Doubt::AnyWords),
-        origin: format!("the words that {} adds", shown(&words[adder].text)),
-    });
+    // With a mark, xargs adds no words at the end. parallel does if the mark is missing.
+    if feeder.kind == FeederKind::Parallel || feeder.marks.is_empty() {
+        arguments.push(Word {
+            text: unknown(Doubt::AnyWords),
+            origin: format!("the words that {} adds", feeder.name),
+        });
+    }
     arguments
 }
 
-/// Returns the mark that `xargs -I MARK` or `parallel` replaces in the words of its command. Returns None if xargs has
-/// no such option, or if its mark is not known or empty, which no word can hold. `words` are those from its own name up
-/// to the client's.
-fn replaced_mark(words: &[Word]) -> Option<String> {
-    // A word that is not known is no option, and no mark.
-    let texts: Vec<String> = words
-        .iter()
-        .map(|word| exact(&word.text).unwrap_or_default())
-        .collect();
-    let is_parallel = texts[0].ends_with("parallel");
-    let default_mark = is_parallel.then(|| "{}".to_owned());
-    let mark = typed_mark(&texts).or(default_mark)?;
-    (!mark.is_empty()).then_some(mark)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FeederKind {
+    Xargs,
+    Parallel,
 }
 
-/// Returns the mark of the first option that names one: of `-I`, or `{}` by the options that may leave it out.
-fn typed_mark(texts: &[String]) -> Option<String> {
-    for (index, text) in texts.iter().enumerate().skip(1) {
-        match text.as_str() {
-            "-I" => return texts.get(index + 1).cloned(),
-            "-i" | "--replace" => return Some("{}".to_owned()),
-            _ => {}
-        }
-        for prefix in ["-I", "-i", "--replace="] {
-            if let Some(mark) = text.strip_prefix(prefix) {
-                return Some(mark.to_owned());
-            }
+/// A program that adds words of its input to a command.
+pub(super) struct Feeder {
+    kind: FeederKind,
+    /// For messages.
+    pub(super) name: String,
+    /// The texts that it replaces in the words of the command. Empty for an xargs that adds words at the end, and if its
+    /// options leave that open.
+    marks: Vec<String>,
+    /// The index of the first word behind its name.
+    first: usize,
+}
+
+impl Feeder {
+    /// Returns the first such program among the words before an index.
+    pub(super) fn before(words: &[Word], index: usize) -> Option<Feeder> {
+        let position = words[..index]
+            .iter()
+            .position(|word| adds_words(&word.text))?;
+        // A word that is not known is no option, and no mark.
+        let options: Vec<String> = words[position + 1..index]
+            .iter()
+            .map(|word| exact(&word.text).unwrap_or_default())
+            .collect();
+        let name = shown(&words[position].text);
+        let kind = if name.ends_with("parallel") {
+            FeederKind::Parallel
+        } else {
+            FeederKind::Xargs
+        };
+        let mut marks = match kind {
+            FeederKind::Parallel => marks_of_parallel(&options),
+            FeederKind::Xargs => mark_of_xargs(&options).into_iter().collect(),
+        };
+        marks.retain(|mark| !mark.is_empty());
+        Some(Feeder {
+            kind,
+            name,
+            marks,
+            first: position + 1,
+        })
+    }
+
+    /// Returns true if the command gets words at its end. parallel adds them unless a word has a mark.
+    pub(super) fn adds_at_end(&self, words: &[Word]) -> bool {
+        let command = &words[self.first..];
+        match self.kind {
+            FeederKind::Xargs => self.marks.is_empty(),
+            FeederKind::Parallel => self.replace_marks(command) == command,
         }
     }
-    None
+
+    /// Returns false if no word stands behind this program and its options: parallel then runs the lines of its input. A
+    /// lone xargs prints.
+    pub(super) fn has_program(&self, words: &[Word]) -> bool {
+        let mut behind = words[self.first..].iter();
+        self.kind == FeederKind::Xargs || behind.any(|word| may_be_program(&word.text))
+    }
+
+    /// Returns the words of a command with what stands behind this program changed: each mark is unknown, also within
+    /// the script of `sh -c`.
+    pub(super) fn with_unknown_marks(&self, words: &[Word]) -> Vec<Word> {
+        let (before, behind) = words.split_at(self.first);
+        [before.to_vec(), self.replace_marks(behind)].concat()
+    }
+
+    fn replace_marks(&self, words: &[Word]) -> Vec<Word> {
+        let mut replaced = words.to_vec();
+        for word in &mut replaced {
+            for mark in &self.marks {
+                *word = replace_mark(word, mark);
+            }
+        }
+        replaced
+    }
+}
+
+/// Returns false for an option, and for a number, which is the value of one (`-j 4`).
+fn may_be_program(text: &[Symbol]) -> bool {
+    match exact(text) {
+        Some(text) => !text.starts_with('-') && !text.chars().all(|c| c.is_ascii_digit()),
+        None => true,
+    }
+}
+
+/// Returns the marks of parallel: that of `-I`, or its own, which are `{}` and others such as `{1}` and `{.}`.
+fn marks_of_parallel(options: &[String]) -> Vec<String> {
+    if let Some(index) = options.iter().position(|option| option == "-I") {
+        return options.get(index + 1).cloned().into_iter().collect();
+    }
+    let own = ["{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}"];
+    let numbered = (1..10).map(|number| format!("{{{number}}}"));
+    own.map(str::to_owned).into_iter().chain(numbered).collect()
+}
+
+/// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option may
+/// take it back (`-n`, `-L`). `options` are all words behind its name; the first that is no option is the program.
+fn mark_of_xargs(options: &[String]) -> Option<String> {
+    let mut mark = None;
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        if let Some(typed) = word.strip_prefix("--replace=") {
+            mark = Some(typed.to_owned());
+            continue;
+        }
+        match word.as_str() {
+            "--replace" => mark = Some("{}".to_owned()),
+            "--null" | "--no-run-if-empty" | "--verbose" => {}
+            letters if letters.starts_with("--") || letters.is_empty() => return None,
+            letters if letters.starts_with('-') => match meaning_of_letters(&letters[1..])? {
+                Letters::Mark("") => mark = words.next().cloned(),
+                Letters::Mark(typed) => mark = Some(typed.to_owned()),
+                Letters::DefaultMark => mark = Some("{}".to_owned()),
+                Letters::TakesNextWord => {
+                    words.next();
+                }
+                Letters::Other => {}
+            },
+            _ => break,
+        }
+    }
+    mark
+}
+
+/// What a word of option letters of xargs says.
+enum Letters<'w> {
+    /// `-I`, with the mark if it stands in the same word.
+    Mark(&'w str),
+    /// `-i`
+    DefaultMark,
+    /// The value of the last letter is the next word.
+    TakesNextWord,
+    Other,
+}
+
+/// Returns what the letters of one word mean; None if one of them may take a mark back.
+fn meaning_of_letters(letters: &str) -> Option<Letters<'_>> {
+    for (index, letter) in letters.char_indices() {
+        let behind = &letters[index + letter.len_utf8()..];
+        match letter {
+            '0' | 'r' | 't' | 'p' | 'x' | 'o' => {}
+            'I' => return Some(Letters::Mark(behind)),
+            'i' if behind.is_empty() => return Some(Letters::DefaultMark),
+            'i' => return Some(Letters::Mark(behind)),
+            'P' | 'd' | 'a' | 'E' | 's' if behind.is_empty() => {
+                return Some(Letters::TakesNextWord);
+            }
+            'P' | 'd' | 'a' | 'E' | 's' => return Some(Letters::Other),
+            _ => return None,
+        }
+    }
+    Some(Letters::Other)
 }
 
 /// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs.
