@@ -85,8 +85,11 @@ fn sending_option(items: &[Item]) -> Option<String> {
 }
 
 /// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is
-/// a PUT. Without a scheme, curl guesses the protocol by the name of the host.
+/// a PUT. Without a scheme, curl guesses the protocol by the name of the host. `--url` may name another one.
 fn has_only_http_urls(items: &[Item]) -> bool {
+    if options(items).any(|option| option.name == "--url") {
+        return false;
+    }
     let mut has_url = false;
     for item in items {
         if let Item::Operand { text, is_certain } = item {

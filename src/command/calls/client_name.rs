@@ -30,8 +30,12 @@ fn may_be_of_version(symbol: &Symbol) -> bool {
 }
 
 /// Returns the part of a path after its last slash, or all of a text without one. Behind an `@` stands the digest of an
-/// image (`curl@sha256:...`), in which a slash does not count.
+/// image (`curl@sha256:...`), in which a slash does not count. In zsh `=curl` is the path of curl.
 fn file_name(text: &[Symbol]) -> &[Symbol] {
+    let text = match text {
+        [Symbol::Known('='), path @ ..] => path,
+        _ => text,
+    };
     let end = text
         .iter()
         .position(|symbol| *symbol == Symbol::Known('@'))

@@ -121,10 +121,10 @@ impl Calls<'_> {
         context: &Context,
         number: usize,
     ) -> bool {
-        let word = &words[index];
+        let name = name_in_word(&words[index].text);
         let client = CLIENTS
             .into_iter()
-            .find(|client| is_named(&word.text, client.name));
+            .find(|client| is_named(name, client.name));
         let Some(client) = client else {
             return false;
         };
@@ -164,6 +164,9 @@ impl Calls<'_> {
             return false;
         }
         let name = base_name(&word.text);
+        if name == "alias" && defines_global_alias(&command.words[index + 1..]) {
+            self.note_unknown_code("alias -g", context);
+        }
         // Words behind the script of another shell are its arguments.
         if shells::is_shell(&name) && index < command.script_index {
             self.read_shell(command, index, context);
@@ -228,17 +231,42 @@ fn reads_rest_as_script(text: &[Symbol]) -> bool {
     matches!(exact(text).as_deref(), Some("eval" | "ssh"))
 }
 
-/// Returns the parts of a word that may be scripts: `text`, `-Stext`, `--option=text`. The whole word is always among
-/// them.
+/// Returns true if these options of `alias` define words that zsh replaces anywhere in a command.
+fn defines_global_alias(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        exact(&word.text).is_some_and(|text| text.starts_with('-') && text.contains('g'))
+    })
+}
+
+/// Returns the parts of a word that may be scripts: `text`, `-Stext`, `--option=text`, and the command of an alias of git
+/// (`alias.name=!text`). The whole word is always among them.
 fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
-    if text.first() != Some(&Symbol::Known('-')) || text.len() < 3 {
-        return scripts;
+    if text.len() >= 3 && text.first() == Some(&Symbol::Known('-')) {
+        // Behind `-S`.
+        scripts.push(&text[2..]);
     }
-    // Behind `-S`.
-    scripts.push(&text[2..]);
-    if let Some(sign) = text.iter().position(|symbol| *symbol == Symbol::Known('=')) {
-        scripts.push(&text[sign + 1..]);
+    if let Some(value) = behind_equals_sign(text) {
+        scripts.push(value);
+        if let [Symbol::Known('!'), command @ ..] = value {
+            scripts.push(command);
+        }
     }
     scripts
+}
+
+/// Returns the part of a word behind its first `=`, if it has one.
+fn behind_equals_sign(text: &[Symbol]) -> Option<&[Symbol]> {
+    let sign = text
+        .iter()
+        .position(|symbol| *symbol == Symbol::Known('='))?;
+    Some(&text[sign + 1..])
+}
+
+/// Returns what may be the name of a program: the word, or the value of an option (`--entrypoint=curl`).
+fn name_in_word(text: &[Symbol]) -> &[Symbol] {
+    if text.first() == Some(&Symbol::Known('-')) {
+        return behind_equals_sign(text).unwrap_or(text);
+    }
+    text
 }

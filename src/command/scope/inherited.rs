@@ -96,6 +96,8 @@ fn set_by_shell(name: &str) -> Option<SetByShell> {
         | "DIRSTACK"
         | "GROUPS"
         | "BASH_REMATCH" => SetByShell::Perhaps(unknown(Doubt::AnyWords)),
+        // In zsh: the arguments, and what was matched or returned. In quotes, too, they may be options.
+        "argv" | "MATCH" | "match" | "reply" => SetByShell::Perhaps(unknown(Doubt::AnyPart)),
         _ => return None,
     };
     Some(set)

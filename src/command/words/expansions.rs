@@ -85,6 +85,10 @@ impl ScriptReader<'_> {
             Some('"') if quoting == Quoting::Unquoted => self.read_double_quotes(pieces),
             Some('[') => self.read_old_arithmetic(pieces, quoting),
             _ => {
+                // zsh changes the variable by the sign: `$=x` is split into words.
+                let is_of_zsh = self.peek().is_some_and(|c| "=^~".contains(c))
+                    && self.peek_at(1).is_some_and(|c| is_name_char(c) || c == '{');
+                self.parsed.may_be_misread |= is_of_zsh;
                 let name = self.read_name();
                 if name.is_empty() {
                     pieces.add_symbol(Known('$'), quoting);
@@ -169,6 +173,8 @@ impl ScriptReader<'_> {
             self.position += 1;
             name.push(c);
         }
+        // zsh has flags, signs and expansions in place of the name: `${(z)x}`, `${=x}`, `${:-word}`.
+        self.parsed.may_be_misread |= name.is_empty();
         let index = self.read_index();
         let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
         // Empty if there is none.
