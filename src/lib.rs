@@ -197,14 +197,23 @@ impl Surroundings for Machine {
     /// text (a program) contains no words; one that exists and cannot be read may contain any.
     fn script(&self, path: &str) -> ScriptFile {
         match small_files::read(Path::new(path)) {
-            SmallFile::Bytes(bytes) => match String::from_utf8(bytes) {
-                Ok(text) if !text.contains('\0') => ScriptFile::Text(text),
-                _ => ScriptFile::NotThere,
-            },
+            SmallFile::Bytes(bytes) => {
+                text_of_script(&bytes).map_or(ScriptFile::NotThere, ScriptFile::Text)
+            }
+            SmallFile::TooLarge(beginning) => {
+                text_of_script(&beginning).map_or(ScriptFile::NotThere, ScriptFile::TooLong)
+            }
             SmallFile::Missing => ScriptFile::NotThere,
             SmallFile::NotRead => ScriptFile::NotRead,
         }
     }
+}
+
+/// Returns the text of a script; None if its first line holds a zero byte, by which a shell knows a program. Further
+/// down, a script may hold any bytes: a comment in an old encoding, or an archive behind its `exit`.
+fn text_of_script(bytes: &[u8]) -> Option<String> {
+    let first_line = bytes.split(|byte| *byte == b'\n').next()?;
+    (!first_line.contains(&0)).then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Returns the document of `--generate`: the man page or a shell's completions.

@@ -14,6 +14,7 @@ mod command;
 mod evaluated;
 mod expanded_command;
 mod feeders;
+mod script_files;
 mod scripts;
 
 use std::collections::BTreeSet;

@@ -35,7 +35,9 @@ pub(crate) enum ScriptFile {
     Text(String),
     /// The file is missing, or no text.
     NotThere,
-    /// The file is longer than 64 KiB, or not a regular file.
+    /// The beginning of a text that is longer than 64 KiB.
+    TooLong(String),
+    /// The file is not a regular one, or cannot be read.
     NotRead,
 }
 

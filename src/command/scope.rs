@@ -8,6 +8,7 @@
 
 mod arguments;
 mod assignments;
+mod directories;
 mod frame;
 mod functions;
 mod inherited;
@@ -31,8 +32,6 @@ pub(crate) const MOST_VALUES: usize = 8;
 pub(crate) const LONGEST_VALUE: usize = 4096;
 /// Limit on variables whose values need each other, as each is found by a recursive call.
 const DEEPEST: usize = 16;
-/// Limit on the directories to which scripts go, as a script file is looked for in each.
-const MOST_DIRECTORIES: usize = 8;
 
 /// The right side of an assignment.
 #[derive(Debug)]
@@ -92,6 +91,8 @@ pub(crate) struct Scope<'s> {
     functions: BTreeSet<String>,
     /// Directories to which `cd` may go.
     directories: Vec<String>,
+    /// `cd` may go to any other directory, too.
+    has_unknown_directory: bool,
     /// Values of variables that were found before.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
     /// Variables whose values are being found now, so that one that needs its own value is noticed.
@@ -118,6 +119,7 @@ impl<'s> Scope<'s> {
             function_arguments: RefCell::default(),
             functions: BTreeSet::new(),
             directories: Vec::new(),
+            has_unknown_directory: false,
             cached_values: RefCell::default(),
             pending: RefCell::default(),
         }
@@ -132,30 +134,6 @@ impl<'s> Scope<'s> {
 
     pub(crate) fn has_unknown_code(&self) -> bool {
         self.has_unknown_code
-    }
-
-    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too. Returns true if it
-    /// is new, so that scripts have to be read again; false if it was noted before, or there are too many and it is
-    /// ignored.
-    pub(crate) fn add_directory(&mut self, directory: String) -> bool {
-        let is_full = self.directories.len() >= MOST_DIRECTORIES;
-        if is_full || self.directories.contains(&directory) {
-            return false;
-        }
-        self.directories.push(directory);
-        true
-    }
-
-    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
-    /// may go, as it is not known which of them is the current one when the file is used.
-    pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
-        let mut paths = vec![name.to_owned()];
-        if !name.starts_with('/') {
-            for directory in &self.directories {
-                paths.push(format!("{directory}/{name}"));
-            }
-        }
-        paths
     }
 
     /// Returns the values that a parameter may have: a variable, an argument such as `1`, or all arguments (`@`). Keeps

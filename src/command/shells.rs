@@ -8,15 +8,20 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Returns true if the first line of a file names a shell: `#!/bin/sh`, `#!/usr/bin/env bash`. Only such a file is read
-/// as a script when it is the program itself.
-pub(super) fn is_shell_script(text: &str) -> bool {
+/// Returns true if the first line of a file names a shell: `#!/bin/sh`, `#!/usr/bin/env bash`.
+pub(super) fn names_shell(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.strip_prefix("#!").is_some_and(|interpreter| {
         interpreter
             .split(['/', ' ', '\t'])
             .any(|name| SHELLS.contains(&name))
     })
+}
+
+/// Returns true if a shell runs this text when its file is the program: it names a shell, or no interpreter at all. The
+/// system refuses the latter, and shells and most wrappers then give it to a shell.
+pub(super) fn runs_in_shell(text: &str) -> bool {
+    !text.starts_with("#!") || names_shell(text)
 }
 
 /// What a shell runs.

@@ -59,7 +59,7 @@ exec "$@"
 fn playground() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("bin")).unwrap();
-    fs::create_dir_all(dir.path().join("dir")).unwrap();
+    fs::create_dir_all(dir.path().join("dir/deep")).unwrap();
     for client in ["curl", "wget"] {
         executable(&within(&dir, &format!("bin/{client}")), CLIENT);
     }
@@ -255,6 +255,25 @@ fn each_idiom_is_sent_as_often_as_the_table_says() {
     let problems = side_by_side(&rows, |row| problem(&dir, row));
     let problems: Vec<String> = problems.into_iter().flatten().collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// A comment in an old encoding, or a long one, hides no request of a script.
+#[test]
+fn scripts_of_odd_bytes_and_of_any_length_are_sent_once() {
+    let dir = playground();
+    let path = within(&dir, "odd.sh");
+    executable(&path, "");
+    let long_comment = "0".repeat(70_000);
+    for comment in [&b"caf\xe9"[..], b"\n\0", long_comment.as_bytes()] {
+        let text = [b"#!/bin/sh\ncurl -d x URL; exit 28 #", comment].concat();
+        fs::write(&path, text).unwrap();
+        for command in ["./odd.sh", "sh odd.sh", "bash -c ./odd.sh"] {
+            let _ = fs::remove_file(within(&dir, "calls"));
+            let run = run(&dir, "calls", "-n 2", &words(command), &[]);
+            assert!(run.is_refused(), "{command}: {}", run.said);
+            assert_eq!(run.calls.len(), 1, "{command}");
+        }
+    }
 }
 
 // --- random scripts ----------------------------------------------------------------------------

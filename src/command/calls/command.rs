@@ -59,6 +59,12 @@ impl Calls<'_> {
         for (index, word) in command.words.iter().enumerate() {
             let is_call = self.add_named_call(command.words, index, context, part_count);
             let runs_scripts = self.read_scripts_of_word(command, index, &inner_context);
+            if is_found_file(command.words, index) {
+                self.note_unknown_code("find -exec {}", context);
+            }
+            if index != command.program_index {
+                self.read_word_as_script_file(command, index, &inner_context);
+            }
             if is_call || runs_scripts {
                 part_count += 1;
             }
@@ -167,8 +173,10 @@ impl Calls<'_> {
         if name == "alias" && defines_global_alias(&command.words[index + 1..]) {
             self.note_unknown_code("alias -g", context);
         }
-        // Words behind the script of another shell are its arguments.
-        if shells::is_shell(&name) && index < command.script_index {
+        // Words behind the script of another shell are its arguments, but `find` may run several commands.
+        let is_behind_exec = index > 0 && begins_command_of_find(&command.words[index - 1].text);
+        let may_be_program = index < command.script_index || is_behind_exec;
+        if shells::is_shell(&name) && may_be_program {
             self.read_shell(command, index, context);
             return true;
         }
@@ -229,6 +237,18 @@ fn context_behind(name: &str, context: Context) -> Context {
 /// themselves.
 fn reads_rest_as_script(text: &[Symbol]) -> bool {
     matches!(exact(text).as_deref(), Some("eval" | "ssh"))
+}
+
+/// Returns true for the `{}` of `find -exec {}`: a file that is found is the program.
+fn is_found_file(words: &[Word], index: usize) -> bool {
+    let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
+    is_mark && index > 0 && begins_command_of_find(&words[index - 1].text)
+}
+
+/// Returns true for `-exec` and its likes.
+fn begins_command_of_find(text: &[Symbol]) -> bool {
+    let options = ["-exec", "-execdir", "-ok", "-okdir"];
+    exact(text).is_some_and(|text| options.contains(&text.as_str()))
 }
 
 /// Returns true if these options of `alias` define words that zsh replaces anywhere in a command.

@@ -53,7 +53,8 @@ impl Calls<'_> {
     /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
     /// variable. Unlike a script that runs by itself, it shares the variables of the shell.
     pub(super) fn read_source(&mut self, words: &[Word], context: &Context) {
-        let Some(file) = words.first() else {
+        let ends_options = |word: &&Word| exact(&word.text).as_deref() == Some("--");
+        let Some(file) = words.iter().find(|word| !ends_options(word)) else {
             return;
         };
         if prints_assignments(&file.origin) {

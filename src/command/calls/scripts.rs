@@ -11,13 +11,13 @@ use std::rc::Rc;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::feeders::adds_words;
 use super::{Calls, Context, Location};
+use crate::command::expansion;
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
-use crate::command::syntax::{SimpleCommand, is_name};
+use crate::command::syntax::SimpleCommand;
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, may_hold_code, shown, unknown,
+    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, may_hold_code, shown, unknown,
 };
-use crate::command::{ScriptFile, expansion};
 
 /// Commands that let a shell run some of their words as scripts.
 const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
@@ -59,37 +59,6 @@ impl Calls<'_> {
             }
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);
-            }
-        }
-    }
-
-    /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
-    /// machine, adds nothing; one whose name is unknown, or that is too long to be read, is unknown code.
-    pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
-        // A substitution is a script of its own that is read anyway.
-        let is_substitution = file.origin.starts_with("<(");
-        let is_elsewhere = context.frame.environment == Inherited::None;
-        if is_substitution || is_elsewhere {
-            return;
-        }
-        let Some(path) = exact(&file.text) else {
-            self.note_unknown_code(format!("the script {}", file.origin), context);
-            return;
-        };
-        if path.contains("{}") {
-            // `find -exec sh {}`
-            self.note_unknown_code(format!("the script {path}"), context);
-            return;
-        }
-        let context = context.named(path.clone());
-        for path in self.scope.possible_paths(&path) {
-            match self.surroundings.script(&path) {
-                ScriptFile::Text(text) => self.add_script(&known(&text), context.clone()),
-                ScriptFile::NotThere => {}
-                ScriptFile::NotRead => {
-                    let what = format!("the script {path}, which is not read");
-                    self.note_unknown_code(what, &context);
-                }
             }
         }
     }
@@ -185,16 +154,11 @@ impl Calls<'_> {
             "eval" => self.read_eval(arguments, context),
             "source" | "." if is_program => self.read_source(arguments, context),
             "alias" => self.read_alias(arguments, context),
-            "cd" | "pushd" => {
-                if let Some(directory) = arguments.first().and_then(|word| exact(&word.text))
-                    && self.scope.add_directory(directory)
-                {
-                    self.needs_another_round = true;
-                }
-            }
+            "cd" | "pushd" => self.read_cd(arguments),
+            "env" => self.read_env(arguments, context),
             "ssh" => self.read_ssh(arguments),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
-                self.read_words_with_blanks(arguments, context);
+                self.read_words_as_scripts(arguments, context);
             }
             _ => return false,
         }
@@ -230,50 +194,16 @@ impl Calls<'_> {
         self.add_script(&joined(words), context);
     }
 
-    /// Reads each word with a blank in it as a script. The other words of these commands, options, names and times,
-    /// have no blanks.
-    fn read_words_with_blanks(&mut self, words: &[Word], context: &Context) {
+    /// Reads each word as a script that is known (`trap ./clean.sh EXIT`) or has a blank in it. Read so, options, names
+    /// and times do no harm. An unknown word without blanks is more often a name than a script.
+    fn read_words_as_scripts(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let has_blank = word
                 .text
                 .iter()
                 .any(|symbol| matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
-            if has_blank {
+            if has_blank || exact(&word.text).is_some() {
                 self.add_script(&word.text, context.clone());
-            }
-        }
-    }
-
-    /// Reads the program of the command as a script if it is a file with the `#!` of a shell, or a function that bash
-    /// has exported. A name without a slash is a file in `PATH`, and taken for a program of the system.
-    pub(super) fn read_program_as_script(
-        &mut self,
-        command: &ExpandedCommand<'_>,
-        context: &Context,
-    ) {
-        let program = command.words.get(command.program_index);
-        let Some(path) = program.and_then(|word| exact(&word.text)) else {
-            return;
-        };
-        // Only a shell runs functions.
-        if context.location != Location::Command
-            && is_name(&path)
-            && let Some(function) = self.scope.exported_function(&path)
-        {
-            let context = context.named(format!("the function {path}"));
-            self.add_script(&known(&function), context);
-        }
-        if !path.contains('/') || context.frame.environment == Inherited::None {
-            return;
-        }
-        for candidate in self.scope.possible_paths(&path) {
-            if let ScriptFile::Text(text) = self.surroundings.script(&candidate)
-                && shells::is_shell_script(&text)
-            {
-                let arguments = texts(&command.words[command.program_index..]);
-                let context = context.named(path).with_arguments(Some(arguments));
-                self.add_script(&known(&text), context);
-                return;
             }
         }
     }
@@ -314,6 +244,6 @@ fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>>
     Some(texts(arguments))
 }
 
-fn texts(words: &[Word]) -> Vec<Symbols> {
+pub(super) fn texts(words: &[Word]) -> Vec<Symbols> {
     words.iter().map(|word| word.text.clone()).collect()
 }

@@ -6,6 +6,12 @@
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
 use crate::command::words::OPENERS;
 
+/// Words that may end the head of a compound command, and the modifiers of zsh before a command. `{` counts at any
+/// place.
+const ENDS_OF_HEADS: [&str; 5] = ["{", "]]", "nocorrect", "noglob", "-"];
+/// Limit on the commands within the words of another. More of these words are arguments.
+const MOST_INNER: usize = 8;
+
 /// A script of which a part has been read.
 #[derive(Default)]
 pub(super) struct Draft {
@@ -43,6 +49,33 @@ pub(super) enum Tabs {
     Stripped,
 }
 
+/// Returns the commands that begin within the words of another, behind a word that may end the head of a compound
+/// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The words are kept in the outer
+/// command as well, as they may also be arguments.
+fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
+    let mut inner = Vec::new();
+    for begin in 1..command.words.len() {
+        let before = &command.words[begin - 1];
+        let ends_head = before.source.ends_with("))")
+            || before
+                .bare()
+                .is_some_and(|word| ENDS_OF_HEADS.contains(&&*word));
+        let is_repeated = begin == 2 && command.words[0].bare().as_deref() == Some("repeat");
+        if ends_head || is_repeated {
+            inner.push(SimpleCommand {
+                words: command.words[begin..].to_vec(),
+                input: command.input.clone(),
+                input_files: command.input_files.clone(),
+                reads_pipe: command.reads_pipe,
+            });
+        }
+        if inner.len() == MOST_INNER {
+            break;
+        }
+    }
+    inner
+}
+
 impl Draft {
     /// Returns an empty script, at the beginning of its first command.
     pub(super) fn new() -> Draft {
@@ -64,7 +97,9 @@ impl Draft {
             .iter()
             .any(|document| document.command == self.script.commands.len());
         if !command.words.is_empty() || has_input || awaits_input {
+            let inner = inner_commands(&command);
             self.script.commands.push(command);
+            self.script.commands.extend(inner);
         }
         self.is_at_start = true;
     }

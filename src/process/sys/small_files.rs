@@ -10,12 +10,16 @@ use nix::fcntl::OFlag;
 
 /// Limit on the size of a script that is read.
 const LARGEST: u64 = 64 << 10;
+/// Number of bytes that are kept of a larger file: enough for its first line.
+const BEGINNING: usize = 256;
 
 #[derive(Debug)]
 pub(crate) enum SmallFile {
     Bytes(Vec<u8>),
     Missing,
-    /// The file is larger than 64 KiB, is not a regular one or cannot be read.
+    /// The first bytes of a regular file that is larger than 64 KiB, or of one that grew while it was read.
+    TooLarge(Vec<u8>),
+    /// The file is not a regular one or cannot be read.
     NotRead,
 }
 
@@ -36,18 +40,16 @@ pub(crate) fn read(path: &Path) -> SmallFile {
         }
         Err(_) => return SmallFile::NotRead,
     };
-    let is_small = file
-        .metadata()
-        .is_ok_and(|facts| facts.is_file() && facts.len() <= LARGEST);
-    if !is_small {
+    if !file.metadata().is_ok_and(|facts| facts.is_file()) {
         return SmallFile::NotRead;
     }
     let mut bytes = Vec::new();
-    // The file may grow while it is read.
-    let result = file.take(LARGEST + 1).read_to_end(&mut bytes);
-    if result.is_ok() && bytes.len() as u64 <= LARGEST {
-        SmallFile::Bytes(bytes)
-    } else {
-        SmallFile::NotRead
+    if file.take(LARGEST + 1).read_to_end(&mut bytes).is_err() {
+        return SmallFile::NotRead;
     }
+    if bytes.len() as u64 > LARGEST {
+        bytes.truncate(BEGINNING);
+        return SmallFile::TooLarge(bytes);
+    }
+    SmallFile::Bytes(bytes)
 }

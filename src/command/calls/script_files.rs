@@ -1,0 +1,225 @@
+//! Finds script files: those that a shell or `source` gets, and words of a command that name one, as a program may run
+//! them. "Reading" a file means: its text is added to the search with `add_script`.
+//!
+//! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
+//! for messages.
+
+use super::expanded_command::ExpandedCommand;
+use super::feeders::adds_words;
+use super::scripts::{joined, texts};
+use super::{Calls, Context, Location};
+use crate::command::ScriptFile;
+use crate::command::scope::Inherited;
+use crate::command::shells;
+use crate::command::text::{Doubt, Symbol, Word, exact, known, shown, unknown};
+
+impl Calls<'_> {
+    /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
+    /// machine, adds nothing; one whose name or directory is unknown, or that is too long to be read, is unknown code.
+    pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
+        let is_elsewhere = context.frame.environment == Inherited::None;
+        if is_elsewhere {
+            return;
+        }
+        // A substitution is a script of its own that is read anyway.
+        if file.origin.starts_with("<(") {
+            return;
+        }
+        let Some(path) = exact(&file.text) else {
+            self.note_unknown_code(format!("the script {}", file.origin), context);
+            return;
+        };
+        let is_unknown = path.contains("{}") || self.scope.may_be_in_unknown_directory(&path);
+        if is_unknown {
+            // `find -exec sh {}`, or behind `cd "$DIR"`.
+            self.note_unknown_code(format!("the script {path}"), context);
+            return;
+        }
+        let context = context.named(path.clone());
+        for path in self.scope.possible_paths(&path) {
+            match self.surroundings.script(&path) {
+                ScriptFile::Text(text) => self.add_script_of_file(&path, &text, context.clone()),
+                ScriptFile::NotThere => {}
+                ScriptFile::TooLong(_) | ScriptFile::NotRead => {
+                    let what = format!("the script {path}, which is not read");
+                    self.note_unknown_code(what, &context);
+                }
+            }
+        }
+    }
+
+    /// Adds the text of a script file, and its directory to those in which further files may stand: many scripts go
+    /// there first.
+    fn add_script_of_file(&mut self, path: &str, text: &str, context: Context) {
+        self.needs_another_round |= self.scope.add_directory_of_script(path);
+        self.add_script(&known(text), context);
+    }
+
+    /// Reads the program of the command as a script if it is a file that a shell runs, or a function that bash has
+    /// exported, which may have any name. A name without a slash is a file in `PATH`, and taken for a program of the
+    /// system.
+    pub(super) fn read_program_as_script(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        context: &Context,
+    ) {
+        let Some(program) = command.words.get(command.program_index) else {
+            return;
+        };
+        let Some(path) = exact(&program.text) else {
+            self.note_unknown_program(program, context);
+            return;
+        };
+        // Only a shell runs functions.
+        if context.location != Location::Command
+            && let Some(function) = self.scope.exported_function(&path)
+        {
+            let context = context.named(format!("the function {path}"));
+            self.add_script(&known(&function), context);
+        }
+        if is_in_directory(&path) && self.scope.may_be_in_unknown_directory(&path) {
+            self.note_unknown_code(format!("the program {path}"), context);
+        }
+        self.read_word_as_script_file(command, command.program_index, context);
+    }
+
+    /// Notes a program whose name is unknown behind a slash (`./"$name"`), or that may be a script which stands in a
+    /// known directory (`"$DIR/post.sh"`): it may be that script.
+    fn note_unknown_program(&mut self, program: &Word, context: &Context) {
+        let is_elsewhere = context.frame.environment == Inherited::None;
+        if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
+            return;
+        }
+        let parts = shown(&program.text);
+        let tail = parts.rsplit("...").next().unwrap_or_default();
+        let may_be_script = match tail.trim_start_matches('/') {
+            _ if !tail.starts_with('/') => true,
+            path => self.is_script_file(path),
+        };
+        if may_be_script {
+            self.note_unknown_code(format!("the program {}", program.origin), context);
+        }
+    }
+
+    /// Returns true if a file of this relative path is a script that a shell runs, in any directory to which a script
+    /// may go.
+    fn is_script_file(&self, path: &str) -> bool {
+        let mut paths = self.scope.possible_paths(path).into_iter();
+        paths.any(|path| match self.surroundings.script(&path) {
+            ScriptFile::Text(text) | ScriptFile::TooLong(text) => shells::runs_in_shell(&text),
+            ScriptFile::NotThere | ScriptFile::NotRead => false,
+        })
+    }
+
+    /// Reads the word at this index as a script file if its path has a slash: the program itself, or any other word
+    /// that names the script of a shell, as some unknown wrapper may run it (`unshare ./post.sh`).
+    pub(super) fn read_word_as_script_file(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        index: usize,
+        context: &Context,
+    ) {
+        let Some(path) = exact(&command.words[index].text) else {
+            return;
+        };
+        if !path.contains('/') || context.frame.environment == Inherited::None {
+            return;
+        }
+        let is_program = index == command.program_index;
+        for candidate in self.scope.possible_paths(&path) {
+            match self.surroundings.script(&candidate) {
+                ScriptFile::Text(text) if is_run(&path, &text, is_program) => {
+                    let context = context_of_file(command.words, index, &path, context);
+                    self.add_script_of_file(&candidate, &text, context);
+                }
+                ScriptFile::TooLong(text) if is_run(&path, &text, is_program) => {
+                    let what = format!("the script {candidate}, which is not read");
+                    self.note_unknown_code(what, context);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name.
+    pub(super) fn read_cd(&mut self, words: &[Word]) {
+        let mut operands = words.iter().filter(|word| !is_option(word));
+        let Some(word) = operands.next() else {
+            return self.note_directory(Some("~".to_owned()));
+        };
+        // The directory of a script that was read is known already.
+        let is_own = word.origin.contains("dirname")
+            && (word.origin.contains("$0") || word.origin.contains("BASH_SOURCE"))
+            && !word.origin.contains("..");
+        if !is_own {
+            self.note_directory(exact(&word.text));
+        }
+    }
+
+    /// Notes a directory to which a script goes; None for an unknown one.
+    fn note_directory(&mut self, directory: Option<String>) {
+        let is_new = match directory {
+            Some(directory) => self.scope.add_directory(&directory),
+            None => self.scope.allow_unknown_directory(),
+        };
+        self.needs_another_round |= is_new;
+    }
+
+    /// Reads what options of `env` mean, given the words after that name: the script of `-S`, with the words behind it,
+    /// and the directory of `-C`.
+    pub(super) fn read_env(&mut self, words: &[Word], context: &Context) {
+        for (index, word) in words.iter().enumerate() {
+            if !is_option(word) {
+                return;
+            }
+            let text = exact(&word.text).unwrap_or_default();
+            let value = words.get(index + 1);
+            if text == "--chdir" || text.ends_with('C') && !text.starts_with("--") {
+                return self.note_directory(value.and_then(|value| exact(&value.text)));
+            }
+            if let Some(directory) = text.strip_prefix("--chdir=").or(text.strip_prefix("-C")) {
+                self.note_directory(Some(directory.to_owned()));
+            }
+            let script = text.strip_prefix("--split-string=");
+            let attached = script.or(text.strip_prefix("-S"));
+            if let Some(script) = attached.filter(|script| !script.is_empty()) {
+                let all = [&[Word::exact(script)], &words[index + 1..]].concat();
+                return self.add_script(&joined(&all), context.clone());
+            }
+            if text == "--split-string" || text.ends_with('S') && !text.starts_with("--") {
+                return self.add_script(&joined(&words[index + 1..]), context.clone());
+            }
+        }
+    }
+}
+
+/// Returns the context of a script file that a program runs, which is the word at this index, with the words behind it
+/// as its arguments.
+fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) -> Context {
+    let mut arguments = texts(&words[index..]);
+    if words[..index].iter().any(|word| adds_words(&word.text)) {
+        arguments.push(unknown(Doubt::AnyWords));
+    }
+    context
+        .named(path.to_owned())
+        .with_arguments(Some(arguments))
+}
+
+/// Returns true if a file with this path and text may be run by a shell. One that is not the program of a command has
+/// to look like a script: it may be any file.
+fn is_run(path: &str, text: &str, is_program: bool) -> bool {
+    if is_program {
+        shells::runs_in_shell(text)
+    } else {
+        shells::names_shell(text) || path.ends_with(".sh")
+    }
+}
+
+/// Returns true for a path in the current directory or below it.
+fn is_in_directory(path: &str) -> bool {
+    path.contains('/') && !path.starts_with('/')
+}
+
+fn is_option(word: &Word) -> bool {
+    word.text.first() == Some(&Symbol::Known('-')) && word.text.len() > 1
+}

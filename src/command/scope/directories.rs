@@ -1,0 +1,77 @@
+//! Directories to which scripts go, in which script files are looked for. In which of them a script is at a command is
+//! not followed.
+
+use super::Scope;
+
+/// Limit on the directories to which scripts go, as a script file is looked for in each.
+const MOST_DIRECTORIES: usize = 32;
+
+impl Scope<'_> {
+    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too, and in the one of
+    /// this name in each directory that was noted before. Returns true if it is new, so that scripts have to be read
+    /// again. Too many count as an unknown one.
+    pub(crate) fn add_directory(&mut self, directory: &str) -> bool {
+        let directory = directory.trim_start_matches("./");
+        if directory == "." || self.is_known_directory(directory) {
+            return false;
+        }
+        let mut added = vec![directory.to_owned()];
+        if !directory.starts_with(['/', '~']) {
+            for known in &self.directories {
+                added.push(format!("{known}/{directory}"));
+            }
+        }
+        if self.directories.len() + added.len() > MOST_DIRECTORIES {
+            return self.allow_unknown_directory();
+        }
+        self.directories.extend(added);
+        true
+    }
+
+    /// Notes the directory of a script file: many scripts go there first. Returns true if it is new.
+    pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
+        let path = path.trim_start_matches("./");
+        let Some((directory, _)) = path.rsplit_once('/') else {
+            return false;
+        };
+        let is_full = self.directories.len() >= MOST_DIRECTORIES;
+        if is_full || directory.is_empty() || self.is_known_directory(directory) {
+            return false;
+        }
+        self.directories.push(directory.to_owned());
+        true
+    }
+
+    fn is_known_directory(&self, directory: &str) -> bool {
+        self.directories.iter().any(|known| known == directory)
+    }
+
+    /// Notes that a script goes to a directory that is not known. Returns true if this is new.
+    pub(crate) fn allow_unknown_directory(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_unknown_directory, true)
+    }
+
+    /// Returns true if this path may begin at a directory that is not known.
+    pub(crate) fn may_be_in_unknown_directory(&self, path: &str) -> bool {
+        self.has_unknown_directory && !path.starts_with(['/', '~'])
+    }
+
+    /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
+    /// may go, as it is not known which of them is the current one when the file is used. `~` is the home directory.
+    pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
+        let mut paths = vec![name.to_owned()];
+        if !name.starts_with(['/', '~']) {
+            for directory in &self.directories {
+                paths.push(format!("{directory}/{name}"));
+            }
+        }
+        let home = self.surroundings.variable("HOME").unwrap_or_default();
+        let at_home = paths.iter().filter_map(|path| {
+            let below = path.strip_prefix("~/")?;
+            Some(format!("{home}/{below}"))
+        });
+        let at_home: Vec<String> = at_home.collect();
+        paths.extend(at_home);
+        paths
+    }
+}
