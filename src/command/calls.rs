@@ -16,6 +16,7 @@ mod expanded_command;
 mod feeders;
 mod script_files;
 mod scripts;
+mod shell_input;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -34,6 +35,15 @@ const MOST_SYMBOLS: usize = 1 << 19;
 const MOST_ROUNDS: usize = 6;
 /// Limit on the calls and scripts in one command. Also the number of IDs that are reserved for its calls.
 const MOST_CALLS: usize = 64;
+
+/// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs.
+const TABLES_OF_CODE: [&str; 5] = [
+    "functions",
+    "aliases",
+    "galiases",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+];
 
 /// A call of a client.
 #[derive(Debug, Clone)]
@@ -264,6 +274,9 @@ impl<'s> Calls<'s> {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {
                 if let Some(assignment) = word.assignment() {
+                    if assignment.adds && TABLES_OF_CODE.contains(&assignment.name.as_str()) {
+                        self.note_unknown_code(word.source.clone(), context);
+                    }
                     self.add_texts_with_client(&assignment.value, context);
                 }
             }

@@ -59,6 +59,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) input_files: Vec<RawWord>,
     /// The standard input is the output of the command before.
     pub(crate) reads_pipe: bool,
+    /// The command before is the end of a group, `(...)` or `{ ...; }`, so that all commands in it may write the input.
+    pub(crate) reads_group: bool,
 }
 
 impl SimpleCommand {

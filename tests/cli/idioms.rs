@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use tempfile::TempDir;
 
-use crate::common::{BIN, clean, executable, path_with, side_by_side, within, words};
+use crate::common::{BIN, Ends, clean, executable, path_with, side_by_side, within, words};
 
 const TABLE: &str = include_str!("../idioms/idioms.tsv");
 const PARTS: &str = include_str!("../idioms/parts.txt");
@@ -261,12 +261,12 @@ fn each_idiom_is_sent_as_often_as_the_table_says() {
 #[test]
 fn scripts_of_odd_bytes_and_of_any_length_are_sent_once() {
     let dir = playground();
-    let path = within(&dir, "odd.sh");
-    executable(&path, "");
-    let long_comment = "0".repeat(70_000);
-    for comment in [&b"caf\xe9"[..], b"\n\0", long_comment.as_bytes()] {
-        let text = [b"#!/bin/sh\ncurl -d x URL; exit 28 #", comment].concat();
-        fs::write(&path, text).unwrap();
+    // The comment is a format of printf. Another process writes the script, as `executable` does.
+    let write = r#"printf '#!/bin/sh\ncurl -d x URL; exit 28 # '"$0" 0 >odd.sh; chmod 755 odd.sh"#;
+    for comment in [r"caf\351", r"\n\000", "%070000d"] {
+        let mut shell = clean("sh");
+        shell.current_dir(dir.path());
+        shell.args(["-c", write, comment]).code(0);
         for command in ["./odd.sh", "sh odd.sh", "bash -c ./odd.sh"] {
             let _ = fs::remove_file(within(&dir, "calls"));
             let run = run(&dir, "calls", "-n 2", &words(command), &[]);

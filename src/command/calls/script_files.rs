@@ -9,6 +9,7 @@ use super::feeders::adds_words;
 use super::scripts::{joined, texts};
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
+use crate::command::http::tables::CLIENTS;
 use crate::command::scope::Inherited;
 use crate::command::shells;
 use crate::command::text::{Doubt, Symbol, Word, exact, known, shown, unknown};
@@ -21,15 +22,23 @@ impl Calls<'_> {
         if is_elsewhere {
             return;
         }
-        // A substitution is a script of its own that is read anyway.
         if file.origin.starts_with("<(") {
+            // What the command prints is not known. A download adds nothing: most installers are run so.
+            let is_download = CLIENTS
+                .iter()
+                .any(|client| file.origin.contains(client.name));
+            if !is_download {
+                self.note_unknown_code(format!("the script {}", file.origin), context);
+            }
             return;
         }
         let Some(path) = exact(&file.text) else {
             self.note_unknown_code(format!("the script {}", file.origin), context);
             return;
         };
-        let is_unknown = path.contains("{}") || self.scope.may_be_in_unknown_directory(&path);
+        let is_descriptor = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+        let is_unknown =
+            path.contains("{}") || is_descriptor || self.scope.may_be_in_unknown_directory(&path);
         if is_unknown {
             // `find -exec sh {}`, or behind `cd "$DIR"`.
             self.note_unknown_code(format!("the script {path}"), context);

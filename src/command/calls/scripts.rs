@@ -8,15 +8,13 @@
 
 use std::rc::Rc;
 
-use super::expanded_command::{CommandInScript, ExpandedCommand};
+use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::{Calls, Context, Location};
-use crate::command::expansion;
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
-use crate::command::syntax::SimpleCommand;
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, may_hold_code, shown, unknown,
+    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, shown, unknown,
 };
 
 /// Commands that let a shell run some of their words as scripts.
@@ -60,79 +58,6 @@ impl Calls<'_> {
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);
             }
-        }
-    }
-
-    /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
-    /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
-    ///
-    /// The input of backoff's own command cannot be read before it runs: then it is unknown code.
-    fn read_standard_input(
-        &mut self,
-        shell: &str,
-        command: &ExpandedCommand<'_>,
-        shell_index: usize,
-        context: &Context,
-    ) {
-        let Some(CommandInScript { script, index }) = command.in_script else {
-            // A shell that is an argument may be no shell at all: `apt install bash`.
-            if shell_index == command.program_index {
-                self.note_unknown_code(format!("the input of {shell}"), context);
-            }
-            return;
-        };
-        let context = context.named(format!("the input of {shell}"));
-        let mut index = index;
-        self.read_redirected_input(&script.commands[index], &context);
-        while script.commands[index].reads_pipe && index > 0 {
-            index -= 1;
-            let writer = &script.commands[index];
-            self.read_redirected_input(writer, &context);
-            for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
-                self.read_printed(&words, &context);
-            }
-        }
-    }
-
-    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context: a
-    /// shell runs what it reads there.
-    fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
-        for input in &command.input {
-            for text in expansion::texts(&self.scope, input, &context.frame) {
-                self.add_script(&text, context.clone());
-            }
-        }
-        for file in &command.input_files {
-            let file = std::slice::from_ref(file);
-            for words in expansion::commands(&self.scope, file, &context.frame) {
-                // A shell refuses a name of several words.
-                if let [word] = words.as_slice() {
-                    self.read_script_file(word, context);
-                }
-            }
-        }
-    }
-
-    /// Reads what a command of these words prints as a script: the words of `echo` and `printf`, or the files of `cat`.
-    /// The output of any other command is not known and adds nothing: most print no scripts.
-    fn read_printed(&mut self, words: &[Word], context: &Context) {
-        let Some((program, arguments)) = words.split_first() else {
-            return;
-        };
-        match exact(&program.text).as_deref() {
-            Some("echo" | "printf") => {
-                let text = joined(arguments);
-                if may_hold_code(&text) {
-                    self.note_unknown_code(format!("the script {}", arguments[0].origin), context);
-                }
-                self.add_script(&text, context.clone());
-            }
-            Some("cat") => {
-                for word in arguments {
-                    self.read_script_file(word, context);
-                }
-            }
-            _ => {}
         }
     }
 

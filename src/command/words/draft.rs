@@ -9,6 +9,8 @@ use crate::command::words::OPENERS;
 /// Words that may end the head of a compound command, and the modifiers of zsh before a command. `{` counts at any
 /// place.
 const ENDS_OF_HEADS: [&str; 5] = ["{", "]]", "nocorrect", "noglob", "-"];
+/// Words that end a group of commands.
+const ENDS_OF_GROUPS: [&str; 4] = ["}", "done", "fi", "esac"];
 /// Limit on the commands within the words of another. More of these words are arguments.
 const MOST_INNER: usize = 8;
 
@@ -67,6 +69,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
                 input: command.input.clone(),
                 input_files: command.input_files.clone(),
                 reads_pipe: command.reads_pipe,
+                reads_group: command.reads_group,
             });
         }
         if inner.len() == MOST_INNER {
@@ -106,8 +109,16 @@ impl Draft {
 
     /// Ends the command, and begins one that reads its output.
     pub(super) fn end_command_before_pipe(&mut self) {
+        let ends_group = match self.command.words.first() {
+            // A parenthesis has ended the last command of the group.
+            None => true,
+            Some(word) => word
+                .bare()
+                .is_some_and(|word| ENDS_OF_GROUPS.contains(&&*word)),
+        };
         self.end_command();
         self.command.reads_pipe = true;
+        self.command.reads_group = ends_group;
     }
 
     /// Adds a word to the command, and notes what it means for the words after it: a reserved word such as `then`, or

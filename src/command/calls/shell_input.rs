@@ -1,0 +1,197 @@
+//! Reads the standard input of a shell as a script: a here-document, a file, or what the commands before it in a
+//! pipeline print. Input that may come from this machine in another way is unknown code, while the output of a download
+//! adds nothing: most installers are run so.
+
+use super::expanded_command::{CommandInScript, ExpandedCommand};
+use super::scripts::joined;
+use super::{Calls, Context};
+use crate::command::http::tables::CLIENTS;
+use crate::command::syntax::{Script, SimpleCommand};
+use crate::command::text::{Symbol, Word, exact, may_hold_code, mentions};
+use crate::command::{ScriptFile, expansion};
+
+/// Commands that print their arguments or files as they are.
+const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
+
+impl Calls<'_> {
+    /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
+    /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
+    ///
+    /// The input of backoff's own command cannot be read before it runs, nor one that an earlier `exec <file` opens:
+    /// then it is unknown code.
+    pub(super) fn read_standard_input(
+        &mut self,
+        shell: &str,
+        command: &ExpandedCommand<'_>,
+        shell_index: usize,
+        context: &Context,
+    ) {
+        // A shell that is an argument may be no shell at all: `apt install bash`.
+        let is_program = shell_index == command.program_index;
+        let what = format!("the input of {shell}");
+        let Some(CommandInScript { script, index }) = command.in_script else {
+            if is_program {
+                self.note_unknown_code(what, context);
+            }
+            return;
+        };
+        let reader = &script.commands[index];
+        let has_input =
+            reader.reads_pipe || !reader.input.is_empty() || !reader.input_files.is_empty();
+        if is_program && !has_input && !only_prints(&command.words[shell_index + 1..]) {
+            self.note_unknown_code(what.clone(), context);
+        }
+        let context = context.named(what);
+        self.read_redirected_input(reader, &context);
+        self.read_pipeline(script, index, &context);
+    }
+
+    /// Reads what the commands write that stand before the one of this index in its pipeline, and their inputs.
+    fn read_pipeline(&mut self, script: &Script, reader: usize, context: &Context) {
+        let mut index = reader;
+        while script.commands[index].reads_pipe && index > 0 {
+            if script.commands[index].reads_group && script.commands[..index].iter().any(prints) {
+                self.note_unknown_code("the output of a group of commands", context);
+            }
+            index -= 1;
+            let writer = &script.commands[index];
+            self.read_redirected_input(writer, context);
+            for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
+                self.read_printed(&words, context);
+                if !writer.reads_pipe {
+                    self.note_unknown_source(&words, context);
+                }
+            }
+        }
+    }
+
+    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context: a
+    /// shell runs what it reads there.
+    fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
+        for input in &command.input {
+            for text in expansion::texts(&self.scope, input, &context.frame) {
+                self.add_script(&text, context.clone());
+            }
+        }
+        for file in &command.input_files {
+            let file = std::slice::from_ref(file);
+            for words in expansion::commands(&self.scope, file, &context.frame) {
+                // A shell refuses a name of several words.
+                if let [word] = words.as_slice() {
+                    self.read_script_file(word, context);
+                }
+            }
+        }
+    }
+
+    /// Reads what a command of these words prints as a script: the words of `echo` and `printf`, or the files of `cat`.
+    /// Any other command that gets the name of a local file may print this file, changed.
+    fn read_printed(&mut self, words: &[Word], context: &Context) {
+        let Some((program, arguments)) = words.split_first() else {
+            return;
+        };
+        let name = exact(&program.text).unwrap_or_default();
+        match name.as_str() {
+            "echo" | "printf" => {
+                let text = joined(arguments);
+                let is_changed = match name.as_str() {
+                    "printf" => !is_plain_format(arguments),
+                    _ => has_escape(&text),
+                };
+                if is_changed || may_hold_code(&text) {
+                    let origin = arguments.first().map_or("", |word| &word.origin);
+                    self.note_unknown_code(format!("the script {origin}"), context);
+                }
+                self.add_script(&text, context.clone());
+            }
+            "cat" => {
+                for word in arguments {
+                    self.read_script_file(word, context);
+                }
+            }
+            _ => {
+                if let Some(file) = arguments.iter().find(|word| self.is_local_file(word)) {
+                    let what = format!("the output of {name} {}", file.origin);
+                    self.note_unknown_code(what, context);
+                }
+            }
+        }
+    }
+
+    /// Notes a command at the beginning of a pipeline whose output is a script that is not known, and no download: a
+    /// function, or a program with an unknown word, which may be the name of a local file.
+    fn note_unknown_source(&mut self, words: &[Word], context: &Context) {
+        let Some((program, arguments)) = words.split_first() else {
+            return;
+        };
+        let name = exact(&program.text).unwrap_or_default();
+        let is_printer = PRINTERS.contains(&name.as_str());
+        let is_function = self.scope.may_be_function(&name);
+        let is_download = words.iter().any(mentions_client);
+        let is_unknown = arguments.iter().any(|word| may_hold_code(&word.text));
+        if is_function || is_unknown && !is_printer && !is_download {
+            self.note_unknown_code(format!("the output of {}", program.origin), context);
+        }
+    }
+
+    /// Returns true if a word is the name of a file that may be a script.
+    fn is_local_file(&self, word: &Word) -> bool {
+        let Some(path) = exact(&word.text) else {
+            return false;
+        };
+        let mut paths = self.scope.possible_paths(&path).into_iter();
+        paths.any(|path| {
+            let file = self.surroundings.script(&path);
+            matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
+        })
+    }
+}
+
+/// Returns true if one of the literal words of a command is a program that prints its arguments.
+fn prints(command: &SimpleCommand) -> bool {
+    command.words.iter().any(|word| {
+        word.literal()
+            .is_some_and(|word| PRINTERS.contains(&word.as_str()))
+    })
+}
+
+/// Returns true if these words after the name of a shell let it read no script.
+fn only_prints(words: &[Word]) -> bool {
+    words
+        .iter()
+        .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
+}
+
+/// Returns true if `printf` with these arguments prints them as they are: a format without a sign, or `%s\n`, which
+/// prints each on a line of its own.
+fn is_plain_format(arguments: &[Word]) -> bool {
+    let Some((format, values)) = arguments.split_first() else {
+        return true;
+    };
+    match exact(&format.text).unwrap_or_default().as_str() {
+        "%s\\n" | "%s\n" => true,
+        "%s" => values.len() < 2,
+        format => {
+            let line = format.strip_suffix("\\n").unwrap_or(format);
+            values.is_empty() && !line.contains(['%', '\\'])
+        }
+    }
+}
+
+/// Returns true if a text holds a sign of which `echo` may make another character, before its end. Some shells do so
+/// without `-e`.
+fn has_escape(text: &[Symbol]) -> bool {
+    text.windows(3).any(|signs| match signs {
+        [Symbol::Known('\\'), Symbol::Known(letter), _] => {
+            letter.is_ascii_alphanumeric() || *letter == '\\'
+        }
+        _ => false,
+    })
+}
+
+/// Returns true if a word mentions a client, by which a script may be downloaded.
+fn mentions_client(word: &Word) -> bool {
+    CLIENTS
+        .iter()
+        .any(|client| mentions(&word.text, client.name))
+}
