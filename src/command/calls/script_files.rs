@@ -36,11 +36,7 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the script {}", file.origin), context);
             return;
         };
-        let is_descriptor = path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
-        let is_unknown =
-            path.contains("{}") || is_descriptor || self.scope.may_be_in_unknown_directory(&path);
-        if is_unknown {
-            // `find -exec sh {}`, or behind `cd "$DIR"`.
+        if is_pattern(&path) || self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the script {path}"), context);
             return;
         }
@@ -65,8 +61,8 @@ impl Calls<'_> {
     }
 
     /// Reads the program of the command as a script if it is a file that a shell runs, or a function that bash has
-    /// exported, which may have any name. A name without a slash is a file in `PATH`, and taken for a program of the
-    /// system.
+    /// exported, which may have any name. A name without a slash is taken for a program of the system, unless a
+    /// directory that is known has a script of this name.
     pub(super) fn read_program_as_script(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -85,6 +81,9 @@ impl Calls<'_> {
         {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
+        }
+        if is_in_directory(&path) && is_pattern(&path) {
+            self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_in_directory(&path) && self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
@@ -131,10 +130,13 @@ impl Calls<'_> {
         let Some(path) = exact(&command.words[index].text) else {
             return;
         };
-        if !path.contains('/') || context.frame.environment == Inherited::None {
+        let is_program = index == command.program_index;
+        let may_be_file = path.contains('/') || is_program;
+        if !may_be_file || context.frame.environment == Inherited::None {
             return;
         }
-        let is_program = index == command.program_index;
+        // Without a slash it is a program of the system, unless `PATH` begins with the directory.
+        let is_program = is_program && path.contains('/');
         for candidate in self.scope.possible_paths(&path) {
             match self.surroundings.script(&candidate) {
                 ScriptFile::Text(text) if is_run(&path, &text, is_program) => {
@@ -222,6 +224,15 @@ fn is_run(path: &str, text: &str, is_program: bool) -> bool {
     } else {
         shells::names_shell(text) || path.ends_with(".sh")
     }
+}
+
+/// Returns true for a path that stands for other files: `{}` of `find -exec sh {}`, `*.sh` as the value of a loop over
+/// such files, or a descriptor, which the shell may have opened before.
+fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+        || path.contains("{}")
+        || path.starts_with("/dev/fd/")
+        || path.starts_with("/proc/self/fd/")
 }
 
 /// Returns true for a path in the current directory or below it.

@@ -101,7 +101,12 @@ impl Calls<'_> {
                 let mut text = word.text[sign + 1..].to_vec();
                 text.push(Symbol::Known(' '));
                 text.extend(unknown(Doubt::AnyWords));
-                self.add_if_client_is_mentioned(&text, context);
+                // The path of a script, or a client.
+                if text.contains(&Symbol::Known('/')) {
+                    self.add_script(&text, context.clone());
+                } else {
+                    self.add_if_client_is_mentioned(&text, context);
+                }
             }
         }
     }

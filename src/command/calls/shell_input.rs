@@ -50,16 +50,20 @@ impl Calls<'_> {
     fn read_pipeline(&mut self, script: &Script, reader: usize, context: &Context) {
         let mut index = reader;
         while script.commands[index].reads_pipe && index > 0 {
-            if script.commands[index].reads_group && script.commands[..index].iter().any(prints) {
+            if script.commands[index].reads_group && !is_download(&script.commands[..index]) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
             index -= 1;
             let writer = &script.commands[index];
             self.read_redirected_input(writer, context);
+            // The group as a whole begins the pipeline, not its last command.
+            let is_source = !writer.reads_pipe && !script.commands[index + 1].reads_group;
             for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
-                self.read_printed(&words, context);
-                if !writer.reads_pipe {
-                    self.note_unknown_source(&words, context);
+                let program_index = ExpandedCommand::new(&words, None).program_index;
+                let words = words.get(program_index..).unwrap_or_default();
+                self.read_printed(words, context);
+                if is_source {
+                    self.note_unknown_source(words, context);
                 }
             }
         }
@@ -118,18 +122,15 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes a command at the beginning of a pipeline whose output is a script that is not known, and no download: a
-    /// function, or a program with an unknown word, which may be the name of a local file.
+    /// Notes a command at the beginning of a pipeline that is no download, and whose output is not known either: of a
+    /// function, or of a program that may print a local file (`gunzip -c x.gz`).
     fn note_unknown_source(&mut self, words: &[Word], context: &Context) {
-        let Some((program, arguments)) = words.split_first() else {
+        let Some(program) = words.first() else {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_printer = PRINTERS.contains(&name.as_str());
-        let is_function = self.scope.may_be_function(&name);
-        let is_download = words.iter().any(mentions_client);
-        let is_unknown = arguments.iter().any(|word| may_hold_code(&word.text));
-        if is_function || is_unknown && !is_printer && !is_download {
+        let is_known = PRINTERS.contains(&name.as_str()) || words.iter().any(mentions_client);
+        if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.origin), context);
         }
     }
@@ -145,6 +146,18 @@ impl Calls<'_> {
             matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
         })
     }
+}
+
+/// Returns true if the output of a group among these commands can only come from a client: one of them calls a client,
+/// and none prints anything else.
+fn is_download(commands: &[SimpleCommand]) -> bool {
+    let mut words = commands.iter().flat_map(|command| &command.words);
+    let has_client = words.any(|word| {
+        CLIENTS
+            .iter()
+            .any(|client| word.source.contains(client.name))
+    });
+    has_client && !commands.iter().any(prints)
 }
 
 /// Returns true if one of the literal words of a command is a program that prints its arguments.
