@@ -59,12 +59,7 @@ impl Calls<'_> {
         for (index, word) in command.words.iter().enumerate() {
             let is_call = self.add_named_call(command.words, index, context, part_count);
             let runs_scripts = self.read_scripts_of_word(command, index, &inner_context);
-            if is_found_file(command.words, index) {
-                self.note_unknown_code("find -exec {}", context);
-            }
-            if index != command.program_index {
-                self.read_word_as_script_file(command, index, &inner_context);
-            }
+            self.read_program_of_wrapper(command, index, &inner_context);
             if is_call || runs_scripts {
                 part_count += 1;
             }
@@ -114,6 +109,22 @@ impl Calls<'_> {
         let has_program = feeder.has_program(command.words);
         if !has_program || runs_shell && feeder.adds_at_end(command.words) {
             self.note_unknown_code(format!("what {} runs", feeder.name), context);
+        }
+    }
+
+    /// Reads the word at this index, which is not the command's own program, as a script file that some wrapper runs. A
+    /// file that `find` puts in the place of `{}` is unknown code.
+    fn read_program_of_wrapper(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        index: usize,
+        context: &Context,
+    ) {
+        if is_found_file(command.words, index) {
+            self.note_unknown_code("find -exec {}", context);
+        }
+        if index != command.program_index {
+            self.read_word_as_script_file(command, index, context);
         }
     }
 
