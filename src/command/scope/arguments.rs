@@ -87,7 +87,7 @@ impl Scope<'_> {
     /// Returns what an unknown argument may be. An unknown value is `AnyWords`, which in quotes (`"$1"`) is trusted to
     /// begin no option, as most arguments are URLs and names. `AnyPart` is not trusted: a script passes an option
     /// somewhere.
-    fn doubt_of_arguments(&self) -> Doubt {
+    pub(super) fn doubt_of_arguments(&self) -> Doubt {
         if self.may_pass_options {
             Doubt::AnyPart
         } else {
