@@ -207,6 +207,12 @@ impl RawWord {
         Some(named.argument_assignment()?.value)
     }
 
+    /// Returns true for a quoted `(`, which `declare` takes for the begin of an array: `declare "name=(words)"`.
+    pub(crate) fn begins_quoted_array(&self) -> bool {
+        matches!(self.pieces.first(), Some(Piece::Text(text, Quoting::Quoted))
+            if text.first() == Some(&Symbol::Known('(')))
+    }
+
     /// Finds the left side of an assignment at the beginning of the word. An expansion may stand in an index only.
     fn left_side(&self) -> Option<LeftSide> {
         let mut head = String::new();

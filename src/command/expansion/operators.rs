@@ -80,8 +80,10 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
         // Outside of quotes it is split where words are, and then may be any of them.
         quoting if !parameter.is_list() => in_atoms(&unknown(Doubt::AnyPart), quoting),
+        // Where it is not split, what it begins with counts.
         Quoting::Quoted | Quoting::Unquoted => {
-            in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
+            let text = [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
+            in_atoms(&text, Quoting::Unquoted)
         }
     }
 }

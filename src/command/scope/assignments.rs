@@ -14,7 +14,7 @@ use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
 use crate::command::syntax::{
     ExpansionValue, Parameter, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::Word;
+use crate::command::text::{Symbol, Word};
 
 /// The literal texts of words; None for a word with an expansion.
 type Literals = [Option<String>];
@@ -101,7 +101,13 @@ impl Scope<'_> {
                 }
                 Some("shift") => self.changes_arguments = true,
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
-                    self.add_names(literals, OtherValue::Any);
+                    let may_read_option = command.input.iter().any(may_hold_option);
+                    let other = if may_read_option {
+                        OtherValue::Option
+                    } else {
+                        OtherValue::Any
+                    };
+                    self.add_names(literals, other);
                 }
                 Some("printf" | "print" | "wait") => self.add_printed(literals),
                 Some("export" | "declare" | "typeset" | "local" | "readonly") => {
@@ -234,6 +240,12 @@ impl Scope<'_> {
     /// another variable, which may be any. A word whose name is not known may assign to any variable.
     fn add_declaration(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         for (word, literal) in words.iter().zip(literals) {
+            if let Some(assignment) = word.argument_assignment()
+                && assignment.value.begins_quoted_array()
+            {
+                self.add_other(&assignment.name, OtherValue::Any);
+                self.add_other(&assignment.name, OtherValue::Option);
+            }
             let Some(literal) = literal else {
                 self.has_unknown_code |= word.argument_assignment().is_none();
                 continue;
@@ -265,6 +277,21 @@ impl Scope<'_> {
     }
 }
 
+/// Returns true if a literal part of an input begins with `-`, or has one behind a blank.
+fn may_hold_option(input: &RawWord) -> bool {
+    let may_begin = |text: &[Symbol]| match text {
+        [first, second] => {
+            matches!(first, Symbol::Known(c) if c.is_whitespace()) && *second == Symbol::Known('-')
+        }
+        _ => false,
+    };
+    begins_literal_option(input)
+        || input.pieces.iter().any(|piece| match piece {
+            Piece::Text(text, _) => text.windows(2).any(may_begin),
+            _ => false,
+        })
+}
+
 /// Returns the value of an array with the words that this word becomes.
 fn array(word: &RawWord) -> RawWord {
     RawWord {
@@ -282,7 +309,7 @@ fn holds_list(word: &RawWord) -> bool {
 }
 
 /// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
-fn sets_arguments(words: &Literals) -> bool {
+pub(super) fn sets_arguments(words: &Literals) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_deref() {
