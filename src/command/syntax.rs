@@ -216,16 +216,17 @@ impl RawWord {
     /// Finds the left side of an assignment at the beginning of the word. An expansion may stand in an index only.
     fn left_side(&self) -> Option<LeftSide> {
         let mut head = String::new();
+        let mut has_index = false;
         let mut widest = Quoting::Unquoted;
         for (piece_index, piece) in self.pieces.iter().enumerate() {
             let Piece::Text(symbols, quoting) = piece else {
-                if matches!(piece, Piece::Quotes) || head.contains('[') {
+                if matches!(piece, Piece::Quotes) || has_index {
                     continue;
                 }
                 return None;
             };
             for (index, symbol) in symbols.iter().enumerate() {
-                let is_in_index = head.contains('[') && !head.ends_with([']', '+']);
+                let is_in_index = has_index && !head.trim_end_matches('+').ends_with(']');
                 if *quoting == Quoting::Quoted && !is_in_index {
                     widest = Quoting::Quoted;
                 }
@@ -233,10 +234,9 @@ impl RawWord {
                     Symbol::Known('=') if !is_in_index => {
                         return LeftSide::new(&head, widest, piece_index, index);
                     }
-                    Symbol::Known(c)
-                        if head.contains('[') || is_name_char(*c) || "[+".contains(*c) =>
-                    {
-                        head.push(*c)
+                    Symbol::Known(c) if has_index || is_name_char(*c) || "[+".contains(*c) => {
+                        has_index |= *c == '[';
+                        head.push(*c);
                     }
                     Symbol::Unknown(_) if is_in_index => {}
                     _ => return None,

@@ -7,7 +7,6 @@
 
 use std::rc::Rc;
 
-use super::assignments::sets_arguments;
 use super::functions::{FunctionArguments, FunctionCall};
 use super::value::{Value, add_new, begins_option};
 use super::{Frame, MOST_VALUES, Scope};
@@ -171,4 +170,23 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
         .iter()
         .find(|piece| !matches!(piece, Piece::Quotes));
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
+}
+
+/// Returns true if these words after `set`, None for one with an expansion, may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
+pub(super) fn sets_arguments(words: &[Option<String>]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_deref() {
+            None | Some("--" | "-") => return true,
+            Some(word) => match word.strip_prefix(['-', '+']) {
+                None => return true,
+                // `-o pipefail`: the name of the option is no argument.
+                Some(letters) if letters.ends_with('o') => {
+                    words.next();
+                }
+                Some(_) => {}
+            },
+        }
+    }
+    false
 }

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use super::arguments::begins_literal_option;
+use super::arguments::{begins_literal_option, sets_arguments};
 use super::functions::FunctionArguments;
 use super::value::begins_option;
 use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
@@ -67,6 +67,10 @@ impl Scope<'_> {
 
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
+        if mentions_parameter(&word, name) {
+            // `x=${x}d` adds to the earlier value as `x+=d` does.
+            self.add_other(name, OtherValue::Changed);
+        }
         let frame = Rc::clone(frame);
         self.variable(name)
             .assigned
@@ -292,6 +296,13 @@ fn may_hold_option(input: &RawWord) -> bool {
         })
 }
 
+/// Returns true if an expansion of this parameter stands in the word, outside of any other.
+fn mentions_parameter(word: &RawWord, name: &str) -> bool {
+    word.pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Parameter(parameter) if parameter.name == name))
+}
+
 /// Returns the value of an array with the words that this word becomes.
 fn array(word: &RawWord) -> RawWord {
     RawWord {
@@ -306,23 +317,4 @@ fn holds_list(word: &RawWord) -> bool {
     word.pieces
         .iter()
         .any(|piece| matches!(piece, Piece::Parameter(parameter) if is_list(parameter)))
-}
-
-/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
-pub(super) fn sets_arguments(words: &Literals) -> bool {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.as_deref() {
-            None | Some("--" | "-") => return true,
-            Some(word) => match word.strip_prefix(['-', '+']) {
-                None => return true,
-                // `-o pipefail`: the name of the option is no argument.
-                Some(letters) if letters.ends_with('o') => {
-                    words.next();
-                }
-                Some(_) => {}
-            },
-        }
-    }
-    false
 }

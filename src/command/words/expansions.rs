@@ -223,7 +223,8 @@ impl ScriptReader<'_> {
         let precedes_name = next.is_some_and(|c| is_name_char(c) || c == '@' || c == '*');
         let prefix = match self.peek() {
             Some('#') if precedes_name => "length",
-            Some('!') if precedes_name => "indirect",
+            // `${!#}` is the last argument.
+            Some('!') if precedes_name || next == Some('#') => "indirect",
             _ => return "",
         };
         self.position += 1;
