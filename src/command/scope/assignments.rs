@@ -185,14 +185,12 @@ impl Scope<'_> {
             };
             // `let count+=1`, `unset list[0]`, `read name?prompt` in zsh
             let end = ['[', '=', '+', '-', '*', '/', '?'];
-            let letters = word.strip_prefix('-').unwrap_or_default();
-            for (index, _) in letters.char_indices() {
-                if is_name(&letters[index..]) {
-                    self.add_other(&letters[index..], other);
-                }
-            }
-            let name = word.split(end).next();
-            if let Some(name) = name.filter(|name| is_name(name)) {
+            let letters = word.strip_prefix('-');
+            let name = match letters.and_then(|letters| letters.split_once('a')) {
+                Some((_, name)) => name,
+                None => word.split(end).next().unwrap_or_default(),
+            };
+            if is_name(name) {
                 self.add_other(name, other);
             }
         }
@@ -219,10 +217,9 @@ impl Scope<'_> {
     fn add_printed(&mut self, words: &Literals) {
         let is_option = |word: &&str| word.starts_with('-') && *word != "--";
         for (index, word) in words.iter().enumerate() {
-            let Some(name) = word.as_deref().and_then(|word| word.strip_prefix(['-'])) else {
-                continue;
-            };
-            let Some(name) = name.strip_prefix(['v', 'p']) else {
+            // `-vNAME`, `-rv NAME`
+            let letters = word.as_deref().and_then(|word| word.strip_prefix('-'));
+            let Some((_, name)) = letters.and_then(|letters| letters.split_once(['v', 'p'])) else {
                 continue;
             };
             let later = words[index + 1..].iter().flatten().map(String::as_str);
@@ -235,7 +232,6 @@ impl Scope<'_> {
             } else {
                 self.add_names(&[Some(name.to_owned())], other);
             }
-            return;
         }
     }
 
