@@ -191,8 +191,9 @@ impl ScriptReader<'_> {
             self.position += 1;
             name.push(c);
         }
-        // zsh has flags, signs and expansions in place of the name: `${(z)x}`, `${=x}`, `${:-word}`.
-        self.parsed.may_be_misread |= name.is_empty();
+        // zsh has flags, signs and expansions in place of the name: `${(z)x}`, `${=x}`, `${:-word}`, `${${x}}`.
+        let is_expansion = name == "$" && matches!(self.peek(), Some('{' | '('));
+        self.parsed.may_be_misread |= name.is_empty() || is_expansion;
         let index = self.read_index();
         let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
         // Empty if there is none.
