@@ -273,7 +273,7 @@ impl<'s> Calls<'s> {
     fn read_script(&mut self, script: &Script, context: &Context) {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {
-                if let Some(assignment) = word.assignment() {
+                if let Some(assignment) = word.argument_assignment() {
                     if assignment.adds && TABLES_OF_CODE.contains(&assignment.name.as_str()) {
                         self.note_unknown_code(word.source.clone(), context);
                     }

@@ -15,7 +15,7 @@ mod operators;
 mod printers;
 
 use self::atoms::{Atom, in_atoms};
-use super::scope::value::{Value, array_value, is_plain_word};
+use super::scope::value::{Value, array_value, is_plain_word, summary as summary_of_values};
 use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
 use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
@@ -128,8 +128,19 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
 fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     for piece in &word.pieces {
         if let Piece::Array(words) = piece {
-            let lists = commands(scope, words, frame);
-            return lists.into_iter().map(array_value).collect();
+            let has_keys = words.iter().any(|word| word.value_of_element().is_some());
+            let words: Vec<RawWord> = words
+                .iter()
+                .map(|word| word.value_of_element().unwrap_or_else(|| word.clone()))
+                .collect();
+            let lists = commands(scope, &words, frame);
+            let values: Vec<Value> = lists.into_iter().map(array_value).collect();
+            // Which element has which key is not followed.
+            return if has_keys {
+                summary_of_values(&values)
+            } else {
+                values
+            };
         }
     }
     texts(scope, word, frame)
@@ -147,9 +158,14 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
         let mut text = Symbols::new();
         for atom in atoms {
             match atom {
+                // It may be an option, which is no less so in a variable.
+                Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
+                    text.extend(unknown(Doubt::AnyPart));
+                }
                 Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::HarmlessPart => {
                     text.extend(unknown(Doubt::AnyWords));
                 }
+                Atom::Output => text.extend(unknown(Doubt::AnyWords)),
                 Atom::Symbol(symbol, _) => text.push(symbol),
                 // The elements of `"$@"` are joined.
                 Atom::Break => text.push(Symbol::Known(' ')),
@@ -199,16 +215,16 @@ fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<At
         // Elsewhere than in an assignment, an array is not expected.
         Piece::Array(_) => vec![in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)],
         Piece::Command(script, quoting) => {
-            let printed = printers::printed(scope, script, frame).unwrap_or_else(|| {
-                vec![match quoting {
-                    Quoting::Quoted => unknown(Doubt::AnyPart),
-                    Quoting::Unquoted => unknown(Doubt::AnyWords),
-                }]
-            });
-            printed
-                .iter()
-                .map(|text| in_atoms(text, *quoting))
-                .collect()
+            match (printers::printed(scope, script, frame), quoting) {
+                (Some(printed), _) => printed
+                    .iter()
+                    .map(|text| in_atoms(text, *quoting))
+                    .collect(),
+                (None, Quoting::Quoted) => vec![vec![Atom::Output]],
+                (None, Quoting::Unquoted) => {
+                    vec![in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)]
+                }
+            }
         }
         Piece::Parameter(parameter) => operators::expanded(scope, parameter, frame),
     }

@@ -45,10 +45,23 @@ struct AssignedWord {
 #[derive(Debug, Default)]
 struct ScriptVariable {
     assigned: Vec<AssignedWord>,
-    /// The variable may have any other value, too.
-    is_unknown: bool,
-    /// The variable may have a number as its value, too: arithmetic sets it.
-    may_be_number: bool,
+    /// What else the variable may hold.
+    others: BTreeSet<OtherValue>,
+}
+
+/// A value of a variable that is not assigned as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum OtherValue {
+    /// A number: arithmetic sets it.
+    Number,
+    /// Any value, which in quotes is trusted to be no option.
+    Any,
+    /// An argument of the script or of a function.
+    Argument,
+    /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
+    Changed,
+    /// Any value, an option as well.
+    Option,
 }
 
 /// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
@@ -156,15 +169,15 @@ impl<'s> Scope<'s> {
         let mut values = self.values_of_variable(name, frame);
         self.pending.borrow_mut().remove(name);
         if values.len() > MOST_VALUES {
-            values = vec![Value::Text(summary(&values))];
+            values = summary(&values);
         }
         self.cached_values.borrow_mut().insert(key, values.clone());
         values
     }
 
     /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
-    /// Of more than the limit the caller only asks whether all are plain words, so it leaves out further plain words,
-    /// and stops once another value is among them. `frame` tells how much of the environment the script has that uses
+    /// Of more than the limit the caller only asks whether all are plain words, and whether one may be an option, so it
+    /// leaves out further plain words, and stops once an option is among them. `frame` tells how much of the environment the script has that uses
     /// the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
@@ -177,11 +190,17 @@ impl<'s> Scope<'s> {
             }
             return values;
         };
-        if variable.is_unknown || self.has_unknown_code {
+        if self.has_unknown_code {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
         }
-        if variable.may_be_number {
-            add_new(&mut values, Value::Text(unknown(Doubt::HarmlessPart)));
+        for other in &variable.others {
+            let doubt = match other {
+                OtherValue::Number => Doubt::HarmlessPart,
+                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+                OtherValue::Argument => self.doubt_of_arguments(),
+                OtherValue::Option => Doubt::AnyPart,
+            };
+            add_new(&mut values, Value::Text(unknown(doubt)));
         }
         for assigned in &variable.assigned {
             for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {
@@ -190,10 +209,14 @@ impl<'s> Scope<'s> {
                     add_new(&mut values, value);
                 }
             }
-            let is_decided = !values.iter().all(Value::is_plain_word);
+            let is_decided = values.iter().any(Value::may_hold_option);
             if values.len() > MOST_VALUES && is_decided {
                 break;
             }
+        }
+        let is_changed = variable.others.contains(&OtherValue::Changed);
+        if is_changed && values.iter().any(Value::may_hold_option) {
+            add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
         }
         values
     }

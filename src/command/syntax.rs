@@ -74,6 +74,13 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
+    /// Returns true for `for name`, or a command with more words than these.
+    pub(crate) fn begins_loop(&self) -> bool {
+        let is_loop =
+            |word: &RawWord| matches!(word.bare().as_deref(), Some("for" | "select" | "foreach"));
+        self.words.len() > 1 && self.words.iter().any(is_loop)
+    }
+
     /// Returns true for `function name`.
     pub(crate) fn names_function(&self) -> bool {
         self.words.len() == 2 && self.words[0].bare().as_deref() == Some("function")
@@ -109,6 +116,9 @@ pub(crate) enum Quoting {
     Quoted,
     Unquoted,
 }
+
+/// The operator of a [`Parameter`] that has one only in zsh, such as `$name[1]` or `$name:t`.
+pub(crate) const IN_ZSH: &str = "in zsh";
 
 /// `$name`, `${name[index]operator operand}`
 #[derive(Debug, Clone)]
@@ -166,64 +176,121 @@ impl RawWord {
         }
     }
 
-    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, none of it quoted; None for
-    /// any other word. The value is a word of the remaining pieces.
+    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, none of it quoted but the
+    /// index; None for any other word. The value is a word of the remaining pieces.
     pub(crate) fn assignment(&self) -> Option<Assignment> {
-        let (first, later_pieces) = self.pieces.split_first()?;
-        let Piece::Text(symbols, Quoting::Unquoted) = first else {
-            return None;
-        };
-        let head: String = symbols.iter().map_while(known_char).collect();
-        let Some((left_side, _)) = head.split_once('=') else {
-            return self.assignment_of_element(&head);
-        };
-        let target = left_side.strip_suffix('+').unwrap_or(left_side);
-        let name = target.split('[').next().unwrap_or_default();
-        if !is_name(name) || target.contains('[') && !target.ends_with(']') {
+        let left_side = self.left_side()?;
+        match left_side.quoting {
+            Quoting::Unquoted => Some(self.assignment_to(&left_side)),
+            Quoting::Quoted => None,
+        }
+    }
+
+    /// Returns the assignment that the word is for `export`, `declare` or `env`, which read it after its quotes were
+    /// removed: `export "name=value"`.
+    pub(crate) fn argument_assignment(&self) -> Option<Assignment> {
+        let left_side = self.left_side()?;
+        Some(self.assignment_to(&left_side))
+    }
+
+    /// Returns the value of an element of an array with a key, `[key]=value`; None for an element without one.
+    pub(crate) fn value_of_element(&self) -> Option<RawWord> {
+        let begins_key = matches!(self.pieces.first(), Some(Piece::Text(text, Quoting::Unquoted))
+            if text.first() == Some(&Symbol::Known('[')));
+        if !begins_key {
             return None;
         }
-        let begin_of_value = symbols[left_side.chars().count() + 1..].to_vec();
-        let mut pieces = vec![Piece::Text(begin_of_value, Quoting::Unquoted)];
-        pieces.extend_from_slice(later_pieces);
-        let has_plus = target.len() < left_side.len();
-        let has_index = name.len() < target.len();
-        Some(Assignment {
-            name: name.to_owned(),
-            adds: has_plus || has_index,
+        // With a name before it, it is an assignment.
+        let mut named = self.clone();
+        let name = Piece::Text(vec![Symbol::Known('a')], Quoting::Unquoted);
+        named.pieces.insert(0, name);
+        Some(named.argument_assignment()?.value)
+    }
+
+    /// Returns true for a quoted `(`, which `declare` takes for the begin of an array: `declare "name=(words)"`.
+    pub(crate) fn begins_quoted_array(&self) -> bool {
+        matches!(self.pieces.first(), Some(Piece::Text(text, Quoting::Quoted))
+            if text.first() == Some(&Symbol::Known('(')))
+    }
+
+    /// Finds the left side of an assignment at the beginning of the word. An expansion may stand in an index only.
+    fn left_side(&self) -> Option<LeftSide> {
+        let mut head = String::new();
+        let mut has_index = false;
+        let mut widest = Quoting::Unquoted;
+        for (piece_index, piece) in self.pieces.iter().enumerate() {
+            let Piece::Text(symbols, quoting) = piece else {
+                if matches!(piece, Piece::Quotes) || has_index {
+                    continue;
+                }
+                return None;
+            };
+            for (index, symbol) in symbols.iter().enumerate() {
+                let is_in_index = has_index && !head.trim_end_matches('+').ends_with(']');
+                if *quoting == Quoting::Quoted && !is_in_index {
+                    widest = Quoting::Quoted;
+                }
+                match symbol {
+                    Symbol::Known('=') if !is_in_index => {
+                        return LeftSide::new(&head, widest, piece_index, index);
+                    }
+                    Symbol::Known(c) if has_index || is_name_char(*c) || "[+".contains(*c) => {
+                        has_index |= *c == '[';
+                        head.push(*c);
+                    }
+                    Symbol::Unknown(_) if is_in_index => {}
+                    _ => return None,
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the assignment with this left side.
+    fn assignment_to(&self, left_side: &LeftSide) -> Assignment {
+        let mut pieces = self.pieces[left_side.piece..].to_vec();
+        if let Some(Piece::Text(text, _)) = pieces.first_mut() {
+            text.drain(..=left_side.sign);
+        }
+        Assignment {
+            name: left_side.name.clone(),
+            adds: left_side.adds,
             value: RawWord {
                 pieces,
                 source: self.source.clone(),
             },
-        })
+        }
     }
 }
 
-impl RawWord {
-    /// Returns the assignment if the word is `name[$index]=value`, whose `=` stands behind an expansion. `head` is its
-    /// text before that. The whole word stands for the value, which does not matter, as a variable that is added to has
-    /// an unknown value anyway.
-    fn assignment_of_element(&self, head: &str) -> Option<Assignment> {
-        let (name, _) = head.split_once('[')?;
-        let ends_index = self.pieces.iter().any(|piece| {
-            matches!(piece, Piece::Text(text, Quoting::Unquoted)
-                if text.starts_with(&[Symbol::Known(']')]) && text.contains(&Symbol::Known('=')))
-        });
-        if !is_name(name) || !ends_index {
+/// What stands before the value of an assignment.
+struct LeftSide {
+    name: String,
+    /// `name+=`, `name[index]=`
+    adds: bool,
+    /// Whether a part of it is quoted, the index aside.
+    quoting: Quoting,
+    /// Index of the piece with the `=`.
+    piece: usize,
+    /// Index of the `=` in that piece.
+    sign: usize,
+}
+
+impl LeftSide {
+    /// Returns the left side that `head`, the text before the `=`, is; None if it names no variable.
+    fn new(head: &str, quoting: Quoting, piece: usize, sign: usize) -> Option<LeftSide> {
+        let target = head.strip_suffix('+').unwrap_or(head);
+        let name = target.split('[').next().unwrap_or_default();
+        if !is_name(name) {
             return None;
         }
-        Some(Assignment {
+        Some(LeftSide {
             name: name.to_owned(),
-            adds: true,
-            value: self.clone(),
+            adds: name.len() < head.len(),
+            quoting,
+            piece,
+            sign,
         })
-    }
-}
-
-/// Returns the character of a symbol; None if the symbol is an unknown part, at which the known text before it ends.
-fn known_char(symbol: &Symbol) -> Option<char> {
-    match symbol {
-        Symbol::Known(c) => Some(*c),
-        Symbol::Unknown(_) => None,
     }
 }
 

@@ -15,6 +15,9 @@ pub(crate) enum Atom {
     Quotes,
     /// The next element of `"$@"` begins.
     Break,
+    /// The output of a command in quotes, which is not known. As a word it may be an option. Kept in a variable, it is
+    /// trusted as the value of any other variable is: `URL="$(command)"`.
+    Output,
 }
 
 /// Returns the atoms of a text whose unknown parts already fit the quoting, such as a literal text.
@@ -25,15 +28,12 @@ pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
 }
 
 /// Returns the atoms of the value of a variable. What an unknown part may be depends on the quotes around the
-/// expansion: in quotes it stays one word, and outside of them it may become several.
+/// expansion: in quotes it stays one word, and outside of them it may become several where words are split, and keeps
+/// what it may be where they are not.
 pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     let converted = text.iter().map(|symbol| match (symbol, quoting) {
         // `"$URL"` is one word, and trusted to begin no option.
         (Symbol::Unknown(Doubt::AnyWords), Quoting::Quoted) => Symbol::Unknown(Doubt::TrustedPart),
-        // A shell splits it at blanks that the part may hold.
-        (Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart), Quoting::Unquoted) => {
-            Symbol::Unknown(Doubt::AnyWords)
-        }
         (symbol, _) => *symbol,
     });
     converted

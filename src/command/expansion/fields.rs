@@ -25,10 +25,13 @@ pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
                 words.extend(std::mem::take(&mut field).into_word(origin));
             }
-            Atom::Symbol(symbol, quoting) => {
-                field.exists = true;
-                field.symbols.push((*symbol, *quoting));
-            }
+            // A shell splits it at blanks that the part may hold.
+            Atom::Symbol(
+                Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
+                Quoting::Unquoted,
+            ) => field.add(Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted),
+            Atom::Symbol(symbol, quoting) => field.add(*symbol, *quoting),
+            Atom::Output => field.add(Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted),
             Atom::Quotes => field.exists = true,
         }
     }
@@ -37,6 +40,11 @@ pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
 }
 
 impl Field {
+    fn add(&mut self, symbol: Symbol, quoting: Quoting) {
+        self.exists = true;
+        self.symbols.push((symbol, quoting));
+    }
+
     /// Returns the finished word, or None if nothing stands between two blanks. A shell may replace an unquoted pattern
     /// by the names of files: a pattern is an unknown part, and if a name may begin with `-`, the whole word may be any
     /// words.

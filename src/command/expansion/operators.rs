@@ -7,9 +7,9 @@
 
 use super::atoms::{Atom, in_atoms, value_atoms};
 use super::known_text::changed_text;
-use crate::command::scope::value::{Value, element, elements, is_all_unknown};
+use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_be_option};
 use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
-use crate::command::syntax::{Parameter, Piece, Quoting};
+use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
 /// Whether a value is empty, on which operators such as `:-` depend.
@@ -27,6 +27,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
+        IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
     let values: Vec<(Value, Expansion)> = scope
@@ -77,11 +78,12 @@ fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
 /// it is a part of one word, except that `"$@"` may be any words even there.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     match parameter.quoting {
-        Quoting::Quoted if !parameter.is_list() => {
-            in_atoms(&unknown(Doubt::AnyPart), Quoting::Quoted)
-        }
+        // Outside of quotes it is split where words are, and then may be any of them.
+        quoting if !parameter.is_list() => in_atoms(&unknown(Doubt::AnyPart), quoting),
+        // Where it is not split, what it begins with counts.
         Quoting::Quoted | Quoting::Unquoted => {
-            in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
+            let text = [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
+            in_atoms(&text, Quoting::Unquoted)
         }
     }
 }
@@ -177,8 +179,9 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
         .literal()
         .and_then(|text| text.trim().parse::<usize>().ok());
     let texts = elements(value);
+    let is_unknown = matches!(value, Value::Text(text) if may_be_option(text));
     // Then the places of the elements are not known.
-    if texts.iter().any(|text| may_be_several_words(text)) {
+    if is_unknown || texts.iter().any(|text| may_be_several_words(text)) {
         return doubtful(parameter);
     }
     // `$@`, not the `${name[@]}` of an array.
@@ -216,6 +219,11 @@ fn changed(
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
     let text = element(value, parameter.index.as_deref());
+    // zsh takes `$name` for all elements.
+    let is_whole_list = parameter.index.is_none() && matches!(value, Value::List(_));
+    if is_whole_list || may_be_option(&text) {
+        return vec![doubtful(parameter)];
+    }
     let Some(known_text) = exact(&text) else {
         // A quoted expansion of a value that is not known, such as `"${URL%/}"`, is trusted as `"$URL"` is.
         return vec![value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)];

@@ -18,9 +18,6 @@ impl Scope<'_> {
     /// Adds the commands of a text that may call a function, whose words become values of `$1` and `$@`. `frame` is
     /// that of the text. Forgets the values that were found before, as there may be more now.
     pub(crate) fn add_function_calls(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
-        if self.functions.is_empty() {
-            return;
-        }
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.cached_values.borrow_mut().clear();
         for script in &parsed.scripts {
@@ -40,14 +37,19 @@ impl Scope<'_> {
 
     /// Returns the index of the first word that may be the name of a function that the command calls: the name of a
     /// known function at any place, as it may stand behind a wrapper, or the program's name if that is an expansion.
-    /// Returns None if no word is.
+    /// Returns None if no word is. A `set` that sets the arguments counts as a call.
     fn called_function_index(&self, command: &SimpleCommand) -> Option<usize> {
         let words = &command.words;
-        for (index, word) in words.iter().enumerate() {
-            let may_be_call = match word.literal() {
-                Some(name) => self.may_be_function(&name),
+        let literals: Vec<Option<String>> = words.iter().map(RawWord::literal).collect();
+        for (index, literal) in literals.iter().enumerate() {
+            let may_be_call = match literal {
+                // `set -- x` gives words to the script as a call does to a function.
+                Some(name) if name == "set" => sets_arguments(&literals[index + 1..]),
+                Some(name) => self.may_be_function(name),
                 // `$f x` may call any function.
-                None => words[..index].iter().all(may_precede_program),
+                None => {
+                    !self.functions.is_empty() && words[..index].iter().all(may_precede_program)
+                }
             };
             if may_be_call {
                 return Some(index);
@@ -87,11 +89,16 @@ impl Scope<'_> {
     /// Returns what an unknown argument may be. An unknown value is `AnyWords`, which in quotes (`"$1"`) is trusted to
     /// begin no option, as most arguments are URLs and names. `AnyPart` is not trusted: a script passes an option
     /// somewhere.
-    fn doubt_of_arguments(&self) -> Doubt {
+    pub(super) fn doubt_of_arguments(&self) -> Doubt {
+        let doubt = match self.arguments_of_functions() {
+            FunctionArguments::Unknown(doubt) => doubt,
+            FunctionArguments::Known(lists) => doubt_of_words(&lists.concat()),
+            FunctionArguments::NotSearched => Doubt::AnyWords,
+        };
         if self.may_pass_options {
             Doubt::AnyPart
         } else {
-            Doubt::AnyWords
+            doubt
         }
     }
 
@@ -106,9 +113,11 @@ impl Scope<'_> {
             return known;
         }
         // The search expands words, and comes back here if a function passes its own `$1` on: then it finds this.
-        *self.function_arguments.borrow_mut() = FunctionArguments::Unknown;
+        *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
         let found = self.find_arguments_of_functions();
         *self.function_arguments.borrow_mut() = found.clone();
+        // What was found meanwhile may be less than what the variables hold.
+        self.cached_values.borrow_mut().clear();
         found
     }
 
@@ -116,21 +125,34 @@ impl Scope<'_> {
     /// may be several words, by which the later ones would move, or if there are too many lists.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
+        let mut is_unknown = false;
+        let mut doubt = Doubt::AnyWords;
         for call in &self.function_calls {
             for words in self.expand.commands(self, &call.arguments, &call.frame) {
                 // `$0`
                 let mut arguments = vec![Symbols::new()];
                 arguments.extend(words.into_iter().map(|word| word.text));
-                let is_unknown = arguments.iter().any(|text| may_be_several_words(text));
-                if is_unknown || found.len() >= MOST_VALUES {
-                    return FunctionArguments::Unknown;
-                }
-                if !found.contains(&arguments) {
+                doubt = doubt.max(doubt_of_words(&arguments));
+                is_unknown |= arguments.iter().any(|text| may_be_several_words(text));
+                // One more than the limit shows that there are too many.
+                if found.len() <= MOST_VALUES && !found.contains(&arguments) {
                     found.push(arguments);
                 }
             }
         }
+        if is_unknown || found.len() > MOST_VALUES {
+            return FunctionArguments::Unknown(doubt);
+        }
         FunctionArguments::Known(found)
+    }
+}
+
+/// Returns what an unknown argument may be if it is one of these words.
+fn doubt_of_words(words: &[Symbols]) -> Doubt {
+    if words.iter().any(|text| begins_option(text)) {
+        Doubt::AnyPart
+    } else {
+        Doubt::AnyWords
     }
 }
 
@@ -148,4 +170,23 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
         .iter()
         .find(|piece| !matches!(piece, Piece::Quotes));
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
+}
+
+/// Returns true if these words after `set`, None for one with an expansion, may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
+pub(super) fn sets_arguments(words: &[Option<String>]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_deref() {
+            None | Some("--" | "-") => return true,
+            Some(word) => match word.strip_prefix(['-', '+']) {
+                None => return true,
+                // `-o pipefail`: the name of the option is no argument.
+                Some(letters) if letters.ends_with('o') => {
+                    words.next();
+                }
+                Some(_) => {}
+            },
+        }
+    }
+    false
 }

@@ -7,13 +7,14 @@
 
 use std::rc::Rc;
 
-use super::arguments::begins_literal_option;
+use super::arguments::{begins_literal_option, sets_arguments};
 use super::functions::FunctionArguments;
-use super::{AssignedWord, Frame, Scope, ScriptVariable};
+use super::value::begins_option;
+use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
 use crate::command::syntax::{
-    ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
+    ExpansionValue, Parameter, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::Word;
+use crate::command::text::{Symbol, Word};
 
 /// The literal texts of words; None for a word with an expansion.
 type Literals = [Option<String>];
@@ -26,10 +27,12 @@ impl Scope<'_> {
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.functions.extend(parsed.functions.iter().cloned());
         self.has_unknown_code |= parsed.may_be_misread;
+        let arguments = frame.arguments.as_deref().unwrap_or_default();
+        self.may_pass_options |= arguments.iter().skip(1).any(|text| begins_option(text));
         for set in &parsed.set_by_expansion {
             match &set.value {
                 ExpansionValue::Word(word) => self.assign(&set.name, word.clone(), frame),
-                ExpansionValue::Number => self.variable(&set.name).may_be_number = true,
+                ExpansionValue::Number => self.add_other(&set.name, OtherValue::Number),
             }
         }
         for script in &parsed.scripts {
@@ -64,15 +67,19 @@ impl Scope<'_> {
 
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
+        if mentions_parameter(&word, name) {
+            // `x=${x}d` adds to the earlier value as `x+=d` does.
+            self.add_other(name, OtherValue::Changed);
+        }
         let frame = Rc::clone(frame);
         self.variable(name)
             .assigned
             .push(AssignedWord { word, frame });
     }
 
-    /// Notes that a variable may have any value, too.
-    fn set_unknown(&mut self, name: &str) {
-        self.variable(name).is_unknown = true;
+    /// Notes that a variable may have another value, too.
+    fn add_other(&mut self, name: &str, other: OtherValue) {
+        self.variable(name).others.insert(other);
     }
 
     /// Adds what a command does to variables and to `$1`.
@@ -88,25 +95,27 @@ impl Scope<'_> {
             let literals = &literals[index + 1..];
             match name.as_deref() {
                 Some("for" | "select") => self.add_loop(words, literals, frame),
+                Some("zparseopts" | "zstyle" | "strftime" | "zformat") => {
+                    self.has_unknown_code = true;
+                }
                 Some("set") if sets_arguments(literals) => {
+                    self.add_set_array(literals);
                     self.changes_arguments = true;
                     self.may_pass_options |= words.iter().any(begins_literal_option);
                 }
                 Some("shift") => self.changes_arguments = true,
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
-                    self.set_names_unknown(literals);
+                    let may_read_option = command.input.iter().any(may_hold_option);
+                    let other = if may_read_option {
+                        OtherValue::Option
+                    } else {
+                        OtherValue::Any
+                    };
+                    self.add_names(literals, other);
                 }
-                Some("printf" | "wait") => {
-                    // `printf -v NAME` and `wait -p NAME` set a variable.
-                    let option = literals
-                        .iter()
-                        .position(|word| matches!(word.as_deref(), Some("-v" | "-p")));
-                    if let Some(option) = option {
-                        self.set_names_unknown(&literals[option + 1..]);
-                    }
-                }
-                Some("declare" | "typeset" | "local" | "readonly") => {
-                    self.add_declaration(literals, frame);
+                Some("printf" | "print" | "wait") => self.add_printed(literals),
+                Some("export" | "declare" | "typeset" | "local" | "readonly") => {
+                    self.add_declaration(words, literals, frame);
                 }
                 _ => {}
             }
@@ -123,13 +132,13 @@ impl Scope<'_> {
     ) {
         let is_read = literals.iter().flatten().any(|word| word == "read");
         for word in &command.words {
-            let Some(assignment) = word.assignment() else {
+            let Some(assignment) = word.argument_assignment() else {
                 continue;
             };
             if assignment.name == "IFS" && is_read {
                 // `IFS= read` sets it for `read` only.
             } else if assignment.adds {
-                self.set_unknown(&assignment.name);
+                self.add_other(&assignment.name, OtherValue::Changed);
                 // The variable may be empty before, so that the added text is its whole value.
                 self.assign(&assignment.name, assignment.value, frame);
             } else {
@@ -139,73 +148,169 @@ impl Scope<'_> {
     }
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
-    /// values are the arguments, and count as unknown.
+    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
-        let [Some(name), after_name @ ..] = literals else {
-            return;
-        };
-        if after_name.first().and_then(Option::as_deref) != Some("in") {
-            self.set_unknown(name);
-            return;
-        }
-        // Behind the name and `in`.
-        for word in words.iter().skip(2) {
-            self.assign(name, word.clone(), frame);
-        }
-    }
-
-    /// Allows any value for each variable that the words of `read` and the like may name. A word with an expansion may
-    /// name any variable, so that all of them are unknown then.
-    fn set_names_unknown(&mut self, words: &Literals) {
-        for word in words {
-            match word {
-                Some(word) => {
-                    // `let count+=1`, `unset list[0]`
-                    let name = word.split(['[', '=', '+', '-', '*', '/']).next();
-                    if let Some(name) = name.filter(|name| is_name(name)) {
-                        self.set_unknown(name);
-                    }
+        let is_in = |word: &Option<String>| word.as_deref() == Some("in");
+        let name_count = literals.iter().position(is_in).unwrap_or(literals.len());
+        if let [Some(name), rest @ ..] = &literals[..name_count]
+            && rest.is_empty()
+        {
+            let values = words.get(name_count + 1..).unwrap_or_default();
+            if name_count == words.len() || values.iter().any(holds_list) {
+                self.add_other(name, OtherValue::Argument);
+            }
+            for word in values {
+                self.assign(name, word.clone(), frame);
+                if holds_list(word) {
+                    // Its elements, as `word` itself is their joined text in an assignment.
+                    self.assign(name, array(word), frame);
                 }
-                None => self.has_unknown_code = true,
+            }
+        } else {
+            for name in literals[..name_count].iter().flatten() {
+                if is_name(name) {
+                    self.add_other(name, OtherValue::Option);
+                }
             }
         }
     }
 
-    /// Adds what `declare` and its likes do, given the literal texts of the words after it: a name without a value may
-    /// be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
-    /// another variable, which may be any.
-    fn add_declaration(&mut self, words: &Literals, frame: &Rc<Frame>) {
-        for word in words.iter().flatten() {
-            if is_name(word) {
-                self.assign(word, RawWord::default(), frame);
+    /// Allows another value for each variable that the words of `read` and the like may name, be it behind the letter of
+    /// an option (`read -raNAME`). A word with an expansion may name any variable, so that all of them are unknown then.
+    fn add_names(&mut self, words: &Literals, other: OtherValue) {
+        for word in words {
+            let Some(word) = word else {
+                self.has_unknown_code = true;
+                continue;
+            };
+            // `let count+=1`, `unset list[0]`, `read name?prompt` in zsh
+            let end = ['[', '=', '+', '-', '*', '/', '?'];
+            let letters = word.strip_prefix('-');
+            let name = match letters.and_then(|letters| letters.split_once('a')) {
+                Some((_, name)) => name,
+                None => word.split(end).next().unwrap_or_default(),
+            };
+            if is_name(name) {
+                self.add_other(name, other);
             }
-            let Some(letters) = word.strip_prefix(['-', '+']) else {
+        }
+    }
+
+    /// Adds the array that `set -A NAME` sets, in zsh and in ksh.
+    fn add_set_array(&mut self, words: &Literals) {
+        let is_array = |word: &Option<String>| {
+            let letters = word
+                .as_deref()
+                .and_then(|word| word.strip_prefix(['-', '+']));
+            letters.is_some_and(|letters| letters.ends_with('A'))
+        };
+        if let Some(index) = words.iter().position(is_array)
+            && let Some(name) = words.get(index + 1)
+        {
+            self.add_names(std::slice::from_ref(name), OtherValue::Option);
+            self.add_names(std::slice::from_ref(name), OtherValue::Any);
+        }
+    }
+
+    /// Adds the variables that `printf -v NAME`, `print -v NAME` and `wait -p NAME` set, given the words after the
+    /// program. The value may be an option if one of the words is.
+    fn add_printed(&mut self, words: &Literals) {
+        let is_option = |word: &&str| word.starts_with('-') && *word != "--";
+        for (index, word) in words.iter().enumerate() {
+            // `-vNAME`, `-rv NAME`
+            let letters = word.as_deref().and_then(|word| word.strip_prefix('-'));
+            let Some((_, name)) = letters.and_then(|letters| letters.split_once(['v', 'p'])) else {
+                continue;
+            };
+            let later = words[index + 1..].iter().flatten().map(String::as_str);
+            let other = match later.filter(is_option).count() {
+                0 => OtherValue::Any,
+                _ => OtherValue::Option,
+            };
+            if name.is_empty() {
+                self.add_names(&words[index + 1..], other);
+            } else {
+                self.add_names(&[Some(name.to_owned())], other);
+            }
+        }
+    }
+
+    /// Adds what `declare` and its likes do, given the words after it and their literal texts: a name without a value
+    /// may be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
+    /// another variable, which may be any. A word whose name is not known may assign to any variable.
+    fn add_declaration(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
+        for (word, literal) in words.iter().zip(literals) {
+            if let Some(assignment) = word.argument_assignment()
+                && assignment.value.begins_quoted_array()
+            {
+                self.add_other(&assignment.name, OtherValue::Any);
+                self.add_other(&assignment.name, OtherValue::Option);
+            }
+            let Some(literal) = literal else {
+                self.has_unknown_code |= word.argument_assignment().is_none();
+                continue;
+            };
+            if is_name(literal) {
+                self.assign(literal, RawWord::default(), frame);
+            }
+            let Some(letters) = literal.strip_prefix(['-', '+']) else {
                 continue;
             };
             if letters.contains('n') {
                 self.has_unknown_code = true;
+                self.add_declared_names(words, OtherValue::Option);
             } else if letters.contains(['i', 'l', 'u', 'c']) {
-                self.set_names_unknown(words);
+                self.add_declared_names(words, OtherValue::Changed);
+            }
+        }
+    }
+
+    /// Allows another value for each variable that the words after `declare` name.
+    fn add_declared_names(&mut self, words: &[RawWord], other: OtherValue) {
+        for word in words {
+            if let Some(assignment) = word.argument_assignment() {
+                self.add_other(&assignment.name, other);
+            } else if let Some(name) = word.literal().filter(|name| is_name(name)) {
+                self.add_other(&name, other);
             }
         }
     }
 }
 
-/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
-fn sets_arguments(words: &Literals) -> bool {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.as_deref() {
-            None | Some("--" | "-") => return true,
-            Some(word) => match word.strip_prefix(['-', '+']) {
-                None => return true,
-                // `-o pipefail`: the name of the option is no argument.
-                Some(letters) if letters.ends_with('o') => {
-                    words.next();
-                }
-                Some(_) => {}
-            },
+/// Returns true if a literal part of an input begins with `-`, or has one behind a blank.
+fn may_hold_option(input: &RawWord) -> bool {
+    let may_begin = |text: &[Symbol]| match text {
+        [first, second] => {
+            matches!(first, Symbol::Known(c) if c.is_whitespace()) && *second == Symbol::Known('-')
         }
+        _ => false,
+    };
+    begins_literal_option(input)
+        || input.pieces.iter().any(|piece| match piece {
+            Piece::Text(text, _) => text.windows(2).any(may_begin),
+            _ => false,
+        })
+}
+
+/// Returns true if an expansion of this parameter stands in the word, outside of any other.
+fn mentions_parameter(word: &RawWord, name: &str) -> bool {
+    word.pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Parameter(parameter) if parameter.name == name))
+}
+
+/// Returns the value of an array with the words that this word becomes.
+fn array(word: &RawWord) -> RawWord {
+    RawWord {
+        pieces: vec![Piece::Array(vec![word.clone()])],
+        source: word.source.clone(),
     }
-    false
+}
+
+/// Returns true if a word has an expansion that may be several words even in quotes: `"$@"`.
+fn holds_list(word: &RawWord) -> bool {
+    let is_list = |parameter: &Parameter| parameter.is_list();
+    word.pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Parameter(parameter) if is_list(parameter)))
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::frame::Frame;
 use crate::command::syntax::RawWord;
-use crate::command::text::Symbols;
+use crate::command::text::{Doubt, Symbols};
 
 /// The arguments of one call, `$0` first.
 type Arguments = Vec<Symbols>;
@@ -22,8 +22,8 @@ pub(super) struct FunctionCall {
 pub(super) enum FunctionArguments {
     #[default]
     NotSearched,
-    /// Too many, or unknown words are among them.
-    Unknown,
+    /// Too many, or unknown words are among them. The doubt is what one of them may be.
+    Unknown(Doubt),
     /// One entry for each call.
     Known(Vec<Arguments>),
 }

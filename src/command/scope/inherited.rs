@@ -76,9 +76,8 @@ fn set_by_shell(name: &str) -> Option<SetByShell> {
         "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::HarmlessPart)),
         "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
         | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
-        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" => {
-            SetByShell::Perhaps(unknown(Doubt::HarmlessPart))
-        }
+        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" | "HISTCMD" | "BASH_SUBSHELL"
+        | "BASH_MONOSECONDS" => SetByShell::Perhaps(unknown(Doubt::HarmlessPart)),
         // An absolute path, which is no option.
         "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
         // What the script itself has read or run, which may be any text.

@@ -3,7 +3,7 @@
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
-use crate::command::text::{Doubt, Symbol, Symbols, Word, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words, unknown};
 
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,18 @@ impl Value {
             Value::List(_) => false,
         }
     }
+
+    /// Returns true if the text or an element begins an option, or is known to be one at times.
+    pub(super) fn may_hold_option(&self) -> bool {
+        let begins = |text: &Symbols| match text.first() {
+            Some(Symbol::Unknown(doubt)) => *doubt == Doubt::AnyPart,
+            _ => begins_option(text),
+        };
+        match self {
+            Value::Text(text) => begins(text),
+            Value::List(texts) => texts.iter().any(begins),
+        }
+    }
 }
 
 /// Adds a value unless it is there already: each further value means further combinations to be judged.
@@ -30,14 +42,17 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
     }
 }
 
-/// Returns one unknown text that stands for many values, when there are too many to look at each: a harmless part if
-/// all of them are plain words, and any words otherwise.
-pub(crate) fn summary(values: &[Value]) -> Symbols {
+/// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
+/// them are plain words, and any words otherwise, which are no more trusted in quotes if one of them may be an option.
+pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     if values.iter().all(Value::is_plain_word) {
-        unknown(Doubt::HarmlessPart)
-    } else {
-        unknown(Doubt::AnyWords)
+        return vec![Value::Text(unknown(Doubt::HarmlessPart))];
     }
+    let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];
+    if values.iter().any(Value::may_hold_option) {
+        summary.push(Value::Text(unknown(Doubt::AnyPart)));
+    }
+    summary
 }
 
 /// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
@@ -65,6 +80,12 @@ pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     }
 }
 
+/// Returns true if a text of which a part is unknown may be an option, however an operator cuts it.
+pub(crate) fn may_be_option(text: &Symbols) -> bool {
+    let any_part = Symbol::Unknown(Doubt::AnyPart);
+    text.contains(&any_part) || begins_option(text) && exact(text).is_none()
+}
+
 /// Returns true if a text begins an option, or begins with an unknown part that may.
 fn may_begin_option(text: &Symbols) -> bool {
     match text.first() {
@@ -85,7 +106,9 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
 /// Returns the element of a text, which has only the first one.
 fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
     // The variable may be an array of unknown words.
-    let may_be_array = may_be_several_words(text);
+    let may_be_array = text
+        .iter()
+        .any(|symbol| matches!(symbol, Symbol::Unknown(doubt) if *doubt >= Doubt::AnyPart));
     match index {
         None | Some("0") => text.clone(),
         Some(_) if may_be_array => text.clone(),

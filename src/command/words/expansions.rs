@@ -8,7 +8,8 @@ use std::rc::Rc;
 use super::word::Pieces;
 use super::{DEEPEST, ScriptEnd, ScriptReader, parse_at};
 use crate::command::syntax::{
-    ExpansionValue, Parameter, Piece, Quoting, RawWord, Script, SetByExpansion, is_name_char,
+    ExpansionValue, IN_ZSH, Parameter, Piece, Quoting, RawWord, Script, SetByExpansion,
+    is_name_char,
 };
 use crate::command::text::Symbol::Known;
 use crate::command::text::{Symbol, Symbols, shown};
@@ -92,10 +93,27 @@ impl ScriptReader<'_> {
                 let name = self.read_name();
                 if name.is_empty() {
                     pieces.add_symbol(Known('$'), quoting);
+                } else if self.is_more_in_zsh(&name) {
+                    pieces.list.push(parameter(name, IN_ZSH, quoting));
                 } else {
-                    pieces.list.push(plain_parameter(name, quoting));
+                    pieces.list.push(parameter(name, "", quoting));
                 }
             }
+        }
+    }
+
+    /// Returns true if zsh reads more than `$name` at the cursor: an index (`$x[1]`), a modifier (`$x:t`), or a number
+    /// of more digits (`$10`). Other shells read a text behind the value, so that the result is not known.
+    fn is_more_in_zsh(&self, name: &str) -> bool {
+        let follows_name = |c: Option<char>| c.is_some_and(is_name_char);
+        match self.peek() {
+            Some('[') => true,
+            Some(':') => {
+                self.peek_at(1).is_some_and(|c| "aAcehlPqQrstu".contains(c))
+                    && !follows_name(self.peek_at(2))
+            }
+            Some(c) => c.is_ascii_digit() && name.starts_with(|c: char| c.is_ascii_digit()),
+            None => false,
         }
     }
 
@@ -173,8 +191,9 @@ impl ScriptReader<'_> {
             self.position += 1;
             name.push(c);
         }
-        // zsh has flags, signs and expansions in place of the name: `${(z)x}`, `${=x}`, `${:-word}`.
-        self.parsed.may_be_misread |= name.is_empty();
+        // zsh has flags, signs and expansions in place of the name: `${(z)x}`, `${=x}`, `${:-word}`, `${${x}}`.
+        let is_expansion = name == "$" && matches!(self.peek(), Some('{' | '('));
+        self.parsed.may_be_misread |= name.is_empty() || is_expansion;
         let index = self.read_index();
         let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
         // Empty if there is none.
@@ -205,7 +224,8 @@ impl ScriptReader<'_> {
         let precedes_name = next.is_some_and(|c| is_name_char(c) || c == '@' || c == '*');
         let prefix = match self.peek() {
             Some('#') if precedes_name => "length",
-            Some('!') if precedes_name => "indirect",
+            // `${!#}` is the last argument.
+            Some('!') if precedes_name || next == Some('#') => "indirect",
             _ => return "",
         };
         self.position += 1;
@@ -257,12 +277,12 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Returns the piece of `$name`, which has no index and no operator.
-fn plain_parameter(name: String, quoting: Quoting) -> Piece {
+/// Returns the piece of `$name`, which has no index, and an operator only in zsh.
+fn parameter(name: String, operator: &str, quoting: Quoting) -> Piece {
     Piece::Parameter(Box::new(Parameter {
         name,
         index: None,
-        operator: String::new(),
+        operator: operator.to_owned(),
         operand: RawWord::default(),
         quoting,
     }))

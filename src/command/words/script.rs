@@ -136,6 +136,8 @@ impl ScriptReader<'_> {
             draft.end_command();
             return;
         }
+        // `for name (words)`, which only zsh has.
+        self.parsed.may_be_misread |= draft.command.begins_loop();
         draft.end_command();
         draft.open_parenthesis();
     }
