@@ -3,6 +3,8 @@
 //! Most output has none. So a piece of it is first examined as a whole, many bytes at once, and copied only if there is
 //! one.
 
+use memchr::{memchr_iter, memchr3_iter};
+
 /// Bytes that are examined at once, and those with the rest of a character that begins among them.
 pub(super) const GROUP: usize = 64;
 pub(super) const GROUP_AND_REST: usize = GROUP + 2;
@@ -48,13 +50,12 @@ pub(super) fn is_blank(character: &[u8]) -> bool {
     }
 }
 
-/// Returns true for one of [`BLANKS`] of two bytes. Without a branch (`&`, not `&&`), so that the compiler lets many
-/// bytes be examined at once.
+/// Returns true for one of [`BLANKS`] of two bytes.
 pub(super) fn is_blank_of_two(first: u8, second: u8) -> bool {
     (first == 0xc2) & ((second == 0x85) | (second == 0xa0))
 }
 
-/// Returns true for one of [`BLANKS`] of three bytes. Without a branch, like the function above.
+/// Returns true for one of [`BLANKS`] of three bytes.
 pub(super) fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
     // U+2000 to U+200A, U+2028 and U+2029, U+202F.
     let ends_general_punctuation =
@@ -85,7 +86,7 @@ pub(super) fn may_become_blank(begun: &[u8]) -> bool {
 pub(super) fn has_blank(bytes: &[u8]) -> bool {
     let mut unexamined = bytes;
     while let Some(group) = unexamined.first_chunk::<GROUP_AND_REST>() {
-        if !group.is_ascii() && has_blank_in(group) {
+        if !group.is_ascii() && first_blank_in(group).is_some() {
             return true;
         }
         unexamined = &unexamined[GROUP..];
@@ -100,16 +101,20 @@ pub(super) fn has_blank(bytes: &[u8]) -> bool {
     (0..unexamined.len()).any(begins_blank) || has_begun_blank(last_two)
 }
 
-/// Returns true if a blank begins among the first [`GROUP`] bytes; the two bytes behind them are those that a blank may
-/// need. A plain loop over an array without an early end, so that the compiler lets many bytes be examined at once.
-fn has_blank_in(group: &[u8; GROUP_AND_REST]) -> bool {
-    let mut any = 0;
-    for start in 0..GROUP {
-        let is_blank = is_blank_of_two(group[start], group[start + 1])
-            | is_blank_of_three(group[start], group[start + 1], group[start + 2]);
-        any |= u8::from(is_blank);
+/// Returns the index of the first blank among the first [`GROUP`] bytes; the two bytes behind them are those that a blank
+/// may need. Looks only at the first bytes of blanks, of which most texts have few.
+pub(super) fn first_blank_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
+    let is_blank_at = |index: &usize| {
+        is_blank_of_two(group[*index], group[*index + 1])
+            || is_blank_of_three(group[*index], group[*index + 1], group[*index + 2])
+    };
+    let examined = &group[..GROUP];
+    let common = memchr3_iter(0xc2, 0xe1, 0xe2, examined).find(is_blank_at);
+    let ideographic = memchr_iter(0xe3, examined).find(is_blank_at);
+    match (common, ideographic) {
+        (Some(first), Some(second)) => Some(first.min(second)),
+        (first, second) => first.or(second),
     }
-    any != 0
 }
 
 /// Returns true if a blank may begin with the last two bytes, or with the last one of them: then the next bytes of the

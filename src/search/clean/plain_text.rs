@@ -1,10 +1,8 @@
 //! Finds where plain text ends: the bytes of a stream that need no cleaning, and can be copied at once.
 
-use memchr::{memchr, memchr3};
+use memchr::memchr3;
 
-use super::blanks::{
-    GROUP, GROUP_AND_REST, is_blank, is_blank_of_three, is_blank_of_two, may_become_blank,
-};
+use super::blanks::{GROUP, GROUP_AND_REST, first_blank_in, is_blank, may_become_blank};
 
 /// Begins a sequence.
 pub(super) const ESC: u8 = 0x1b;
@@ -29,17 +27,18 @@ pub(super) fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// Returns the index at which plain text ends among the first [`GROUP`] bytes; None if all of them are plain. A plain
-/// loop that marks all ends comes first, so that the compiler lets many bytes be examined at once.
+/// Returns the index at which plain text ends among the first [`GROUP`] bytes; None if all of them are plain.
 fn end_of_plain_text_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
-    let mut marks = [0; GROUP];
-    for index in 0..GROUP {
-        let is_end = is_special(group[index])
-            | is_blank_of_two(group[index], group[index + 1])
-            | is_blank_of_three(group[index], group[index + 1], group[index + 2]);
-        marks[index] = u8::from(is_end);
+    let special = memchr3(ESC, b'\r', BACKSPACE, &group[..GROUP]);
+    let blank = if group.is_ascii() {
+        None
+    } else {
+        first_blank_in(group)
+    };
+    match (special, blank) {
+        (Some(first), Some(second)) => Some(first.min(second)),
+        (first, second) => first.or(second),
     }
-    memchr(1, &marks)
 }
 
 /// Returns true if plain text ends before these bytes: the first is special, or they begin a blank, or may begin one of
