@@ -22,6 +22,8 @@ mod run;
 pub mod search;
 mod text;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -102,7 +104,8 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     let mut settings = Settings::of_command_line(line)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let planned = plan::plan(&mut settings, &line.command, &variables, &config, &Machine)?;
+    let machine = Machine::default();
+    let planned = plan::plan(&mut settings, &line.command, &variables, &config, &machine)?;
     Ok(Prepared {
         settings,
         config,
@@ -186,26 +189,43 @@ fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
 }
 
 /// The environment and the files of this machine, for what the words of the command mean.
-struct Machine;
+#[derive(Default)]
+struct Machine {
+    /// The files that were asked for: the search for requests asks for the same ones in each of its rounds.
+    scripts: RefCell<BTreeMap<String, ScriptFile>>,
+}
 
 impl Surroundings for Machine {
     fn variable(&self, name: &str) -> Option<String> {
         environment::variable(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// Reads a script that the command runs (`sh FILE`), whose words may send requests. A file that is missing or is no
-    /// text (a program) contains no words; one that exists and cannot be read may contain any.
+    /// Returns a script that the command runs (`sh FILE`), whose words may send requests, as it was when it was first
+    /// asked for.
     fn script(&self, path: &str) -> ScriptFile {
-        match small_files::read(Path::new(path)) {
-            SmallFile::Bytes(bytes) => {
-                text_of_script(&bytes).map_or(ScriptFile::NotThere, ScriptFile::Text)
-            }
-            SmallFile::TooLarge(beginning) => {
-                text_of_script(&beginning).map_or(ScriptFile::NotThere, ScriptFile::TooLong)
-            }
-            SmallFile::Missing => ScriptFile::NotThere,
-            SmallFile::NotRead => ScriptFile::NotRead,
+        if let Some(known) = self.scripts.borrow().get(path) {
+            return known.clone();
         }
+        let script = read_script(path);
+        self.scripts
+            .borrow_mut()
+            .insert(path.to_owned(), script.clone());
+        script
+    }
+}
+
+/// Reads a file that may be a script. One that is missing or is no text (a program) contains no words; one that exists
+/// and cannot be read may contain any.
+fn read_script(path: &str) -> ScriptFile {
+    match small_files::read(Path::new(path)) {
+        SmallFile::Bytes(bytes) => {
+            text_of_script(&bytes).map_or(ScriptFile::NotThere, ScriptFile::Text)
+        }
+        SmallFile::TooLarge(beginning) => {
+            text_of_script(&beginning).map_or(ScriptFile::NotThere, ScriptFile::TooLong)
+        }
+        SmallFile::Missing => ScriptFile::NotThere,
+        SmallFile::NotRead => ScriptFile::NotRead,
     }
 }
 
