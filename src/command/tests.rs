@@ -110,9 +110,19 @@ fn is_doubted(line: &str) -> bool {
     why_not(&words, &Sample::default()).is_some()
 }
 
+/// Asserts which command lines may not run twice, and which may.
+fn expect_judged(doubted: &[&str], trusted: &[&str]) {
+    for line in doubted {
+        assert!(is_doubted(line), "{line}");
+    }
+    for line in trusted {
+        assert!(!is_doubted(line), "{line}");
+    }
+}
+
 #[test]
 fn words_that_xargs_and_parallel_add_are_doubted() {
-    for line in [
+    let doubted = [
         "xargs -I '' curl x",
         "xargs --replace= curl x",
         "sh -c 'echo a | xargs -I \"\" curl x'",
@@ -142,10 +152,8 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "find . -exec curl -d x http://h/ ';' -exec curl -X GET http://h/ ';'",
         "find . -exec curl -d x http://h/ ';' -exec curl -G http://h/ ';'",
         "find . -exec curl -d x http://h/ ';' -exec curl -H 'Idempotency-Key: k' http://h/ ';'",
-    ] {
-        assert!(is_doubted(line), "{line}");
-    }
-    for line in [
+    ];
+    let trusted = [
         "xargs -I X curl -x p http://h/",
         "xargs -I X curl http://h/X",
         "parallel -I X curl http://h/X",
@@ -154,14 +162,13 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "parallel -j4 curl -fsSO 'http://h/{}'",
         "find . -exec curl -fsS http://h/ ';'",
         "find . -name '*.txt' -exec curl -fsSO http://h/ '{}' +",
-    ] {
-        assert!(!is_doubted(line), "{line}");
-    }
+    ];
+    expect_judged(&doubted, &trusted);
 }
 
 #[test]
 fn values_that_differ_between_shells_are_doubted() {
-    for line in [
+    let doubted = [
         // zsh counts from 1, and takes `$a` for all elements.
         "zsh -c 'a=(-d x); curl ${a[1]} URL'",
         "zsh -c 'a=(x -d); curl $a URL'",
@@ -185,17 +192,14 @@ fn values_that_differ_between_shells_are_doubted() {
         "bash -c 'x=-a/bd; curl ${x/a\\/b} URL'",
         "bash -c 'x=-a/bd; curl ${x/\"a/b\"} URL'",
         "bash -c 'y=a/b; x=-a/bd; curl ${x/$y} URL'",
-    ] {
-        assert!(is_doubted(line), "{line}");
-    }
-    for line in [
+    ];
+    let trusted = [
         "bash -c 'a=(x y); curl -fsS \"http://h/${a[1]}\"'",
         "bash -c 'a=(x y); curl -fsS \"http://h/$a\"'",
         "bash -c 'x=a/b; curl -fsS http://h/${x/b/c}'",
         "bash -c 'x=a.b; curl -fsS \"http://h/${x//./-}\"'",
-    ] {
-        assert!(!is_doubted(line), "{line}");
-    }
+    ];
+    expect_judged(&doubted, &trusted);
 }
 
 #[test]

@@ -136,16 +136,10 @@ fn rules(preset: &Preset) -> String {
     };
     text += &format!("{}\n", RowVerdict::LEGEND);
     for row in preset.rows() {
-        let mut lines = Vec::new();
-        if let Some(codes) = row.codes {
-            lines.push(format!("exit   {codes}"));
-        }
-        if let Some(pattern) = row.text {
-            lines.push(format!("match  {pattern}"));
-        }
-        if let Some(word) = row.unless {
-            lines.push(format!("unless the command has {word}"));
-        }
+        let conditions = row.conditions().into_iter();
+        let mut lines: Vec<String> = conditions
+            .map(|(name, value)| format!("{name:<6} {value}"))
+            .collect();
         lines.push(format!("from   {}", row.source));
         text += &format!(
             "\n{:<10}{}\n",

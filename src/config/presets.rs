@@ -84,21 +84,30 @@ impl RowVerdict {
 /// Formats the conditions of the row, `exit 35,56, match curl: \((35|56)\)`, for `-vv`.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut conditions = Vec::new();
-        if let Some(codes) = self.codes {
-            conditions.push(format!("exit {codes}"));
-        }
-        if let Some(text) = self.text {
-            conditions.push(format!("match {text}"));
-        }
-        if let Some(word) = self.unless {
-            conditions.push(format!("unless the command has {word}"));
-        }
-        f.write_str(&conditions.join(", "))
+        let conditions = self.conditions().into_iter();
+        let shown: Vec<String> = conditions
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        f.write_str(&shown.join(", "))
     }
 }
 
 impl Row {
+    /// Returns the conditions of the row, each with its name, for people.
+    pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
+        let mut conditions = Vec::new();
+        if let Some(codes) = self.codes {
+            conditions.push(("exit", codes.to_string()));
+        }
+        if let Some(text) = self.text {
+            conditions.push(("match", text.to_owned()));
+        }
+        if let Some(word) = self.unless {
+            conditions.push(("unless the command has", word.to_owned()));
+        }
+        conditions
+    }
+
     /// Returns the expression with the lists that it names.
     pub(crate) fn expression(&self) -> Option<Cow<'static, str>> {
         self.text.map(expanded)

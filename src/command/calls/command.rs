@@ -79,9 +79,7 @@ impl Calls<'_> {
             }
             // The script of `sh -c` was added above, with its arguments.
             if index != command.script_index {
-                for text in possible_scripts(&word.text) {
-                    self.add_if_client_is_mentioned(text, &inner_context);
-                }
+                self.add_possible_scripts(word, &inner_context);
             }
         }
     }
@@ -97,9 +95,7 @@ impl Calls<'_> {
         let words = feeder.with_unknown_marks(command.words);
         if words != command.words {
             for word in &words {
-                for text in possible_scripts(&word.text) {
-                    self.add_if_client_is_mentioned(text, context);
-                }
+                self.add_possible_scripts(word, context);
             }
         }
         let runs_shell = command.words.iter().any(|word| {
@@ -109,6 +105,13 @@ impl Calls<'_> {
         let has_program = feeder.has_program(command.words);
         if !has_program || runs_shell && feeder.adds_at_end(command.words) {
             self.note_unknown_code(format!("what {} runs", feeder.name), context);
+        }
+    }
+
+    /// Adds the parts of a word that may be scripts and mention a client.
+    fn add_possible_scripts(&mut self, word: &Word, context: &Context) {
+        for text in possible_scripts(&word.text) {
+            self.add_if_client_is_mentioned(text, context);
         }
     }
 
