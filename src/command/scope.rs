@@ -175,10 +175,10 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
-    /// Of more than the limit the caller only asks whether all are plain words, and whether one may be an option, so it
-    /// leaves out further plain words, and stops once an option is among them. `frame` tells how much of the environment the script has that uses
-    /// the variable.
+    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once. Of
+    /// more than the limit the caller only asks whether all are plain words, and whether one may be an option, so it
+    /// leaves out further plain words, and stops once an option is among them. `frame` tells how much of the
+    /// environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {

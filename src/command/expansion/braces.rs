@@ -19,7 +19,8 @@ enum Unit {
 }
 
 /// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
-/// which a shell does not expand them. Returns None if there are too many words, or pairs of braces: the caller then takes them for any words.
+/// which a shell does not expand them. Returns None if there are too many words, or pairs of braces: the caller then
+/// takes them for any words.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),

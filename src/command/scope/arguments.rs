@@ -172,7 +172,8 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 
-/// Returns true if these words after `set`, None for one with an expansion, may change `$1`: `set -e` does not, but `set -- x` and `set $x` do.
+/// Returns true if these words after `set`, None for one with an expansion, may change `$1`: `set -e` does not, but
+/// `set -- x` and `set $x` do.
 pub(super) fn sets_arguments(words: &[Option<String>]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {

@@ -24,13 +24,9 @@ impl Value {
 
     /// Returns true if the text or an element begins an option, or is known to be one at times.
     pub(super) fn may_hold_option(&self) -> bool {
-        let begins = |text: &Symbols| match text.first() {
-            Some(Symbol::Unknown(doubt)) => *doubt == Doubt::AnyPart,
-            _ => begins_option(text),
-        };
         match self {
-            Value::Text(text) => begins(text),
-            Value::List(texts) => texts.iter().any(begins),
+            Value::Text(text) => begins_suspected_option(text),
+            Value::List(texts) => texts.iter().any(|element| begins_suspected_option(element)),
         }
     }
 }
@@ -68,6 +64,12 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
 
 pub(super) fn begins_option(text: &[Symbol]) -> bool {
     text.first() == Some(&Symbol::Known('-'))
+}
+
+/// Returns true if a text begins an option, or a part of which it is known that it may be one. `AnyWords` is no
+/// such part: nothing speaks for an option in it, and in quotes it is trusted.
+fn begins_suspected_option(text: &[Symbol]) -> bool {
+    begins_option(text) || text.first() == Some(&Symbol::Unknown(Doubt::AnyPart))
 }
 
 /// Returns the elements of a value as `"${name[@]}"` gives them. A text is its only element; an empty one stands for an
