@@ -83,7 +83,6 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
 /// process could be made.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
     let limits = &program.spec.attempt_limits;
-    let started = now();
     let child = program
         .command
         .start(
@@ -92,6 +91,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             limits.never_ignored,
             program.isolation,
             &program.stdio,
+            event_loop.wait_ends,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     // Signals that came before the fork have not reached the child, and are to be forwarded.
@@ -104,11 +104,12 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     if let Some(pty) = &mut event_loop.streams.pty {
         pty.begin_forwarding(child.pid());
     }
+    let deadlines = Deadlines::new(limits, child.forked_at(), program.deadline);
     Ok(Running {
         event_loop,
         child,
         tree: ProcessTree::default(),
-        deadlines: Deadlines::new(limits, started, program.deadline),
+        deadlines,
         interrupted: None,
         role: program.role,
         isolation: program.isolation,

@@ -38,6 +38,8 @@ pub(crate) struct EventLoop {
     pub(crate) readers_have_until: Deadline,
     /// USR1 was received: the current wait ends, or the next one.
     pub(crate) wait_is_over: bool,
+    /// The end of the last wait: the next program starts then, and is prepared before.
+    pub(crate) wait_ends: Deadline,
 }
 
 impl EventLoop {
@@ -59,6 +61,7 @@ impl EventLoop {
             is_ending: false,
             readers_have_until,
             wait_is_over: false,
+            wait_ends: Deadline::NEVER,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::Target;
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
-use crate::process::sys::clock::{Deadline, now, precisely};
+use crate::process::sys::clock::{Deadline, LEAD, now, precisely};
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 use crate::process::terminal;
@@ -57,8 +57,9 @@ impl EventLoop {
     }
 
     /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the
-    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait
-    /// early, or an error if a signal ends the run.
+    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns a little early, so that the next
+    /// program can start in time ([`EventLoop::wait_ends`]). Returns whether USR1 has ended the wait early, or an error
+    /// if a signal ends the run.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -66,6 +67,7 @@ impl EventLoop {
         format_line: LineFor<'_>,
     ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
+        self.wait_ends = end;
         self.countdown.begin(delay);
         let waited = precisely(|| self.sleep_until(end, format_line));
         let erased = self.end_countdown();
@@ -73,18 +75,20 @@ impl EventLoop {
         erased?;
         let is_skipped = std::mem::take(&mut self.wait_is_over);
         Ok(if is_skipped {
+            self.wait_ends = Deadline::NEVER;
             WaitEnd::Skipped
         } else {
             WaitEnd::Elapsed
         })
     }
 
-    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the
-    /// run.
+    /// Sleeps and redraws the countdown until the time is nearly up (by [`LEAD`]) or USR1 ends the wait. An error is a
+    /// signal that ends the run.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
-        while !end.is_due(now()) && !self.wait_is_over {
+        let wake = end.brought_forward(LEAD);
+        while !wake.is_due(now()) && !self.wait_is_over {
             let next_line = self.countdown.show(now(), end, format_line);
-            self.wait(end.or_earlier(next_line));
+            self.wait(wake.or_earlier(next_line));
             self.handle_queued_signals()?;
         }
         Ok(())

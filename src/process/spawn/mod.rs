@@ -19,6 +19,7 @@ use nix::errno::Errno;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
 use crate::run::host::Variable;
 use crate::text::{describe, quoted};
@@ -71,7 +72,7 @@ impl Command {
 
     /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
     /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
-    /// without that option. The child may allocate and look at files before exec, as backoff has one thread. Returns an
+    /// without that option. `not_before` is the end of a wait that is nearly over. The child may allocate and look at files before exec, as backoff has one thread. Returns an
     /// error if no process could be created; a failed exec is reported later, by [`Child::start_failure`].
     pub(crate) fn start(
         &self,
@@ -80,6 +81,7 @@ impl Command {
         never_ignored: Option<Signal>,
         isolation: Isolation,
         stdio: &ChildStdio,
+        not_before: Deadline,
     ) -> io::Result<Child> {
         let words = self.words.iter().map(|word| word.as_ptr());
         // A PATH that `--before-retry` has set for this attempt overrides backoff's.
@@ -98,6 +100,7 @@ impl Command {
             never_ignored,
             isolation,
             stdio,
+            not_before,
             explain: &|errno| self.explain(errno, files),
         })
     }

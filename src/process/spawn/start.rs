@@ -20,6 +20,7 @@ use super::environment::Environment;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
+use crate::process::sys::clock::{Deadline, now, spin_until};
 use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::system::set_death_signal;
@@ -64,6 +65,8 @@ pub(super) struct ChildSetup<'a> {
     pub(super) never_ignored: Option<Signal>,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
+    /// The end of a wait that is nearly over.
+    pub(super) not_before: Deadline,
     /// Explains the error of a failed step. The child asks, as it may look at files on a system that hangs.
     pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
 }
@@ -76,6 +79,8 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     let (report, write_end) = pipe()?;
     set_nonblocking(&report)?;
     let parent = std::process::id();
+    spin_until(setup.not_before);
+    let forked_at = now();
     // SAFETY: the process has one thread, so the child finds no lock held by another one.
     let pid = match unsafe { fork() }? {
         ForkResult::Parent { child } => child,
@@ -93,7 +98,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
         let _ = setpgid(pid, pid);
     }
     let leads_group = setup.isolation != Isolation::Shared;
-    Ok(Child::new(pid.as_raw(), leads_group, report))
+    Ok(Child::new(pid.as_raw(), leads_group, forked_at, report))
 }
 
 /// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables

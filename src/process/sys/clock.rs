@@ -69,9 +69,28 @@ impl Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
 
+    /// Returns the time `by` before it; never stays never, and so does what the clock cannot represent.
+    pub(crate) fn brought_forward(self, by: Duration) -> Deadline {
+        Deadline(self.0.and_then(|at| at.checked_sub(by)))
+    }
+
     /// Postpones the deadline.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
+    }
+}
+
+/// How long before the end of a wait backoff wakes up: timers are late, and an attempt has to be prepared.
+pub(crate) const LEAD: Duration = Duration::from_micros(300);
+
+/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. Does not wait for a time
+/// that is further away.
+pub(crate) fn spin_until(end: Deadline) {
+    while end
+        .left(now())
+        .is_some_and(|left| !left.is_zero() && left <= LEAD)
+    {
+        std::hint::spin_loop();
     }
 }
 
