@@ -11,6 +11,7 @@ use std::sync::{LazyLock, Mutex};
 
 use regex::{Captures, Regex};
 
+use crate::common::calm::when_calm;
 use crate::common::documents::{Block, Document, ROOT, blocks, code_spans, document, documents};
 use crate::common::ended::{TIME, lines_match};
 use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
@@ -89,6 +90,9 @@ fn needs_linux(block: &Block) -> Option<&'static str> {
     WORDS.into_iter().find(uses)
 }
 
+/// How often a block is run if the machine was too busy for its limits.
+const MOST_RUNS: usize = 5;
+
 /// Runs a block with these variables. Returns an error with all differences; with `BLESS`, also corrects the document.
 pub fn check(
     block: &Block,
@@ -98,10 +102,33 @@ pub fn check(
     if is_left_out(block) {
         return Ok(());
     }
+    when_calm(MOST_RUNS, || check_once(block, variables, normalize)).map_err(|differences| {
+        if std::env::var_os("BLESS").is_some() {
+            bless(block, &differences.blessed);
+        }
+        differences.problems
+    })
+}
+
+/// What a block prints that its document does not show.
+struct Differences {
+    problems: String,
+    /// The block as it would be right.
+    blessed: String,
+}
+
+/// Runs a block once.
+fn check_once(
+    block: &Block,
+    variables: &[(&str, String)],
+    normalize: fn(&str) -> String,
+) -> Result<(), Differences> {
     let place = format!("{}:{}", block.document, block.line);
     let steps = steps(&block.lines);
-    let printed = printed_in_time(&steps, variables)
-        .map_err(|shown| format!("{place}: not every command ended: {shown}"))?;
+    let printed = printed_in_time(&steps, variables).map_err(|shown| Differences {
+        problems: format!("{place}: not every command ended: {shown}"),
+        blessed: block.text(),
+    })?;
     let (mut problems, mut blessed) = (String::new(), String::new());
     for (step, printed) in steps.iter().zip(&printed) {
         let Step { command, expected } = step;
@@ -118,12 +145,10 @@ pub fn check(
         }
     }
     if problems.is_empty() {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(Differences { problems, blessed })
     }
-    if std::env::var_os("BLESS").is_some() {
-        bless(block, &blessed);
-    }
-    Err(problems)
 }
 
 /// Returns false if a portable build prints something else: without `tee(2)`, backoff reads a pipe ahead of the command.
@@ -133,9 +158,6 @@ fn is_as_elsewhere(step: &Step) -> bool {
 
 /// What backoff says of a store that is late.
 const TOO_LATE: &str = "gives no answer within";
-
-/// How often a block is run if a store was late.
-const MOST_RUNS: usize = 5;
 
 /// Runs the commands, and again if the machine was too busy for a store to answer within its limit.
 fn printed_in_time(steps: &[Step], variables: &[(&str, String)]) -> Result<Vec<String>, String> {

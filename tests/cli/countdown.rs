@@ -1,5 +1,6 @@
 //! The countdown of a wait, on a real terminal.
 
+use crate::common::calm::calmly;
 use crate::common::process::state;
 use crate::common::pty::{CTRL_C, CTRL_Z, Terminal};
 use crate::common::{Ends, backoff, eventually};
@@ -25,61 +26,66 @@ fn bash() -> Terminal {
 
 #[test]
 fn it_counts_and_is_gone_before_the_next_attempt() {
-    // The first frame may be nearly a second late.
-    let shown = on_terminal("", "--label job -n 2 --delays 2.9s -j none", FAILS).rest();
-    let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
-    let frame = |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
-    let frames = [frame(3), frame(2), frame(1)].concat();
-    let after = rest
-        .strip_prefix(&*frames)
-        .unwrap_or_else(|| panic!("{rest:?}"));
-    let next = "\r\x1b[Kattempt 2\r\nbackoff: job: gave up after 2";
-    assert!(after.starts_with(next), "{rest:?}");
+    calmly(|| {
+        // The first frame may be nearly a second late.
+        let shown = on_terminal("", "--label job -n 2 --delays 2.9s -j none", FAILS).rest();
+        let rest = shown.split("; retrying in 2.9s\r\n").nth(1).unwrap();
+        let frame =
+            |left| format!("\rbackoff: job: starting attempt 2 of 2 in {left}s: exit 7\x1b[K");
+        let frames = [frame(3), frame(2), frame(1)].concat();
+        let after = rest
+            .strip_prefix(&*frames)
+            .unwrap_or_else(|| panic!("{rest:?}"));
+        let next = "\r\x1b[Kattempt 2\r\nbackoff: job: gave up after 2";
+        assert!(after.starts_with(next), "{rest:?}");
+    });
 }
 
 #[test]
 fn it_is_not_there_unless_somebody_wants_it() {
-    let is_not_there = |shown: &str, case: &str| {
-        assert!(shown.contains("attempt 2\r\n"), "{case}: {shown:?}");
-        assert!(
-            !shown.contains('\x1b') && !shown.contains(" in 1s ("),
-            "{case}: {shown:?}"
-        );
-    };
-    // The cases run in parallel, as each takes as long as its wait.
-    std::thread::scope(|scope| {
-        for (variables, options) in [
-            ("", "-q"),
-            ("", "--progress never"),
-            ("TERM=dumb", ""),
-            ("TERM=", ""),
-            ("BACKOFF_PROGRESS=never", ""),
-            ("", "-q --progress always"),
-            ("", "--log-format json --progress always"),
-            // A countdown of a short wait would only flicker.
-            ("", "--delays 900ms"),
-        ] {
-            scope.spawn(move || {
-                let shown = on_terminal(variables, &format!("{WAITS} {options}"), FAILS).rest();
-                is_not_there(&shown, &format!("{variables} {options}"));
-            });
-        }
-        // If the number of columns is unknown, backoff cannot cut the line.
-        let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
-        scope.spawn(move || is_not_there(&Terminal::sh(&line).rest(), "an unknown width"));
-        let options = format!("{WAITS} --progress always");
-        scope.spawn(move || {
+    calmly(|| {
+        let is_not_there = |shown: &str, case: &str| {
+            assert!(shown.contains("attempt 2\r\n"), "{case}: {shown:?}");
             assert!(
-                on_terminal("TERM=dumb", &options, FAILS)
-                    .rest()
-                    .contains(ERASED)
+                !shown.contains('\x1b') && !shown.contains(" in 1s ("),
+                "{case}: {shown:?}"
             );
+        };
+        // The cases run in parallel, as each takes as long as its wait.
+        std::thread::scope(|scope| {
+            for (variables, options) in [
+                ("", "-q"),
+                ("", "--progress never"),
+                ("TERM=dumb", ""),
+                ("TERM=", ""),
+                ("BACKOFF_PROGRESS=never", ""),
+                ("", "-q --progress always"),
+                ("", "--log-format json --progress always"),
+                // A countdown of a short wait would only flicker.
+                ("", "--delays 900ms"),
+            ] {
+                scope.spawn(move || {
+                    let shown = on_terminal(variables, &format!("{WAITS} {options}"), FAILS).rest();
+                    is_not_there(&shown, &format!("{variables} {options}"));
+                });
+            }
+            // If the number of columns is unknown, backoff cannot cut the line.
+            let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
+            scope.spawn(move || is_not_there(&Terminal::sh(&line).rest(), "an unknown width"));
+            let options = format!("{WAITS} --progress always");
+            scope.spawn(move || {
+                assert!(
+                    on_terminal("TERM=dumb", &options, FAILS)
+                        .rest()
+                        .contains(ERASED)
+                );
+            });
+            let said = backoff(format!("{WAITS} --progress always -- {FAILS}"))
+                .code(7)
+                .texts()
+                .1;
+            assert!(!said.contains(['\r', '\x1b']), "{said:?}");
         });
-        let said = backoff(format!("{WAITS} --progress always -- {FAILS}"))
-            .code(7)
-            .texts()
-            .1;
-        assert!(!said.contains(['\r', '\x1b']), "{said:?}");
     });
 }
 
@@ -115,15 +121,17 @@ fn a_signal_that_stops_it_erases_it() {
 
 #[test]
 fn in_the_background_it_does_not_write_over_others() {
-    let mut terminal = bash();
-    terminal.command(&format!(
-        "TERM=xterm backoff --color never {WAITS} -- {FAILS} &"
-    ));
-    let before = terminal.expect("gave up after 2 attempts");
-    assert!(
-        before.contains("attempt 2") && !before.contains('\x1b'),
-        "{before:?}"
-    );
+    calmly(|| {
+        let mut terminal = bash();
+        terminal.command(&format!(
+            "TERM=xterm backoff --color never {WAITS} -- {FAILS} &"
+        ));
+        let before = terminal.expect("gave up after 2 attempts");
+        assert!(
+            before.contains("attempt 2") && !before.contains('\x1b'),
+            "{before:?}"
+        );
+    });
 }
 
 #[test]
@@ -147,49 +155,53 @@ fn it_follows_the_width_of_the_window() {
 
 #[test]
 fn a_terminal_that_was_stopped_holds_it_up() {
-    let mut terminal = on_terminal("", WAITS, FAILS);
-    terminal.expect(": exit 7\x1b[K");
-    terminal.send("\x13");
-    // The wait ends while the terminal is stopped.
-    std::thread::sleep(std::time::Duration::from_millis(1700));
-    terminal.send("\x11");
-    let shown = terminal.rest();
-    assert!(
-        shown.contains("\r\x1b[Kattempt 2\r\nbackoff: sh: gave up after 2"),
-        "{shown:?}"
-    );
+    calmly(|| {
+        let mut terminal = on_terminal("", WAITS, FAILS);
+        terminal.expect(": exit 7\x1b[K");
+        terminal.send("\x13");
+        // The wait ends while the terminal is stopped.
+        std::thread::sleep(std::time::Duration::from_millis(1700));
+        terminal.send("\x11");
+        let shown = terminal.rest();
+        assert!(
+            shown.contains("\r\x1b[Kattempt 2\r\nbackoff: sh: gave up after 2"),
+            "{shown:?}"
+        );
+    });
 }
 
 #[test]
 fn each_wait_has_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let budget = format!("--budget b --store {}", dir.path().display());
-    backoff(format!("-qq {budget} -n 1 -b 9s -j none -- false")).code(1);
-    for (options, begin, end) in [
-        ("--initial-delay 9s", "1 of 5 in ", ": initial delay"),
-        ("--splay 1h --seed 1", "1 of 5 in ", ": initial delay"),
-        (
-            "--consecutive 2 -b 9s --success-exit 7",
-            "2 of 5 in ",
-            ": to confirm the success",
-        ),
-        (
-            "--delays 9s -j none -d 1h -n 5",
-            "2 of 5 in 9s, deadline in 59m5",
-            "s: exit 7",
-        ),
-        (
-            "--delays 9s -j none -d 70s",
-            "2 in 8s, deadline in 1m",
-            "s: exit 7",
-        ),
-        (&format!("{budget} --cool-off"), "1 of 5 in ", "s: cool-off"),
-    ] {
-        let mut terminal = on_terminal("", options, "sh -c 'exit 7'");
-        terminal.expect(&format!("\rbackoff: sh: starting attempt {begin}"));
-        let rest = terminal.expect("\x1b[K");
-        assert!(rest.ends_with(end), "{rest:?}");
-        terminal.send(CTRL_C);
-        terminal.rest();
-    }
+    calmly(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let budget = format!("--budget b --store {}", dir.path().display());
+        backoff(format!("-qq {budget} -n 1 -b 9s -j none -- false")).code(1);
+        for (options, begin, end) in [
+            ("--initial-delay 9s", "1 of 5 in ", ": initial delay"),
+            ("--splay 1h --seed 1", "1 of 5 in ", ": initial delay"),
+            (
+                "--consecutive 2 -b 9s --success-exit 7",
+                "2 of 5 in ",
+                ": to confirm the success",
+            ),
+            (
+                "--delays 9s -j none -d 1h -n 5",
+                "2 of 5 in 9s, deadline in 59m5",
+                "s: exit 7",
+            ),
+            (
+                "--delays 9s -j none -d 70s",
+                "2 in 8s, deadline in 1m",
+                "s: exit 7",
+            ),
+            (&format!("{budget} --cool-off"), "1 of 5 in ", "s: cool-off"),
+        ] {
+            let mut terminal = on_terminal("", options, "sh -c 'exit 7'");
+            terminal.expect(&format!("\rbackoff: sh: starting attempt {begin}"));
+            let rest = terminal.expect("\x1b[K");
+            assert!(rest.ends_with(end), "{rest:?}");
+            terminal.send(CTRL_C);
+            terminal.rest();
+        }
+    });
 }

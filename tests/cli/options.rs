@@ -115,12 +115,12 @@ fn a_bad_variable_is_named() {
 /// An option, a value, the rest of the command line, and a text that output or status contain only with the option.
 const EFFECTS: &str = r#"
 attempts | 2 | -- sh -c 'echo $BACKOFF_ATTEMPT_LIMIT' | 2
-deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 0.5 | 9]
+deadline | 0.1 | -qq --exhausted-exit 9 -- sleep 4 | 9]
 stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
-timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
-idle-timeout | 0.1 | -qq -n 1 -- sleep 0.5 | 124]
-signal | INT | -qq -n 1 -t 1 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
-kill-after | 0.1 | -qq -n 1 -t 1 -- bash -c "trap '' TERM; for i in {1..250}; do sleep 0.01; done; echo survived" | [124]
+timeout | 0.1 | -qq -n 1 -- sleep 4 | 124]
+idle-timeout | 0.1 | -qq -n 1 -- sleep 4 | 124]
+signal | INT | -qq -n 1 -t 3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
+kill-after | 0.1 | -qq -n 1 -t 3 -- bash -c "trap '' TERM; for i in {1..600}; do sleep 0.01; done; echo survived" | [124]
 nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
 every | 7s | --plan -n 3 | 2 7s 14s
 base | 3s | --plan -j none -n 2 | 3s
@@ -132,7 +132,7 @@ jitter | none | --plan -n 2 | 1 500ms 500ms
 stop-at-delay | 1s | --plan -j none | --stop-at-delay ends the run here
 initial-delay | 3s | --plan | before the first attempt: 3s
 splay | 3s | --plan | before the first attempt: 0s to 3s
-reset-after | 1ms | -n 2 -b 1ms -d 0.5 -- sh -c 'sleep 0.01; exit 1' | --deadline 500ms
+reset-after | 1ms | -n 2 -b 300ms -j none -d 4 -- sh -c 'sleep 0.01; exit 1' | --deadline 4s
 retry-after | 1 | -n 2 -b 1ms -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
 seed | 1 | -n 2 -b 20ms --log-format json -- false | "delay_s":0.052464
 policy | sip | --plan -n 5 | 4s
@@ -160,7 +160,7 @@ budget | api | --store /proc/none -- true | own budget "api"
 budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
-cool-off | 1 | -d 1s --budget cool -- true | would pass --deadline 1s 124
+cool-off | 1 | -d 1m --budget cool -- true | would pass --deadline 1m 124
 store | /proc/none | --budget api -- true | /proc/none
 store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
 quiet | 1 | -n 2 -b 1ms -- false | [backoff: false: gave up
@@ -248,7 +248,7 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
 fn an_option_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     for budget in ["cool", "skip"] {
-        let options = "--cool-off -j none -b 1h -m 1h -d 1s -- false";
+        let options = "--cool-off -j none -b 1h -m 1h -d 1m -- false";
         let mut gives_up = backoff(format!("-qq --budget {budget} {options}"));
         gives_up.env("XDG_STATE_HOME", dir.path()).code(1);
     }

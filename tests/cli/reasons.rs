@@ -48,10 +48,14 @@ const SITUATIONS: &[(&str, &str, &str)] = &[
     ),
     ("-n 1 --fail-match bad -- echo bad", "default", "--attempts"),
     ("--idempotent no -- false", "--idempotent", "--idempotent"),
-    ("-d 1s -b 5s -j none -- false", "default", "--deadline"),
-    ("-d 50ms -- sleep 30", "default", "--deadline"),
     (
-        "--stop-after 1s -b 5s -j none -- false",
+        "-d 1m -b 5m -m 5m -j none -- false",
+        "default",
+        "--deadline",
+    ),
+    ("-d 2s -- sleep 30", "default", "--deadline"),
+    (
+        "--stop-after 1m -b 5m -m 5m -j none -- false",
         "default",
         "--stop-after",
     ),

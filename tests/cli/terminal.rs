@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
+use crate::common::calm::calmly;
 use crate::common::process::{
     children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below,
 };
@@ -178,18 +179,20 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_the_time_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let go = within(&dir, "go");
-    let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
-    let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
-    terminal.expect("ready\r\n");
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    std::thread::sleep(Duration::from_millis(4200));
-    File::create(go).unwrap();
-    terminal.command("fg; echo status-$?");
-    terminal.expect("finished\r\n");
-    terminal.expect("status-0");
+    calmly(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let go = within(&dir, "go");
+        let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
+        let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
+        terminal.expect("ready\r\n");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4200));
+        File::create(go).unwrap();
+        terminal.command("fg; echo status-$?");
+        terminal.expect("finished\r\n");
+        terminal.expect("status-0");
+    });
 }
 
 #[test]
@@ -226,34 +229,38 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
 
 #[test]
 fn time_spent_stopped_does_not_count_against_kill_after() {
-    // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
-    let dir = tempfile::tempdir().unwrap();
-    let go = within(&dir, "go");
-    let clean = format!(
-        "echo cleaning; until test -e {go}; do sleep 0.05; done; kill -TTOU $$; echo cleaned; exit"
-    );
-    let mut terminal = Terminal::with(&format!(
-        "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"{clean}\" TERM; while :; do sleep 0.1; done'"
-    ));
-    terminal.expect("cleaning\r\n");
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    std::thread::sleep(Duration::from_millis(4300));
-    File::create(go).unwrap();
-    // After `fg`, backoff is still ending the command, so the command may not stop itself.
-    terminal.command("fg");
-    terminal.expect("\ncleaned");
+    calmly(|| {
+        // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
+        let dir = tempfile::tempdir().unwrap();
+        let go = within(&dir, "go");
+        let clean = format!(
+            "echo cleaning; until test -e {go}; do sleep 0.05; done; kill -TTOU $$; echo cleaned; exit"
+        );
+        let mut terminal = Terminal::with(&format!(
+            "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"{clean}\" TERM; while :; do sleep 0.1; done'"
+        ));
+        terminal.expect("cleaning\r\n");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4300));
+        File::create(go).unwrap();
+        // After `fg`, backoff is still ending the command, so the command may not stop itself.
+        terminal.command("fg");
+        terminal.expect("\ncleaned");
+    });
 }
 
 #[test]
 fn time_spent_stopped_counts_against_the_deadline() {
-    let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
-    terminal.expect("ready ");
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    std::thread::sleep(Duration::from_millis(4200));
-    terminal.command("fg; echo status-$?");
-    terminal.expect("status-124");
+    calmly(|| {
+        let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
+        terminal.expect("ready ");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4200));
+        terminal.command("fg; echo status-$?");
+        terminal.expect("status-124");
+    });
 }
 
 #[test]

@@ -15,6 +15,7 @@
     reason = "tests look at clocks and environments from outside"
 )]
 
+pub mod calm;
 pub mod documents;
 pub mod ended;
 pub mod ledger;
