@@ -136,21 +136,23 @@ fn in_the_background_it_does_not_write_over_others() {
 
 #[test]
 fn it_follows_the_width_of_the_window() {
-    let mut terminal = waiting();
-    // The kernel sends SIGWINCH to the foreground process group.
-    for (columns, begin) in [
-        // The time is never cut off.
-        (40, " until attempt 2 of 5 (exit 7)"),
-        (24, " until attempt "),
-        (80, "\rbackoff: sh: starting attempt 2 of 5 in "),
-    ] {
-        terminal.resize(columns);
-        let line = terminal.expect("\x1b[K");
-        assert!(
-            line.contains(begin) && line.len() <= usize::from(columns),
-            "{line:?}"
-        );
-    }
+    calmly(|| {
+        let mut terminal = waiting();
+        // The kernel sends SIGWINCH to the foreground process group.
+        for (columns, begin) in [
+            // The time is never cut off.
+            (40, " until attempt 2 of 5 (exit 7)"),
+            (24, " until attempt "),
+            (80, "\rbackoff: sh: starting attempt 2 of 5 in "),
+        ] {
+            terminal.resize(columns);
+            let line = terminal.expect("\x1b[K");
+            assert!(
+                line.contains(begin) && line.len() <= usize::from(columns),
+                "{line:?}"
+            );
+        }
+    });
 }
 
 #[test]
