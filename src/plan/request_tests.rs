@@ -66,7 +66,6 @@ fn documented_defaults_are_those_in_effect() {
             ],
             "base" => &[(&[], "500ms"), (&["--until", "failure"], "0")],
             "factor" => &[(&["-j", "full"], "2"), (&[], "3")],
-            "max-delay" => &[(&[], "30s")],
             "jitter" => &[
                 (&[], "decorrelated"),
                 (&["-g", "linear"], "full"),
@@ -80,7 +79,6 @@ fn documented_defaults_are_those_in_effect() {
             long if long.starts_with("budget") || long == "store-down" => {
                 &[(&["--budget", "x"], default)]
             }
-            "retry-after" | "cool-off" => &[(&[], "off")],
             "match-on" => &[(&["-r", "x"], default)],
             _ => &[(&[], default)],
         };

@@ -96,7 +96,7 @@ impl Cleaner {
         let may_have_blank = !bytes.is_ascii() && has_blank(bytes);
         if is_untouched && !may_have_blank && memchr3(ESC, b'\r', BACKSPACE, bytes).is_none() {
             // Nothing to clean.
-            self.has_text = bytes.last().map_or(self.has_text, |byte| *byte != b'\n');
+            self.note_end_of(bytes);
             return bytes;
         }
         self.clean.clear();
@@ -135,8 +135,8 @@ impl Cleaner {
         &self.clean
     }
 
-    /// Adds text to the cleaned bytes, and notes if the line has text after it. Leaves out an LF at its beginning if a
-    /// CR stood before it: that has ended the line already. All that comes out goes through here.
+    /// Adds text to the cleaned bytes. Leaves out an LF at its beginning if a
+    /// CR stood before it: that has ended the line already. All that is copied goes through here.
     fn put(&mut self, text: &[u8]) {
         let Some((first, after_first)) = text.split_first() else {
             return;
@@ -148,6 +148,11 @@ impl Cleaner {
         };
         self.after_cr = false;
         self.clean.extend_from_slice(text);
+        self.note_end_of(text);
+    }
+
+    /// Notes if the line has text once these bytes have come out.
+    fn note_end_of(&mut self, text: &[u8]) {
         self.has_text = text.last().map_or(self.has_text, |byte| *byte != b'\n');
     }
 

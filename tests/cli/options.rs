@@ -6,6 +6,7 @@ use std::io::{PipeReader, Write, pipe};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
+use crate::common::calm::calmly;
 use crate::common::options::{OPTIONS, Opt, Takes};
 use crate::common::{Ends, backoff, side_by_side, within, words};
 
@@ -120,7 +121,7 @@ stop-after | 3s | --plan --every 2s | --stop-after 3s ends the run after 1 retry
 timeout | 0.1 | -qq -n 1 -- sleep 4 | 124]
 idle-timeout | 0.1 | -qq -n 1 -- sleep 4 | 124]
 signal | INT | -qq -n 1 -t 3 -- bash -c "trap 'echo caught; exit' INT; while :; do sleep 0.01; done" | caught
-kill-after | 0.1 | -qq -n 1 -t 3 -- bash -c "trap '' TERM; for i in {1..600}; do sleep 0.01; done; echo survived" | [124]
+kill-after | 0.1 | -qq -n 1 -t 3 -- bash -c "trap '' TERM; while ((SECONDS < 6)); do sleep 0.01; done; echo survived" | [124]
 nested | once | -n 2 -b 1ms -- false | leaves retries to the outer backoff
 every | 7s | --plan -n 3 | 2 7s 14s
 base | 3s | --plan -j none -n 2 | 3s
@@ -246,6 +247,10 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs /proc")]
 fn an_option_has_its_effect_from_every_source() {
+    calmly(each_has_its_effect_from_every_source);
+}
+
+fn each_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     for budget in ["cool", "skip"] {
         let options = "--cool-off -j none -b 1h -m 1h -d 1m -- false";

@@ -179,28 +179,70 @@ impl Calls<'_> {
     /// Reads what options of `env` mean, given the words after that name: the script of `-S`, with the words behind it,
     /// and the directory of `-C`.
     pub(super) fn read_env(&mut self, words: &[Word], context: &Context) {
-        for (index, word) in words.iter().enumerate() {
+        let mut unread = words;
+        while let Some((word, after)) = unread.split_first() {
             if !is_option(word) {
                 return;
             }
-            let text = exact(&word.text).unwrap_or_default();
-            let value = words.get(index + 1);
-            if text == "--chdir" || text.ends_with('C') && !text.starts_with("--") {
-                return self.note_directory(value.and_then(|value| exact(&value.text)));
-            }
-            if let Some(directory) = text.strip_prefix("--chdir=").or(text.strip_prefix("-C")) {
-                self.note_directory(Some(directory.to_owned()));
-            }
-            let script = text.strip_prefix("--split-string=");
-            let attached = script.or(text.strip_prefix("-S"));
-            if let Some(script) = attached.filter(|script| !script.is_empty()) {
-                let all = [&[Word::exact(script)], &words[index + 1..]].concat();
-                return self.add_script(&joined(&all), context.clone());
-            }
-            if text == "--split-string" || text.ends_with('S') && !text.starts_with("--") {
-                return self.add_script(&joined(&words[index + 1..]), context.clone());
+            unread = after;
+            match option_of_env(&word.text) {
+                EnvOption::Script(text) if text.is_empty() => {
+                    return self.add_script(&joined(after), context.clone());
+                }
+                EnvOption::Script(text) => {
+                    let begin = Word {
+                        text: text.to_vec(),
+                        origin: word.origin.clone(),
+                    };
+                    return self.add_script(&joined(&[&[begin], after].concat()), context.clone());
+                }
+                EnvOption::Directory(path) if path.is_empty() => {
+                    self.note_directory(after.first().and_then(|word| exact(&word.text)));
+                    unread = after.get(1..).unwrap_or_default();
+                }
+                EnvOption::Directory(path) => self.note_directory(exact(path)),
+                EnvOption::ValueFollows => unread = after.get(1..).unwrap_or_default(),
+                EnvOption::Other => {}
             }
         }
+    }
+}
+
+/// What an option of `env` means for the command. A value is empty if it is the next word.
+enum EnvOption<'w> {
+    /// `-S`: the beginning of a script, to which the next words belong.
+    Script(&'w [Symbol]),
+    /// `-C`: the directory of the command.
+    Directory(&'w [Symbol]),
+    /// Another one whose value is the next word.
+    ValueFollows,
+    Other,
+}
+
+/// Returns what an option of `env` means: `--split-string=TEXT`, `-STEXT`, or letters of which one takes what follows
+/// it as its value, as in `-vS TEXT`. A long name may be cut short.
+fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
+    if text.starts_with(&known("--")) {
+        let sign = text.iter().position(|symbol| *symbol == Symbol::Known('='));
+        let name = exact(&text[..sign.unwrap_or(text.len())]).unwrap_or_default();
+        let value = sign.map_or(&[][..], |sign| &text[sign + 1..]);
+        return match name.get(2..3) {
+            Some("s") => EnvOption::Script(value),
+            Some("c") => EnvOption::Directory(value),
+            Some("a" | "u") if sign.is_none() => EnvOption::ValueFollows,
+            _ => EnvOption::Other,
+        };
+    }
+    let takes_value = |symbol: &Symbol| matches!(symbol, Symbol::Known('S' | 'C' | 'a' | 'u'));
+    let Some(index) = text.iter().position(takes_value) else {
+        return EnvOption::Other;
+    };
+    let value = &text[index + 1..];
+    match text[index] {
+        Symbol::Known('S') => EnvOption::Script(value),
+        Symbol::Known('C') => EnvOption::Directory(value),
+        _ if value.is_empty() => EnvOption::ValueFollows,
+        _ => EnvOption::Other,
     }
 }
 

@@ -7,7 +7,7 @@ use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::http::tables::CLIENTS;
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, Word, exact, may_hold_code, mentions};
+use crate::command::text::{Symbol, Word, exact, known, may_hold_code, mentions};
 use crate::command::{ScriptFile, expansion};
 
 /// Commands that print their arguments or files as they are.
@@ -176,17 +176,21 @@ fn only_prints(words: &[Word]) -> bool {
 }
 
 /// Returns true if `printf` with these arguments prints them as they are: a format without a sign, or `%s\n`, which
-/// prints each on a line of its own.
+/// prints each on a line of its own. Only what is known of the format counts: an unknown part that may be a sign may
+/// hold code, too, by which the caller asks.
 fn is_plain_format(arguments: &[Word]) -> bool {
     let Some((format, values)) = arguments.split_first() else {
         return true;
     };
-    match exact(&format.text).unwrap_or_default().as_str() {
-        "%s\\n" | "%s\n" => true,
-        "%s" => values.len() < 2,
-        format => {
-            let line = format.strip_suffix("\\n").unwrap_or(format);
-            values.is_empty() && !line.contains(['%', '\\'])
+    match exact(&format.text).as_deref() {
+        Some("%s\\n" | "%s\n") => true,
+        Some("%s") => values.len() < 2,
+        _ => {
+            let line_end = known("\\n");
+            let line = format.text.strip_suffix(line_end.as_slice());
+            let mut symbols = line.unwrap_or(&format.text).iter();
+            let has_sign = symbols.any(|symbol| matches!(symbol, Symbol::Known('%' | '\\')));
+            values.is_empty() && !has_sign
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the words of a call: options with their values, operands, and words that may be either.
 //!
-//! Behind several unknown words (`$OPTIONS`), or an option of which the name is not known, the next word may be a
-//! value: it is read as what it looks like, and marked as not certain.
+//! Behind several unknown words (`$OPTIONS`), an option with an unknown part in its name (`--$X`), or a short form of
+//! several options (`--da`), the next word may be a value: it is read as what it looks like, and marked as not certain.
 
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
@@ -119,7 +119,8 @@ impl ItemReader<'_> {
     }
 
     /// Reads `--data=1` or `--data`, and adds the option. Returns what the next word is: the value, if the option takes
-    /// one and has none yet. A name with an unknown part may be any option.
+    /// one and has none yet; not known, if the name has an unknown part, or is short for options with and without a
+    /// value. An option that the client does not have takes none.
     fn read_long(&mut self, word: &Word) -> NextWord {
         let sign = word
             .text

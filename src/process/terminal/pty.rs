@@ -328,9 +328,9 @@ fn open_pair(modes: Option<&Termios>) -> io::Result<OpenptyResult> {
     Ok(pair)
 }
 
-/// Opens our terminal: the one on a standard descriptor, or else the controlling one; None if there is none. As a
-/// description of our own where possible, which is non-blocking: a read could block if another process took the bytes
-/// that `poll` has reported.
+/// Opens our terminal: that of standard input, from which the keys come, or else one on another standard descriptor, or
+/// else the controlling one; None if there is none. As a description of our own where possible, which is non-blocking: a
+/// read could block if another process took the bytes that `poll` has reported.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let is_controlling = standard.is_none_or(is_controlling);
