@@ -23,6 +23,11 @@ use backoff_cli::{Argv, Exit};
 use nix::sys::signal::SigSet;
 use nix::time::{ClockId, clock_gettime};
 
+/// The exit status if the probe outlives its sleep or its signal.
+const SURVIVED: Exit = Exit::Code(99);
+/// The exit status if the server is not reached or sends no byte.
+const NO_ANSWER: Exit = Exit::Code(98);
+
 // Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
 #[allow(unsafe_code, reason = "this attribute")]
 #[unsafe(no_mangle)]
@@ -37,46 +42,20 @@ fn probe(args: Vec<OsString>) -> Exit {
         .map(|word| word.to_str().unwrap())
         .collect();
     match words.as_slice() {
-        ["signals"] => return signals(None),
-        ["signals", code] => return signals(Some(code.parse().unwrap())),
-        ["sleep"] => {
-            println!("ready {}", std::process::id());
-            std::thread::sleep(std::time::Duration::from_secs(60));
-        }
-        ["die", signal] => {
-            let own = std::process::id().to_string();
-            let _ = std::process::Command::new("kill")
-                .args([&format!("-{signal}"), &own])
-                .status();
-        }
-        ["call", address] => {
-            let mut byte = [0];
-            let stream = std::net::TcpStream::connect(address);
-            return match stream.and_then(|mut stream| stream.read_exact(&mut byte)) {
-                Ok(()) => Exit::Code(byte[0]),
-                Err(_) => Exit::Code(98),
-            };
-        }
+        ["signals"] => print_signals(None),
+        ["signals", code] => print_signals(Some(code.parse().unwrap())),
+        ["sleep"] => sleep_for_a_minute(),
+        ["die", signal] => die_of(signal),
+        ["call", address] => call(address),
         ["stamp", file, code] => {
-            let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
-            let line = format!(
-                "{}\n",
-                i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec())
-            );
-            let mut file = std::fs::OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(file)
-                .unwrap();
-            file.write_all(line.as_bytes()).unwrap();
-            return Exit::Code(code.parse().unwrap());
+            append_clock(file);
+            Exit::Code(code.parse().unwrap())
         }
         _ => panic!("probe: {words:?}?"),
     }
-    Exit::Code(99)
 }
 
-fn signals(code_after_term: Option<u8>) -> Exit {
+fn print_signals(code_after_term: Option<u8>) -> Exit {
     let all = SigSet::all();
     all.thread_block().unwrap();
     let mut source = Source::new(&all);
@@ -92,6 +71,47 @@ fn signals(code_after_term: Option<u8>) -> Exit {
             return Exit::Code(code);
         }
     }
+}
+
+fn sleep_for_a_minute() -> Exit {
+    println!("ready {}", std::process::id());
+    std::thread::sleep(std::time::Duration::from_secs(60));
+    SURVIVED
+}
+
+fn die_of(signal: &str) -> Exit {
+    let own = std::process::id().to_string();
+    let _ = std::process::Command::new("kill")
+        .args([&format!("-{signal}"), &own])
+        .status();
+    SURVIVED
+}
+
+fn call(address: &str) -> Exit {
+    match answer_of(address) {
+        Ok(byte) => Exit::Code(byte),
+        Err(_) => NO_ANSWER,
+    }
+}
+
+fn answer_of(address: &str) -> std::io::Result<u8> {
+    let mut stream = std::net::TcpStream::connect(address)?;
+    let mut byte = [0];
+    stream.read_exact(&mut byte)?;
+    Ok(byte[0])
+}
+
+/// Appends the monotonic clock, which all processes share: tests compare the times of several probes.
+fn append_clock(file: &str) {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+    let nanoseconds = i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec());
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(file)
+        .unwrap();
+    file.write_all(format!("{nanoseconds}\n").as_bytes())
+        .unwrap();
 }
 
 /// Blocked signals, one at a time.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use plotters::chart::ChartContext;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
@@ -22,25 +23,44 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-#[derive(Clone, Copy)]
-pub enum Scale {
+enum Scale {
     Linear,
     Log,
 }
 
-/// A plot; an axis is its name, its scale and its range.
+pub struct Axis<'a> {
+    name: &'a str,
+    scale: Scale,
+    range: Range<f64>,
+}
+
+impl<'a> Axis<'a> {
+    pub fn linear(name: &'a str, range: Range<f64>) -> Axis<'a> {
+        let scale = Scale::Linear;
+        Axis { name, scale, range }
+    }
+
+    pub fn log(name: &'a str, range: Range<f64>) -> Axis<'a> {
+        let scale = Scale::Log;
+        Axis { name, scale, range }
+    }
+}
+
+type Chart<'root, 'path, X, Y> = ChartContext<'root, SVGBackend<'path>, Cartesian2d<X, Y>>;
+
 pub struct Plot<'a> {
     pub title: &'a str,
-    pub x: (&'a str, Scale, Range<f64>),
-    pub y: (&'a str, Scale, Range<f64>),
+    pub x: Axis<'a>,
+    pub y: Axis<'a>,
     pub lines: &'a [Line],
     pub legend: SeriesLabelPosition,
 }
 
 impl Plot<'_> {
     pub fn write(&self, path: &Path) -> Result<()> {
-        let (x, y) = (self.x.2.clone(), self.y.2.clone());
-        match (self.x.1, self.y.1) {
+        let x = self.x.range.clone();
+        let y = self.y.range.clone();
+        match (&self.x.scale, &self.y.scale) {
             (Scale::Linear, Scale::Linear) => self.draw(path, x, y),
             (Scale::Linear, Scale::Log) => self.draw(path, x, y.log_scale()),
             (Scale::Log, Scale::Linear) => self.draw(path, x.log_scale(), y),
@@ -67,20 +87,14 @@ impl Plot<'_> {
             .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
-            .x_desc(self.x.0)
-            .y_desc(self.y.0)
+            .x_desc(self.x.name)
+            .y_desc(self.y.name)
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.12))
             .x_label_formatter(&|value| short(*value))
             .y_label_formatter(&|value| short(*value))
             .draw()?;
-        for line in self.lines {
-            let style = line.color.stroke_width(2);
-            chart
-                .draw_series(LineSeries::new(line.points.iter().copied(), style))?
-                .label(&line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-        }
+        self.draw_lines(&mut chart)?;
         chart
             .configure_series_labels()
             .position(self.legend.clone())
@@ -90,14 +104,31 @@ impl Plot<'_> {
         root.present()?;
         Ok(())
     }
+
+    fn draw_lines<X, Y>(&self, chart: &mut Chart<'_, '_, X, Y>) -> Result<()>
+    where
+        X: Ranged<ValueType = f64>,
+        Y: Ranged<ValueType = f64>,
+    {
+        for line in self.lines {
+            let style = line.color.stroke_width(2);
+            chart
+                .draw_series(LineSeries::new(line.points.iter().copied(), style))?
+                .label(&line.name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        }
+        Ok(())
+    }
 }
 
 /// Formats as 0.5, 20, 3k or 1M.
 pub fn short(value: f64) -> String {
-    match value {
-        v if v >= 1e6 => format!("{}M", v / 1e6),
-        v if v >= 1e3 => format!("{}k", v / 1e3),
+    if value >= 1e6 {
+        format!("{}M", value / 1e6)
+    } else if value >= 1e3 {
+        format!("{}k", value / 1e3)
+    } else {
         // Rounds off the error of adding up steps of 0.1.
-        v => format!("{}", (v * 100.0).round() / 100.0),
+        format!("{}", (value * 100.0).round() / 100.0)
     }
 }

@@ -93,48 +93,99 @@ fn expanded(code: &str) -> String {
     }
 }
 
-/// Returns the inline modules of a file, and the paths in the file: the paths of `use` come first.
-fn read(source: &Source) -> (Vec<Path>, Vec<Mention>) {
+/// The contents of a file.
+struct Contents {
+    inline_modules: Vec<Path>,
+    /// The paths of `use` come first.
+    mentions: Vec<Mention>,
+}
+
+fn read(source: &Source) -> Contents {
     static TOKEN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\bmod\s+(\w+)\s*\{|[{};]|(?:\w+::)*(?:\w+|\*)").unwrap());
-    let (mut modules, mut mentions) = (Vec::new(), Vec::<Mention>::new());
-    let mut scopes = vec![source.module()];
-    let (mut is_import, mut is_renamed) = (false, false);
+    let mut reader = Reader::new(source.module());
     for (i, line) in expanded(&source.code).lines().enumerate() {
         for found in TOKEN.captures_iter(line) {
-            let module = scopes.last().cloned().unwrap_or_default();
-            match (&found[0], found.get(1)) {
-                (_, Some(name)) => {
-                    scopes.push(below(&module, name.as_str()));
-                    modules.extend(scopes.last().cloned());
-                }
-                ("{", _) => scopes.push(module),
-                ("}", _) => drop(scopes.pop()),
-                ("use", _) => is_import = true,
-                (";", _) => is_import = false,
-                ("as", _) => is_renamed = is_import,
-                (name, _) if is_renamed => {
-                    is_renamed = false;
-                    mentions.last_mut().unwrap().name = Some(name.to_owned());
-                }
-                (path, _) => {
-                    // `a::{self}` is `a`.
-                    let path = path.trim_end_matches("::self");
-                    let words: Path = path.split("::").map(str::to_owned).collect();
-                    let (line, name) = (i + 1, words.last().cloned().filter(|_| is_import));
-                    mentions.push(Mention {
-                        module,
-                        line,
-                        words,
-                        is_import,
-                        name,
-                    });
-                }
+            match found.get(1) {
+                Some(name) => reader.enter_module(name.as_str()),
+                None => reader.read(&found[0], i + 1),
             }
         }
     }
-    mentions.sort_by_key(|mention| !mention.is_import);
-    (modules, mentions)
+    let mut contents = reader.contents;
+    contents.mentions.sort_by_key(|mention| !mention.is_import);
+    contents
+}
+
+/// Reads the tokens of a file one after the other.
+struct Reader {
+    contents: Contents,
+    /// The module of each open brace, the file's own module first.
+    scopes: Vec<Path>,
+    /// True from `use` to its semicolon.
+    is_import: bool,
+    /// True if the next token is the new name of an import.
+    is_renamed: bool,
+}
+
+impl Reader {
+    fn new(module: Path) -> Reader {
+        Reader {
+            contents: Contents {
+                inline_modules: Vec::new(),
+                mentions: Vec::new(),
+            },
+            scopes: vec![module],
+            is_import: false,
+            is_renamed: false,
+        }
+    }
+
+    fn module(&self) -> Path {
+        self.scopes.last().cloned().unwrap_or_default()
+    }
+
+    fn enter_module(&mut self, name: &str) {
+        let module = below(&self.module(), name);
+        self.contents.inline_modules.push(module.clone());
+        self.scopes.push(module);
+    }
+
+    fn read(&mut self, token: &str, line: usize) {
+        match token {
+            "{" => self.scopes.push(self.module()),
+            "}" => drop(self.scopes.pop()),
+            "use" => self.is_import = true,
+            ";" => self.is_import = false,
+            "as" => self.is_renamed = self.is_import,
+            name if self.is_renamed => self.rename_last(name),
+            path => self.mention(path, line),
+        }
+    }
+
+    fn rename_last(&mut self, name: &str) {
+        self.is_renamed = false;
+        let last = self.contents.mentions.last_mut().unwrap();
+        last.name = Some(name.to_owned());
+    }
+
+    fn mention(&mut self, path: &str, line: usize) {
+        // `a::{self}` is `a`.
+        let path = path.trim_end_matches("::self");
+        let words: Path = path.split("::").map(str::to_owned).collect();
+        let name = if self.is_import {
+            words.last().cloned()
+        } else {
+            None
+        };
+        self.contents.mentions.push(Mention {
+            module: self.module(),
+            line,
+            words,
+            is_import: self.is_import,
+            name,
+        });
+    }
 }
 
 fn below(module: &Path, name: &str) -> Path {
@@ -149,9 +200,11 @@ pub fn arrows(sources: &[Source]) -> Vec<Arrow> {
         .collect();
     let mut mentions = Vec::new();
     for source in sources {
-        let (modules, of_file) = read(source);
-        files.extend(modules.into_iter().map(|module| (module, &source.path)));
-        mentions.push((&source.path, of_file));
+        let contents = read(source);
+        for module in contents.inline_modules {
+            files.insert(module, &source.path);
+        }
+        mentions.push((&source.path, contents.mentions));
     }
     let mut all = BTreeSet::new();
     for (from, of_file) in mentions {

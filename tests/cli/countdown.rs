@@ -44,13 +44,6 @@ fn it_counts_and_is_gone_before_the_next_attempt() {
 #[test]
 fn it_is_not_there_unless_somebody_wants_it() {
     calmly(|| {
-        let is_not_there = |shown: &str, case: &str| {
-            assert!(shown.contains("attempt 2\r\n"), "{case}: {shown:?}");
-            assert!(
-                !shown.contains('\x1b') && !shown.contains(" in 1s ("),
-                "{case}: {shown:?}"
-            );
-        };
         // The cases run in parallel, as each takes as long as its wait.
         std::thread::scope(|scope| {
             for (variables, options) in [
@@ -66,27 +59,39 @@ fn it_is_not_there_unless_somebody_wants_it() {
             ] {
                 scope.spawn(move || {
                     let shown = on_terminal(variables, &format!("{WAITS} {options}"), FAILS).rest();
-                    is_not_there(&shown, &format!("{variables} {options}"));
+                    assert_no_countdown(&shown, &format!("{variables} {options}"));
                 });
             }
             // If the number of columns is unknown, backoff cannot cut the line.
-            let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
-            scope.spawn(move || is_not_there(&Terminal::sh(&line).rest(), "an unknown width"));
-            let options = format!("{WAITS} --progress always");
-            scope.spawn(move || {
-                assert!(
-                    on_terminal("TERM=dumb", &options, FAILS)
-                        .rest()
-                        .contains(ERASED)
-                );
+            scope.spawn(|| {
+                let line = format!("TERM=xterm backoff --color never {WAITS} -- {FAILS}");
+                assert_no_countdown(&Terminal::sh(&line).rest(), "an unknown width");
             });
-            let said = backoff(format!("{WAITS} --progress always -- {FAILS}"))
-                .code(7)
-                .texts()
-                .1;
-            assert!(!said.contains(['\r', '\x1b']), "{said:?}");
         });
     });
+}
+
+/// Asserts that a terminal shows the second attempt, and no trace of a countdown before it.
+fn assert_no_countdown(shown: &str, case: &str) {
+    assert!(shown.contains("attempt 2\r\n"), "{case}: {shown:?}");
+    assert!(!shown.contains('\x1b'), "{case}: {shown:?}");
+    assert!(!shown.contains(" in 1s ("), "{case}: {shown:?}");
+}
+
+#[test]
+fn progress_always_shows_it_on_a_dumb_terminal() {
+    calmly(|| {
+        let options = format!("{WAITS} --progress always");
+        let shown = on_terminal("TERM=dumb", &options, FAILS).rest();
+        assert!(shown.contains(ERASED), "{shown:?}");
+    });
+}
+
+#[test]
+fn progress_always_needs_a_terminal() {
+    let ended = backoff(format!("{WAITS} --progress always -- {FAILS}")).code(7);
+    let (_, errors) = ended.texts();
+    assert!(!errors.contains(['\r', '\x1b']), "{errors:?}");
 }
 
 /// Starts a run that waits for hours and shows its countdown.

@@ -7,6 +7,7 @@ tests! {
     bash_completes ["bash"]
     zsh_completes ["zsh"]
     fish_completes ["fish"]
+    fish_describes_options_and_no_values ["fish"]
 }
 
 /// The text typed after `backoff`, and the completed end of its last word.
@@ -210,45 +211,44 @@ fn zsh_completes() {
 
 fn fish_completes() {
     let dir = place();
-    let complete = |line: &str| {
-        let script = format!(
-            "source {}; complete -c tool -f -a checkout; complete -C 'backoff {line}'",
-            completions("backoff.fish")
-        );
-        let mut command = clean("fish");
-        command
-            .args(["--no-config", "-c", &script])
-            .current_dir(dir.path());
-        command
-            .env("HOME", dir.path())
-            .env("XDG_CONFIG_HOME", dir.path());
-        command
-            .env("PATH", path_with_backoff())
-            .env_remove("BACKOFF_CONFIG");
-        command.code(0).out()
-    };
     for (line, word) in COMPLETED.iter().chain(COMPLETED_BY_TOOL) {
-        let shown = complete(line);
-        let words = shown.lines().filter_map(|reply| reply.split('\t').next());
+        let shown = fish_replies(&dir, line);
+        let mut words = shown.lines().filter_map(|reply| reply.split('\t').next());
         assert!(
-            words.into_iter().any(|reply| reply.contains(word)),
+            words.any(|reply| reply.contains(word)),
             "no {word:?} for {line:?} in {shown:?}"
         );
     }
     for line in LEFT_ALONE {
-        assert_eq!(complete(line), "", "{line}");
+        assert_eq!(fish_replies(&dir, line), "", "{line}");
     }
-    // An option has a description. A value does not have the description of its option.
-    assert!(
-        complete("--sig").starts_with("--signal\tSignal "),
-        "{:?}",
-        complete("--sig")
-    );
-    for (line, values) in [
+}
+
+fn fish_describes_options_and_no_values() {
+    let dir = place();
+    let shown = fish_replies(&dir, "--sig");
+    assert!(shown.starts_with("--signal\tSignal "), "{shown:?}");
+    for (line, value) in [
         ("-s TER", "TERM"),
         ("--until nev", "never"),
         ("--help st", "streams"),
     ] {
-        assert_eq!(complete(line), format!("{values}\n"), "{line}");
+        assert_eq!(fish_replies(&dir, line), format!("{value}\n"), "{line}");
     }
+}
+
+/// Returns the completions that fish offers for the last word: one a line, a description after a tab.
+fn fish_replies(dir: &tempfile::TempDir, line: &str) -> String {
+    let script = format!(
+        "source {}; complete -c tool -f -a checkout; complete -C 'backoff {line}'",
+        completions("backoff.fish")
+    );
+    let mut fish = clean("fish");
+    fish.args(["--no-config", "-c", &script])
+        .current_dir(dir.path())
+        .env("HOME", dir.path())
+        .env("XDG_CONFIG_HOME", dir.path())
+        .env("PATH", path_with_backoff())
+        .env_remove("BACKOFF_CONFIG");
+    fish.code(0).out()
 }

@@ -14,6 +14,7 @@ tests! {
     a_release_is_installed ["busybox", "dash", "bash", "curl", "wget"]
     the_checksum_next_to_the_archive_is_the_last_resort ["busybox", "curl"]
     a_wrong_checksum_installs_nothing ["busybox", "curl"]
+    a_wrong_checksum_keeps_the_installed_program []
     what_is_not_there_installs_nothing ["busybox", "curl"]
     a_program_that_does_not_run_is_not_installed []
     a_script_of_a_release_knows_its_checksum ["busybox"]
@@ -71,6 +72,12 @@ impl Place {
         ["--version", "9.8.7", "--to", &to, "--base-url", &base]
             .map(str::to_owned)
             .to_vec()
+    }
+
+    /// Asserts that the script, run by `shell`, refuses the release with the checksum `sum`.
+    fn expect_refused(&self, mut shell: Command, sum: &str, error: &str) {
+        shell.arg(SCRIPT).args(self.options());
+        shell.args(["--sha256", sum]).code(1).says(error);
     }
 
     /// Asserts that the directory of the program has nothing else, or is not there.
@@ -222,36 +229,26 @@ fn the_checksum_next_to_the_archive_is_the_last_resort() {
 fn a_wrong_checksum_installs_nothing() {
     let place = Place::new();
     let wrong = "0".repeat(64);
-    let refused = |mut shell: Command, sum: &str, error: &str| {
-        shell
-            .arg(SCRIPT)
-            .args(place.options())
-            .args(["--sha256", sum]);
-        shell.code(1).says(error);
-    };
+    let refusal = format!(
+        ".tar.gz has {}, not {wrong} (given with --sha256); nothing",
+        place.sum
+    );
     for shell in [
         busybox(&place.dir),
         with_programs(&place.dir, "sh", &["curl"]),
     ] {
-        refused(
-            shell,
-            &wrong,
-            &format!(
-                ".tar.gz has {}, not {wrong} (given with --sha256); nothing",
-                place.sum
-            ),
-        );
+        place.expect_refused(shell, &wrong, &refusal);
         place.expect_nothing();
     }
     for sum in ["x", &"g".repeat(64), &place.sum[1..]] {
-        refused(
-            clean("sh"),
-            sum,
-            "install.sh: no SHA-256 checksum (given with --sha256): it has 64 hex",
-        );
+        let refusal = "install.sh: no SHA-256 checksum (given with --sha256): it has 64 hex";
+        place.expect_refused(clean("sh"), sum, refusal);
     }
     place.expect_nothing();
-    // One that is there stays.
+}
+
+fn a_wrong_checksum_keeps_the_installed_program() {
+    let place = Place::new();
     clean("sh").arg(SCRIPT).args(place.options()).code(0).out();
     write(place.archive(), "other bytes").unwrap();
     clean("sh")

@@ -25,8 +25,8 @@ pub struct Numbered {
     pub nap: &'static str,
     pub code: i32,
     /// The first attempt that succeeds.
-    pub good: u64,
-    pub reads: bool,
+    pub first_success: u64,
+    pub reads_input: bool,
     /// Signals after which the command ends in an orderly way.
     pub trap: &'static str,
     /// The padding of each line.
@@ -39,8 +39,8 @@ impl Default for Numbered {
             lines: 3,
             nap: "0",
             code: 1,
-            good: 2,
-            reads: false,
+            first_success: 2,
+            reads_input: false,
             trap: "",
             padding: 1,
         }
@@ -50,12 +50,23 @@ impl Default for Numbered {
 impl Numbered {
     pub fn words(&self, round: &Round) -> Vec<String> {
         let dir = round.dir().display().to_string();
-        let input = if self.reads { "in" } else { "-" };
-        let [lines, code, good] =
-            [self.lines, self.code as u64, self.good].map(|number| number.to_string());
+        let input = if self.reads_input { "in" } else { "-" };
+        let lines = self.lines.to_string();
+        let code = self.code.to_string();
+        let first_success = self.first_success.to_string();
         let padding = self.padding.to_string();
         let words = [
-            "--", "sh", "-c", SCRIPT, &dir, &lines, self.nap, &code, &good, input, self.trap,
+            "--",
+            "sh",
+            "-c",
+            SCRIPT,
+            &dir,
+            &lines,
+            self.nap,
+            &code,
+            &first_success,
+            input,
+            self.trap,
             &padding,
         ];
         words.map(str::to_owned).into()
@@ -67,59 +78,80 @@ impl Numbered {
         let text = String::from_utf8_lossy(output).replace('\r', "");
         let mut attempts = BTreeMap::new();
         let mut lines = text.split_inclusive('\n').peekable();
-        while let Some(line) = lines.next() {
-            let parsed = self.line(line);
-            let is_cut = parsed.is_none() && lines.peek().is_none() && !line.ends_with('\n');
-            if is_cut {
-                break;
-            }
-            let Some((attempt, number)) = parsed else {
-                return Err(format!("a line that the command did not print: {line:?}").into());
+        while let Some(text) = lines.next() {
+            let Some(line) = self.parse(text) else {
+                let is_cut = lines.peek().is_none() && !text.ends_with('\n');
+                if is_cut {
+                    break;
+                }
+                return Err(format!("a line that the command did not print: {text:?}").into());
             };
-            let expected = attempts.entry(attempt).or_insert(0);
+            let expected = attempts.entry(line.attempt).or_insert(0);
             ensure!(
-                number == *expected,
-                "line {number} of attempt {attempt}, not {expected}"
+                line.number == *expected,
+                "line {} of attempt {}, not {expected}",
+                line.number,
+                line.attempt
             );
             *expected += 1;
         }
         Ok(attempts)
     }
 
-    fn line(&self, line: &str) -> Option<(u64, u64)> {
+    /// Returns None if the command prints no such line.
+    fn parse(&self, line: &str) -> Option<Line> {
         let line = line.strip_prefix('<')?.strip_suffix(">\n")?;
         let mut parts = line.split(' ');
-        let mut number = || parts.next()?.parse::<u64>().ok();
-        let (attempt, line, sum) = (number()?, number()?, number()?);
-        let is_right =
-            (attempt * 7919 + line * 104_729) % 65521 == sum && parts.next()?.len() == self.padding;
-        (is_right && line < self.lines).then_some((attempt, line))
+        let attempt: u64 = parts.next()?.parse().ok()?;
+        let number: u64 = parts.next()?.parse().ok()?;
+        let sum: u64 = parts.next()?.parse().ok()?;
+        let padding = parts.next()?;
+        let is_right = sum == (attempt * 7919 + number * 104_729) % 65521
+            && padding.len() == self.padding
+            && number < self.lines;
+        is_right.then_some(Line { attempt, number })
     }
 
     /// Fails unless the output of all finished attempts arrived, once.
     pub fn expect_stream(&self, round: &Round, output: &[u8]) -> Result<()> {
-        let came = self.lines_of_attempts(output)?;
-        if self.lines > 0 {
-            for attempt in written(round) {
-                let (came, all) = (came.get(&attempt).copied().unwrap_or(0), self.lines);
-                ensure!(came == all, "{came} of {all} lines of attempt {attempt}");
-            }
+        let arrived = self.lines_of_attempts(output)?;
+        if self.lines == 0 {
+            return Ok(());
+        }
+        for attempt in written(round) {
+            let lines = arrived.get(&attempt).copied().unwrap_or(0);
+            ensure!(
+                lines == self.lines,
+                "{lines} of {} lines of attempt {attempt}",
+                self.lines
+            );
         }
         Ok(())
     }
 
-    /// Fails if the output is of several attempts, or if `whole` is true and a line is missing.
-    pub fn expect_final(&self, output: &[u8], whole: bool) -> Result<()> {
-        let came = self.lines_of_attempts(output)?;
-        ensure!(came.len() <= 1, "output of several attempts: {came:?}");
-        let lines = came.values().sum::<u64>();
-        ensure!(
-            !whole || lines == self.lines,
-            "{lines} of {} lines",
-            self.lines
-        );
+    /// Fails unless the output is all of one attempt.
+    pub fn expect_whole_attempt(&self, output: &[u8]) -> Result<()> {
+        let lines = self.lines_of_one_attempt(output)?;
+        ensure!(lines == self.lines, "{lines} of {} lines", self.lines);
         Ok(())
     }
+
+    /// Returns the number of lines in the output; fails if the lines are of several attempts.
+    pub fn lines_of_one_attempt(&self, output: &[u8]) -> Result<u64> {
+        let arrived = self.lines_of_attempts(output)?;
+        ensure!(
+            arrived.len() <= 1,
+            "output of several attempts: {arrived:?}"
+        );
+        Ok(arrived.values().sum())
+    }
+}
+
+/// A line that the command has printed.
+struct Line {
+    attempt: u64,
+    /// Counted from 0 in each attempt.
+    number: u64,
 }
 
 /// Returns the attempts that have written all of their output.

@@ -3,15 +3,16 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use backoff_cli::policy::delay::Delays;
 use plotters::prelude::SeriesLabelPosition;
 
 use super::{SEED, line, seeded};
 use crate::Result;
-use crate::plots::{Plot, Scale};
+use crate::plots::{Axis, Line, Plot};
 use crate::storm::sim::cap::{Capped, waits};
-use crate::storm::sim::storm::jitters;
+use crate::storm::sim::storm::decorrelated;
 
 const CLIENTS: u64 = 10_000;
 const WAITS: u64 = 30;
@@ -21,12 +22,6 @@ const SETTLED: usize = 10;
 const BINS: usize = 31;
 
 pub fn caps(into: &Path) -> Result<()> {
-    let Some((_, delays)) = jitters()
-        .into_iter()
-        .find(|(name, _)| *name == "decorrelated")
-    else {
-        return Err("there is no decorrelated jitter".into());
-    };
     println!("\nDecorrelated jitter, waits 11 to 30 of {CLIENTS} clients\n");
     println!("| capped | at the cap | mean in s |\n|---|---:|---:|");
     let mut csv = String::from("capped,from_s,until_s,share\n");
@@ -35,55 +30,91 @@ pub fn caps(into: &Path) -> Result<()> {
         (Capped::AfterTheDraw, "capped after the draw"),
         (Capped::BeforeTheDraw, "capped before the draw (backoff)"),
     ] {
-        let (shares, mean) = shares(&delays, capped);
-        println!("| {name} | {:.1}% | {mean:.1} |", shares[BINS - 1]);
-        let mut steps = Vec::new();
-        for (from, share) in (0_u32..).zip(shares) {
-            writeln!(
-                csv,
-                "{name},{from},{},{:.5}",
-                (from + 1).min(30),
-                share / 100.0
-            )?;
-            steps.extend([(f64::from(from), share), (f64::from(from + 1), share)]);
-        }
-        lines.push(line(name, steps));
+        let settled = Settled::simulate(&decorrelated(), capped);
+        let shares = settled.shares();
+        println!(
+            "| {name} | {:.1}% | {:.1} |",
+            shares[BINS - 1],
+            settled.mean()
+        );
+        write_rows(&mut csv, name, &shares)?;
+        lines.push(line(name, steps(&shares)));
     }
     fs::write(into.join("cap.csv"), csv)?;
+    plot(into, &lines)
+}
+
+/// The waits of all clients, except for their first ones.
+struct Settled {
+    bins: [u32; BINS],
+    count: u32,
+    /// In seconds.
+    sum: f64,
+}
+
+impl Settled {
+    fn simulate(delays: &Delays, capped: Capped) -> Settled {
+        let mut rng = seeded(SEED);
+        let mut settled = Settled {
+            bins: [0; BINS],
+            count: 0,
+            sum: 0.0,
+        };
+        for _ in 0..CLIENTS {
+            for wait in &waits(delays, capped, WAITS, &mut rng)[SETTLED..] {
+                settled.add(*wait, delays.cap);
+            }
+        }
+        settled
+    }
+
+    fn add(&mut self, wait: Duration, cap: Duration) {
+        let bin = if wait == cap {
+            BINS - 1
+        } else {
+            (wait.as_secs() as usize).min(BINS - 1)
+        };
+        self.bins[bin] += 1;
+        self.count += 1;
+        self.sum += wait.as_secs_f64();
+    }
+
+    /// Returns the percentage of the waits in each bin.
+    fn shares(&self) -> [f64; BINS] {
+        let count = f64::from(self.count);
+        self.bins.map(|bin| 100.0 * f64::from(bin) / count)
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / f64::from(self.count)
+    }
+}
+
+fn write_rows(csv: &mut String, name: &str, shares: &[f64; BINS]) -> Result<()> {
+    for (from, share) in shares.iter().enumerate() {
+        let until = (from + 1).min(30);
+        writeln!(csv, "{name},{from},{until},{:.5}", share / 100.0)?;
+    }
+    Ok(())
+}
+
+/// Returns the points of a line that is level within each bin.
+fn steps(shares: &[f64; BINS]) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    for (from, share) in (0_u32..).zip(shares) {
+        points.push((f64::from(from), *share));
+        points.push((f64::from(from + 1), *share));
+    }
+    points
+}
+
+fn plot(into: &Path, lines: &[Line]) -> Result<()> {
     Plot {
         title: "Decorrelated jitter, cap 30 s: share of the waits per second of length",
-        x: (
-            "seconds (the last step: exactly 30 s)",
-            Scale::Linear,
-            0.0..31.0,
-        ),
-        y: ("percent of the waits", Scale::Linear, 0.0..40.0),
-        lines: &lines,
+        x: Axis::linear("seconds (the last step: exactly 30 s)", 0.0..31.0),
+        y: Axis::linear("percent of the waits", 0.0..40.0),
+        lines,
         legend: SeriesLabelPosition::UpperLeft,
     }
     .write(&into.join("cap.svg"))
-}
-
-/// Returns the percentage of the waits in each bin, and their mean in seconds.
-fn shares(delays: &Delays, capped: Capped) -> ([f64; BINS], f64) {
-    let mut rng = seeded(SEED);
-    let mut bins = [0_u32; BINS];
-    let (mut count, mut sum) = (0_u32, 0.0);
-    for _ in 0..CLIENTS {
-        for wait in waits(delays, capped, WAITS, &mut rng)
-            .into_iter()
-            .skip(SETTLED)
-        {
-            let bin = if wait == delays.cap {
-                30
-            } else {
-                wait.as_secs()
-            };
-            bins[(bin as usize).min(BINS - 1)] += 1;
-            count += 1;
-            sum += wait.as_secs_f64();
-        }
-    }
-    let count = f64::from(count);
-    (bins.map(|bin| 100.0 * f64::from(bin) / count), sum / count)
 }

@@ -4,6 +4,7 @@ mod caps;
 mod contention;
 mod load;
 mod storm;
+mod storm_row;
 
 pub use caps::caps;
 pub use contention::contention;

@@ -15,13 +15,13 @@ pub(super) struct Answer {
 
 impl Answer {
     /// Returns the answer of a successful call.
-    pub(super) fn yes() -> Answer {
+    pub(super) fn success() -> Answer {
         Answer::exited(0)
     }
 
     /// Returns the answer of a transient failure: without rules, any code but 0 is transient. The code is `EX_TEMPFAIL`
     /// of sysexits.
-    pub(super) fn not_now() -> Answer {
+    pub(super) fn transient_failure() -> Answer {
         Answer::exited(75)
     }
 

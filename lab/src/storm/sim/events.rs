@@ -4,8 +4,16 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// Pending events, the earliest first. Of two events at the same moment the lesser comes first, so that the seed
-/// determines the result.
+/// An event. Events are ordered by time; of two events at the same moment the one with the lesser subject comes first,
+/// so that the seed determines the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event<T> {
+    /// Counted from the beginning.
+    pub time: Duration,
+    pub subject: T,
+}
+
+/// Pending events, the earliest first.
 ///
 /// Only the events of the current stretch of time are sorted; events of later stretches wait unsorted. One heap of a
 /// million events, none of which is in the processor's cache, took twice as long.
@@ -15,8 +23,8 @@ pub struct Queue<T> {
     stretch: u64,
     /// The number of the current stretch.
     current: u64,
-    near: BinaryHeap<Reverse<(Duration, T)>>,
-    far: BTreeMap<u64, Vec<Reverse<(Duration, T)>>>,
+    near: BinaryHeap<Reverse<Event<T>>>,
+    far: BTreeMap<u64, Vec<Reverse<Event<T>>>>,
 }
 
 impl<T: Ord> Queue<T> {
@@ -30,10 +38,9 @@ impl<T: Ord> Queue<T> {
         }
     }
 
-    /// Adds an event at `time`, counted from the beginning.
-    pub fn add(&mut self, time: Duration, event: T) {
+    pub fn add(&mut self, time: Duration, subject: T) {
         let stretch = nanos(time) / self.stretch;
-        let event = Reverse((time, event));
+        let event = Reverse(Event { time, subject });
         if stretch <= self.current {
             self.near.push(event);
         } else {
@@ -41,8 +48,8 @@ impl<T: Ord> Queue<T> {
         }
     }
 
-    /// Removes and returns the earliest event and its time.
-    pub fn take(&mut self) -> Option<(Duration, T)> {
+    /// Removes and returns the earliest event.
+    pub fn take(&mut self) -> Option<Event<T>> {
         if self.near.is_empty() {
             let (stretch, events) = self.far.pop_first()?;
             self.current = stretch;
@@ -71,17 +78,21 @@ mod tests {
             steps in prop::collection::vec((0..3_u8, 0..100_u64, any::<u8>()), 0..60),
         ) {
             let mut queue = Queue::new(Duration::from_nanos(stretch));
-            let (mut model, mut now) = (Vec::new(), Duration::ZERO);
-            for (step, later, event) in steps {
+            let mut model = Vec::new();
+            let mut now = Duration::ZERO;
+            for (step, later, subject) in steps {
                 if step > 0 {
                     let time = now + Duration::from_nanos(later);
-                    queue.add(time, event);
-                    model.push((time, event));
+                    queue.add(time, subject);
+                    model.push((time, subject));
                 } else {
                     model.sort_unstable();
-                    let first = (!model.is_empty()).then(|| model.remove(0));
-                    prop_assert_eq!(queue.take(), first);
-                    now = first.map_or(now, |(time, _)| time);
+                    let taken = queue.take().map(|event| (event.time, event.subject));
+                    prop_assert_eq!(taken, model.first().copied());
+                    if let Some((time, _)) = taken {
+                        model.remove(0);
+                        now = time;
+                    }
                 }
             }
         }

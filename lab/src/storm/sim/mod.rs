@@ -4,6 +4,10 @@
 mod answer;
 pub mod cap;
 pub mod contention;
+pub mod course;
 pub mod events;
+mod service;
+mod shared_budget;
 pub mod spread;
 pub mod storm;
+pub mod strategy;

@@ -13,14 +13,17 @@
 
 use std::time::Duration;
 
-use backoff_cli::policy::budget::{BudgetLimits, Ledger, Question};
+use backoff_cli::policy::budget::BudgetLimits;
 use backoff_cli::policy::delay::{Delays, Growth, Jitter};
 use backoff_cli::policy::session::{Decision, Limits, Session, Stop};
 use rand::{Rng, RngExt};
 
 use super::answer::Answer;
-use super::events::{Queue, nanos};
-use super::spread::Spread;
+use super::course::Course;
+use super::events::{Event, Queue, nanos};
+use super::service::Service;
+use super::shared_budget::{Reply, SharedBudget};
+use super::strategy::Strategy;
 
 /// The time over which calls are added up for a peak, and the longest queue of the service.
 pub const SLOT: Duration = Duration::from_millis(10);
@@ -56,63 +59,6 @@ pub struct Storm {
     pub attempts: Option<u64>,
 }
 
-/// Result of a storm.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Course {
-    /// Calls per [`SLOT`], the first slot beginning at 0. At most as long as the horizon.
-    pub load: Vec<u32>,
-    /// The time from the end of the outage to the last success; None if clients were left, or none was served.
-    pub drained: Option<Duration>,
-    /// The successful clients, and their times after the end of the outage.
-    pub served: Spread,
-    /// The number of clients that gave up because the budget denied a retry.
-    pub denied: u64,
-    /// The number of retries made without the budget, as its answer came too late.
-    pub unanswered: u64,
-    /// The number of clients that gave up after their last attempt.
-    pub gave_up: u64,
-    /// The number of clients that had neither succeeded nor given up at the horizon.
-    pub left: u64,
-    /// The sum of a client's first [`WAITS_SUMMED`] waits.
-    pub waits: Spread,
-}
-
-struct Client<'p> {
-    session: Session<'p>,
-    began: Duration,
-}
-
-struct Service {
-    up_from: Duration,
-    /// The duration of one call; None if calls are never answered.
-    work: Option<Duration>,
-    /// The time at which all accepted work is done.
-    busy_until: Duration,
-}
-
-impl Service {
-    fn new(storm: &Storm) -> Service {
-        let work = 1_000_000_000_u64.checked_div(storm.capacity);
-        Service {
-            up_from: storm.outage,
-            work: work.map(Duration::from_nanos),
-            busy_until: Duration::ZERO,
-        }
-    }
-
-    fn answers(&mut self, now: Duration) -> bool {
-        let Some(work) = self.work.filter(|_| now >= self.up_from) else {
-            return false;
-        };
-        let done = self.busy_until.max(now).saturating_add(work);
-        let takes_it = done - now <= work.max(SLOT);
-        if takes_it {
-            self.busy_until = done;
-        }
-        takes_it
-    }
-}
-
 impl Storm {
     /// Returns the storm of the documentation: first calls within 100 ms, 5 s of outage, a service that could serve all
     /// clients in 5 s, and a horizon of four hours.
@@ -135,145 +81,179 @@ impl Storm {
             attempts: self.attempts,
             ..Limits::UNLIMITED
         };
-        let (yes, not_now) = (Answer::yes(), Answer::not_now());
-        let mut ledger = Ledger::default();
-        let mut course = Course {
-            left: u64::from(self.clients),
-            ..Course::default()
-        };
-        let mut clients = Vec::with_capacity(self.clients as usize);
-        let mut queue = Queue::new(SLOT);
-        let within = nanos(self.within).max(1);
-        for client in 0..self.clients {
-            let began = Duration::from_nanos(rng.random_range(0..within));
-            let session = Session::new(&limits, delays);
-            clients.push(Client { session, began });
-            queue.add(began, client);
-        }
-        let mut service = Service::new(self);
-        let mut last_success = None;
-        let mut store_until = Duration::ZERO;
-        let mut answered_at = |now: Duration| {
-            store_until = store_until.max(now) + self.step;
-            store_until
-        };
-        while let Some((now, number)) = queue.take() {
-            if now >= self.horizon {
+        let mut running = Running::new(self, &limits, delays, rng);
+        while let Some(call) = running.calls.take() {
+            if call.time >= self.horizon {
                 break;
             }
-            course.count(now);
-
-            let Client { session, began } = &mut clients[number as usize];
-            match session.total {
-                0 => {
-                    if let Some(terms) = &self.budget {
-                        ledger.answer(terms, Question::Attempt, now);
-                        answered_at(now);
-                    }
-                }
-                WAITS_SUMMED => course.waits.add(now - *began),
-                _ => {}
-            }
-            let answer = if service.answers(now) { &yes } else { &not_now };
-            session.begin();
-            match session.next(&answer.outcome, &answer.verdict, now - *began, rng) {
-                Decision::Stop(Stop::GaveUp(_)) => {
-                    course.gave_up += 1;
-                    course.left -= 1;
-                }
-                Decision::Stop(_) => {
-                    let after = now - self.outage;
-                    course.served.add(after);
-                    course.left -= 1;
-                    last_success = Some(after);
-                }
-                Decision::Retry(wait) | Decision::Confirm(wait) => {
-                    let is_denied =
-                        |terms: &BudgetLimits| !ledger.answer(terms, Question::Retry, now).allowed;
-                    // Timeout of the budget's answer. Without one, the machine's own budget allows the first ten
-                    // attempts.
-                    let patience = wait.clamp(Duration::from_millis(250), Duration::from_secs(5));
-                    let is_late = self.budget.is_some() && answered_at(now) > now + patience;
-                    course.unanswered += u64::from(is_late);
-                    if !is_late && self.budget.as_ref().is_some_and(is_denied) {
-                        course.denied += 1;
-                        course.left -= 1;
-                    } else {
-                        queue.add(now.saturating_add(wait), number);
-                    }
-                }
-            }
+            running.make_call(call, rng);
         }
-        course.drained = last_success.filter(|_| course.left == 0);
-        course
+        running.finish()
     }
 }
 
-impl Course {
-    fn count(&mut self, now: Duration) {
-        let slot = slot(now);
-        if self.load.len() <= slot {
-            self.load.resize(slot + 1, 0);
-        }
-        self.load[slot] += 1;
-    }
-
-    /// Returns the number of calls.
-    pub fn calls(&self) -> u64 {
-        self.load.iter().copied().map(u64::from).sum()
-    }
-
-    /// Returns the most calls in one slot of those that begin in [from, until).
-    pub fn peak(&self, from: Duration, until: Duration) -> u32 {
-        self.slots(from, until).iter().copied().max().unwrap_or(0)
-    }
-
-    /// Returns the calls of the slots that begin in [from, until).
-    pub fn slots(&self, from: Duration, until: Duration) -> &[u32] {
-        let just_before_next = SLOT - Duration::from_nanos(1);
-        let index =
-            |time: Duration| slot(time.saturating_add(just_before_next)).min(self.load.len());
-        let until = index(until);
-        &self.load[index(from).min(until)..until]
-    }
+struct Client<'p> {
+    session: Session<'p>,
+    first_call: Duration,
 }
 
-fn slot(time: Duration) -> usize {
-    usize::try_from(nanos(time) / nanos(SLOT)).unwrap_or(usize::MAX)
+/// A storm that is going on.
+struct Running<'p> {
+    /// The end of the outage.
+    outage: Duration,
+    clients: Vec<Client<'p>>,
+    /// The next call of each client, by the client's number.
+    calls: Queue<u32>,
+    service: Service,
+    budget: Option<SharedBudget>,
+    success: Answer,
+    failure: Answer,
+    /// Counted from the end of the outage.
+    last_success: Option<Duration>,
+    course: Course,
+}
+
+impl<'p> Running<'p> {
+    /// Draws the time of each client's first call.
+    fn new(
+        storm: &Storm,
+        limits: &'p Limits,
+        delays: &'p Delays,
+        rng: &mut impl Rng,
+    ) -> Running<'p> {
+        let within = nanos(storm.within).max(1);
+        let mut clients = Vec::with_capacity(storm.clients as usize);
+        let mut calls = Queue::new(SLOT);
+        for number in 0..storm.clients {
+            let first_call = Duration::from_nanos(rng.random_range(0..within));
+            clients.push(Client {
+                session: Session::new(limits, delays),
+                first_call,
+            });
+            calls.add(first_call, number);
+        }
+        Running {
+            outage: storm.outage,
+            clients,
+            calls,
+            service: Service::new(storm),
+            budget: SharedBudget::of(storm),
+            success: Answer::success(),
+            failure: Answer::transient_failure(),
+            last_success: None,
+            course: Course {
+                left: u64::from(storm.clients),
+                ..Course::default()
+            },
+        }
+    }
+
+    fn make_call(&mut self, call: Event<u32>, rng: &mut impl Rng) {
+        let now = call.time;
+        let client = &mut self.clients[call.subject as usize];
+        let since_first_call = now - client.first_call;
+        self.course.count_call(now);
+        match client.session.total {
+            0 => {
+                if let Some(budget) = &mut self.budget {
+                    budget.count_first_attempt(now);
+                }
+            }
+            WAITS_SUMMED => self.course.waits.add(since_first_call),
+            _ => {}
+        }
+        let answer = if self.service.accepts(now) {
+            &self.success
+        } else {
+            &self.failure
+        };
+        client.session.begin();
+        let decision = client
+            .session
+            .next(&answer.outcome, &answer.verdict, since_first_call, rng);
+        match decision {
+            Decision::Stop(Stop::GaveUp(_)) => self.give_up(),
+            Decision::Stop(_) => self.succeed(now),
+            Decision::Retry(wait) | Decision::Confirm(wait) => {
+                self.retry(call.subject, now, wait);
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.course.gave_up += 1;
+        self.course.left -= 1;
+    }
+
+    fn succeed(&mut self, now: Duration) {
+        let after_outage = now - self.outage;
+        self.course.served.add(after_outage);
+        self.course.left -= 1;
+        self.last_success = Some(after_outage);
+    }
+
+    /// Retries after `wait`, unless the budget denies it.
+    fn retry(&mut self, number: u32, now: Duration, wait: Duration) {
+        let reply = match &mut self.budget {
+            Some(budget) => budget.ask_for_retry(now, wait),
+            None => Reply::Allowed,
+        };
+        match reply {
+            Reply::Allowed => {}
+            Reply::Late => self.course.unanswered += 1,
+            Reply::Denied => {
+                self.course.denied += 1;
+                self.course.left -= 1;
+                return;
+            }
+        }
+        self.calls.add(now.saturating_add(wait), number);
+    }
+
+    fn finish(mut self) -> Course {
+        if self.course.left == 0 {
+            self.course.drained = self.last_success;
+        }
+        self.course
+    }
 }
 
 /// Returns the default waits of `backoff`.
 pub fn default_waits() -> Delays {
     Delays {
         base: Duration::from_millis(500),
-        cap: Duration::from_secs(30),
-        growth: Growth::Exponential { factor: 2.0 },
-        jitter: Jitter::Decorrelated { factor: 3.0 },
+        ..decorrelated()
     }
 }
 
 /// Returns every jitter with its default parameters, base 100 ms doubling up to 30 s.
-pub fn jitters() -> [(&'static str, Delays); 7] {
-    let exponential = |jitter| Delays {
+pub fn jitters() -> [Strategy; 7] {
+    let proportional = Jitter::Proportional { spread: 0.25 };
+    let additive = Jitter::Additive {
+        spread: Duration::from_secs(1),
+    };
+    let slotted = Jitter::Slotted { ceiling: 10 };
+    [
+        Strategy::new("none", exponential(Jitter::None)),
+        Strategy::new("proportional", exponential(proportional)),
+        Strategy::new("equal", exponential(Jitter::Equal)),
+        Strategy::new("additive", exponential(additive)),
+        Strategy::new("full", exponential(Jitter::Full)),
+        Strategy::new("decorrelated", decorrelated()),
+        Strategy::new("slotted", exponential(slotted)),
+    ]
+}
+
+/// Returns the delays of [`jitters`] with decorrelated jitter.
+pub fn decorrelated() -> Delays {
+    exponential(Jitter::Decorrelated { factor: 3.0 })
+}
+
+fn exponential(jitter: Jitter) -> Delays {
+    Delays {
         base: Duration::from_millis(100),
         cap: Duration::from_secs(30),
         growth: Growth::Exponential { factor: 2.0 },
         jitter,
-    };
-    let spread = Duration::from_secs(1);
-    [
-        ("none", exponential(Jitter::None)),
-        (
-            "proportional",
-            exponential(Jitter::Proportional { spread: 0.25 }),
-        ),
-        ("equal", exponential(Jitter::Equal)),
-        ("additive", exponential(Jitter::Additive { spread })),
-        ("full", exponential(Jitter::Full)),
-        (
-            "decorrelated",
-            exponential(Jitter::Decorrelated { factor: 3.0 }),
-        ),
-        ("slotted", exponential(Jitter::Slotted { ceiling: 10 })),
-    ]
+    }
 }

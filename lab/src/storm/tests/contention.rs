@@ -17,15 +17,16 @@ fn contend(clients: u32, delays: &Delays, runs: u32) -> MeanCost {
 #[test]
 fn the_order_of_the_strategies_under_contention() {
     for clients in [50, 100, 150] {
-        let cost = |name: &str| contend(clients, &strategy(name), 40);
-        let (none, plain) = (cost("no backoff"), cost("exponential, no jitter"));
-        let jittered @ [equal, full, decorrelated] =
-            ["equal jitter", "full jitter", "decorrelated jitter"].map(cost);
+        let none = contend(clients, &strategy("no backoff"), 40);
+        let plain = contend(clients, &strategy("exponential, no jitter"), 40);
+        let equal = contend(clients, &strategy("equal jitter"), 40);
+        let full = contend(clients, &strategy("full jitter"), 40);
+        let decorrelated = contend(clients, &strategy("decorrelated jitter"), 40);
 
         // No backoff makes the most calls. Exponential backoff without jitter makes more calls than any jitter, and
         // takes far longer.
         assert!(none.calls > plain.calls, "{clients}");
-        for cost in jittered {
+        for cost in [equal, full, decorrelated] {
             assert!(
                 plain.calls > 1.5 * cost.calls,
                 "{clients}: {plain:?} {cost:?}"
@@ -48,8 +49,8 @@ fn the_order_of_the_strategies_under_contention() {
 #[test]
 fn no_backoff_is_quadratic_in_calls() {
     // In each round a roughly constant fraction of the n clients collides, and there are about n rounds.
-    let calls = |clients| contend(clients, &strategy("no backoff"), 20).calls;
-    let ratio = calls(100) / calls(50);
+    let no_backoff = strategy("no backoff");
+    let ratio = contend(100, &no_backoff, 20).calls / contend(50, &no_backoff, 20).calls;
     assert!((3.0..=4.0).contains(&ratio), "{ratio}");
 }
 
@@ -66,28 +67,18 @@ fn the_published_model_written_twice_says_the_same() {
     ];
     // backoff begins with base * 2^0, the published program with base * 2^1, which is twice the base.
     for (first, factor) in [(0, 1), (1, 2)] {
-        for (name, wait) in &strategies {
+        for (name, wait) in strategies {
             let mut delays = strategy(name);
             if !matches!(delays.jitter, Jitter::Decorrelated { .. }) {
                 delays.base *= factor;
             }
             for (clients, runs) in [(10, 300), (60, 60)] {
-                let mut random = naive::Random::new(7);
-                let (mut calls, mut time) = (0.0, 0.0);
-                for _ in 0..runs {
-                    let run = naive::run(clients, *wait, first, &mut random);
-                    calls += run.0 / f64::from(runs);
-                    time += run.1 / f64::from(runs);
-                }
+                let naive = naive::mean(clients, runs, wait, first);
                 let ours = contend(clients, &delays, runs);
+                let time = ours.time.as_secs_f64() * 1000.0;
                 let what = format!("{name}, {clients} clients, first exponent {first}");
-                expect_near(&format!("calls, {what}"), ours.calls, calls, 0.03);
-                expect_near(
-                    &format!("time, {what}"),
-                    ours.time.as_secs_f64() * 1000.0,
-                    time,
-                    0.1,
-                );
+                expect_near(&format!("calls, {what}"), ours.calls, naive.calls, 0.03);
+                expect_near(&format!("time, {what}"), time, naive.time, 0.1);
             }
         }
     }

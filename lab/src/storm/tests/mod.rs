@@ -11,6 +11,8 @@ use backoff_cli::policy::delay::Delays;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use crate::storm::sim::strategy::Strategy;
+
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
@@ -27,6 +29,7 @@ fn expect_near(what: &str, got: f64, expected: f64, relative: f64) {
     );
 }
 
-fn named<const N: usize>(all: [(&'static str, Delays); N], name: &str) -> Delays {
-    all.into_iter().find(|(n, _)| *n == name).unwrap().1
+fn named<const N: usize>(all: [Strategy; N], name: &str) -> Delays {
+    let found = all.into_iter().find(|strategy| strategy.name == name);
+    found.unwrap().delays
 }

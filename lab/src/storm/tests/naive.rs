@@ -1,13 +1,9 @@
 //! An independent implementation of the published model of contention: its own random numbers, waits and clock, and no
 //! queue. Times are in milliseconds.
 
-pub struct Random(u64);
+struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
     /// Draws uniformly from [0, 1): splitmix64 (Steele, Lea and Flood, 2014).
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -24,7 +20,8 @@ impl Random {
     /// Draws |normal(10, 2)|, by the polar method.
     fn message(&mut self) -> f64 {
         loop {
-            let (x, y) = (self.between(-1.0, 1.0), self.between(-1.0, 1.0));
+            let x = self.between(-1.0, 1.0);
+            let y = self.between(-1.0, 1.0);
             let r = x * x + y * y;
             if r > 0.0 && r < 1.0 {
                 return (10.0 + 2.0 * x * (-2.0 * r.ln() / r).sqrt()).abs();
@@ -61,8 +58,26 @@ struct Client {
 const BASE: f64 = 5.0;
 const CAP: f64 = 2000.0;
 
-/// Returns the calls, and the time in milliseconds. `first` is the exponent of the first wait.
-pub fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> (f64, f64) {
+#[derive(Default)]
+pub struct Cost {
+    pub calls: f64,
+    /// In milliseconds.
+    pub time: f64,
+}
+
+/// Returns the mean cost of several runs. `first` is the exponent of the first wait.
+pub fn mean(clients: u32, runs: u32, wait: Wait, first: i32) -> Cost {
+    let mut random = Random(7);
+    let mut mean = Cost::default();
+    for _ in 0..runs {
+        let cost = run(clients, wait, first, &mut random);
+        mean.calls += cost.calls / f64::from(runs);
+        mean.time += cost.time / f64::from(runs);
+    }
+    mean
+}
+
+fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> Cost {
     let mut all: Vec<Client> = (0..clients)
         .map(|_| Client {
             at: random.message(),
@@ -71,13 +86,14 @@ pub fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> (f64, f
             slept: BASE,
         })
         .collect();
-    let (mut row, mut calls, mut end) = (0_u64, 0_u64, 0.0_f64);
+    let mut row = 0_u64;
+    let mut cost = Cost::default();
     loop {
         let waiting = all
             .iter_mut()
             .filter(|client| !matches!(client.state, State::Done));
         let Some(next) = waiting.min_by(|a, b| a.at.total_cmp(&b.at)) else {
-            return (calls as f64, end);
+            return cost;
         };
         match next.state {
             State::Done => unreachable!(),
@@ -86,27 +102,34 @@ pub fn run(clients: u32, wait: Wait, first: i32, random: &mut Random) -> (f64, f
                 next.at += random.message() + random.message();
             }
             State::Writes { version } => {
-                calls += 1;
+                cost.calls += 1.0;
                 next.at += random.message();
                 if version == row {
                     row += 1;
-                    end = end.max(next.at);
+                    cost.time = cost.time.max(next.at);
                     next.state = State::Done;
-                    continue;
+                } else {
+                    next.fail(wait, first, random);
                 }
-                let e = CAP.min(BASE * 2_f64.powi(first + next.failures));
-                let sleep = match wait {
-                    Wait::None => 0.0,
-                    Wait::Exponential => e,
-                    Wait::Equal => e / 2.0 + random.between(0.0, e / 2.0),
-                    Wait::Full => random.between(0.0, e),
-                    Wait::Decorrelated => CAP.min(random.between(BASE, 3.0 * next.slept)),
-                };
-                next.slept = sleep;
-                next.failures += 1;
-                next.at += sleep + random.message();
-                next.state = State::Reads;
             }
         }
+    }
+}
+
+impl Client {
+    /// Waits, and begins again with the read.
+    fn fail(&mut self, wait: Wait, first: i32, random: &mut Random) {
+        let e = CAP.min(BASE * 2_f64.powi(first + self.failures));
+        let sleep = match wait {
+            Wait::None => 0.0,
+            Wait::Exponential => e,
+            Wait::Equal => e / 2.0 + random.between(0.0, e / 2.0),
+            Wait::Full => random.between(0.0, e),
+            Wait::Decorrelated => CAP.min(random.between(BASE, 3.0 * self.slept)),
+        };
+        self.slept = sleep;
+        self.failures += 1;
+        self.at += sleep + random.message();
+        self.state = State::Reads;
     }
 }

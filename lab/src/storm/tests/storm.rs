@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{expect_near, ms, named, seeded};
-use crate::storm::sim::storm::{self, Course, Storm};
+use crate::storm::sim::course::Course;
+use crate::storm::sim::storm::{self, Storm};
 
 fn run(storm: &Storm, jitter: &str, seed: u64) -> Course {
     storm.run(&named(storm::jitters(), jitter), &mut seeded(seed))
@@ -26,30 +27,37 @@ fn outage(clients: u32) -> Storm {
     }
 }
 
+/// Returns the number of calls from one millisecond until another.
+fn calls(course: &Course, from: u64, until: u64) -> u32 {
+    course.slots(ms(from), ms(until)).iter().sum()
+}
+
 #[test]
 fn without_jitter_a_hundred_clients_come_in_waves_of_a_hundred() {
     let course = run(&outage(100), "none", 1);
     // 100 ms of calls after 100, 200, 400, ... ms of silence.
     let mut begins = 0;
     for wait in [100, 200, 400, 800, 1600] {
-        let calls = |from, until| course.slots(ms(from), ms(until)).iter().sum::<u32>();
-        assert_eq!(calls(begins, begins + 100), 100);
-        assert_eq!(calls(begins + 100, begins + wait), 0);
+        assert_eq!(calls(&course, begins, begins + 100), 100);
+        assert_eq!(calls(&course, begins + 100, begins + wait), 0);
         begins += wait;
     }
 }
 
+/// Counts from 1 s on: earlier waits are too short to spread clients that came within 100 ms.
+fn mean_peak(clients: u32, jitter: &str) -> f64 {
+    mean(&outage(clients), jitter, 40, |course| {
+        f64::from(course.peak(ms(1_000), ms(5_000)))
+    })
+}
+
 #[test]
 fn the_order_of_the_peaks() {
-    // The peaks count from 1 s on: earlier waits are too short to spread clients that came within 100 ms.
-    let peak = |clients, jitter| {
-        mean(&outage(clients), jitter, 40, |course| {
-            f64::from(course.peak(ms(1_000), ms(5_000)))
-        })
-    };
     for (clients, much) in [(100, 2.0), (1_000, 3.0)] {
-        let [none, equal, full, decorrelated] =
-            ["none", "equal", "full", "decorrelated"].map(|jitter| peak(clients, jitter));
+        let none = mean_peak(clients, "none");
+        let equal = mean_peak(clients, "equal");
+        let full = mean_peak(clients, "full");
+        let decorrelated = mean_peak(clients, "decorrelated");
         assert!(none > much * equal, "{clients}: {none} {equal}");
         assert!(
             equal > full && equal > decorrelated,
@@ -58,28 +66,29 @@ fn the_order_of_the_peaks() {
     }
 }
 
+/// Returns the coefficient of variation of the sum of a client's first four waits.
+fn variation(jitter: &str) -> f64 {
+    mean(&Storm::of(1_000), jitter, 5, |course| {
+        assert_eq!(course.waits.count(), 1_000);
+        course.waits.deviation().as_secs_f64() / course.waits.mean().as_secs_f64()
+    })
+}
+
 #[test]
 fn the_order_of_the_variations() {
-    // The coefficient of variation of the sum of four waits.
-    let variation = |jitter| {
-        mean(&Storm::of(1_000), jitter, 5, |course| {
-            assert_eq!(course.waits.count(), 1_000);
-            course.waits.deviation().as_secs_f64() / course.waits.mean().as_secs_f64()
-        })
-    };
-    let [none, equal, full, decorrelated] =
-        ["none", "equal", "full", "decorrelated"].map(variation);
-    assert!(none < 1e-9);
+    let equal = variation("equal");
+    let full = variation("full");
+    assert!(variation("none") < 1e-9);
     // Independent uniform waits: sqrt(sum of widths^2 / 12) / sum of means.
     let widths = f64::from(1 + 4 + 16 + 64).sqrt() / 12_f64.sqrt();
     expect_near("equal", equal, widths / 2.0 / (0.75 * 15.0), 0.05);
     expect_near("full", full, widths / (0.5 * 15.0), 0.05);
-    assert!(decorrelated > full);
+    assert!(variation("decorrelated") > full);
 }
 
 #[test]
 fn a_storm_drains_at_the_pace_of_the_service_at_best() {
-    for (jitter, _) in storm::jitters() {
+    for jitter in storm::jitters().map(|jitter| jitter.name) {
         let storm = Storm::of(500);
         let course = run(&storm, jitter, 3);
         assert_eq!(
@@ -113,7 +122,7 @@ fn a_service_that_stays_down_serves_nobody() {
 
 #[test]
 fn a_budget_ends_the_storm_and_serves_nobody() {
-    for (jitter, _) in storm::jitters() {
+    for jitter in storm::jitters().map(|jitter| jitter.name) {
         let storm = Storm {
             budget: Some(storm::TERMS),
             ..Storm::of(1_000)
