@@ -186,7 +186,7 @@ impl Calls<'_> {
             }
             unread = after;
             match option_of_env(&word.text) {
-                EnvOption::Script(text) if text.is_empty() => {
+                EnvOption::Script([]) => {
                     return self.add_script(&joined(after), context.clone());
                 }
                 EnvOption::Script(text) => {
@@ -196,7 +196,7 @@ impl Calls<'_> {
                     };
                     return self.add_script(&joined(&[&[begin], after].concat()), context.clone());
                 }
-                EnvOption::Directory(path) if path.is_empty() => {
+                EnvOption::Directory([]) => {
                     self.note_directory(after.first().and_then(|word| exact(&word.text)));
                     unread = after.get(1..).unwrap_or_default();
                 }
