@@ -229,13 +229,15 @@ fn is_host(host: &str) -> bool {
     let has_only_known = host
         .chars()
         .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
-    host.len() <= 253 && has_only_known
+    (1..=253).contains(&host.len()) && has_only_known
 }
 
 /// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
 type Reply = (bool, u64, u64, u64, u64);
 
-/// Returns the answer of a reply. A server may reply anything, so the cool-off is checked: a run would wait for it.
+/// Returns the answer of a reply. The server is untrusted: with a cool-off that no run can have set, it counts as
+/// failed. The other numbers are not checked; what reads them has to cope with any, such as `failed_runs`, by which the
+/// next cool-off grows.
 fn answer(reply: Reply) -> RedisResult<Answer> {
     let (allowed, attempts, retries, cool_off, failed_runs) = reply;
     let cool_off = Duration::from_millis(cool_off);

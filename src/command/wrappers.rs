@@ -149,12 +149,20 @@ fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     loop {
         let (option, after) = unread.split_first()?;
         let letters = option.strip_prefix('-')?;
-        let Some(found) = letters.find(['c', 'm', '-']) else {
-            // The next word is the value of `-W` or `-X`.
-            let value_follows = letters.ends_with(['W', 'X']);
-            unread = after.get(usize::from(value_follows)..)?;
+        if letters.is_empty() {
+            // The script is standard input.
+            return None;
+        }
+        let Some(found) = letters.find(['c', 'm', 'W', 'X', '-']) else {
+            unread = after;
             continue;
         };
+        if letters[found..].starts_with(['W', 'X']) {
+            // `-Xdev`, or `-X dev`
+            let value_follows = found + 1 == letters.len();
+            unread = after.get(usize::from(value_follows)..)?;
+            continue;
+        }
         let Some(module) = letters[found..].strip_prefix('m') else {
             // `-c SCRIPT`, or a long option.
             return None;

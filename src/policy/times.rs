@@ -117,29 +117,24 @@ impl ZonedDate<'_> {
     }
 }
 
-/// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC. The parsers
-/// of dates know no zone but UTC, so the caller adds the distance.
+/// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC, and so is
+/// one whose zone is not understood. The parsers of dates know no zone but UTC, so the caller corrects by the distance.
 fn without_zone(date: &str) -> ZonedDate<'_> {
     for name in ["GMT", "UTC", "Z", "gmt", "utc", "z"] {
         if let Some(local) = date.strip_suffix(name) {
             return ZonedDate::utc(local.trim_end());
         }
     }
-    // From before the sign of `+02:00`, whose colon is the last one. The dashes of the date are further left.
-    let time = date.rfind(':').map_or(0, |colon| colon.saturating_sub(4));
-    let Some(sign) = date[time..].rfind(['+', '-']).map(|at| time + at) else {
+    // A dash in front of the time belongs to the date.
+    let Some(sign) = date
+        .rfind(['+', '-'])
+        .filter(|sign| date[..*sign].contains(':'))
+    else {
         return ZonedDate::utc(date);
     };
-    let digits: String = date[sign + 1..]
-        .chars()
-        .filter(char::is_ascii_digit)
-        .collect();
-    let Ok(hours_and_minutes) = digits.parse::<u64>() else {
+    let Some(distance) = distance_of_zone(&date[sign + 1..]) else {
         return ZonedDate::utc(date);
     };
-    let hours = hours_and_minutes / 100;
-    let minutes = hours_and_minutes % 100;
-    let distance = Duration::from_secs((hours * 60 + minutes) * 60);
     let zone = match &date[sign..=sign] {
         "+" => Zone::East(distance),
         _ => Zone::West(distance),
@@ -148,6 +143,18 @@ fn without_zone(date: &str) -> ZonedDate<'_> {
         local: date[..sign].trim_end(),
         zone,
     }
+}
+
+/// Returns the distance of `0730` or `07:30` from UTC; None for any other text.
+fn distance_of_zone(zone: &str) -> Option<Duration> {
+    let digits = zone.replace(':', "");
+    if digits.len() != 4 {
+        return None;
+    }
+    let hours_and_minutes: u64 = digits.parse().ok()?;
+    let hours = hours_and_minutes / 100;
+    let minutes = hours_and_minutes % 100;
+    Some(Duration::from_secs((hours * 60 + minutes) * 60))
 }
 
 /// Adds up the lengths of a text, such as `1m30s`, up to one whose unit is not smaller than the unit before: `5s, 10s`

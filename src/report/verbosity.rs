@@ -85,7 +85,8 @@ impl Sentences<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the exit status of backoff alone tells why no attempt follows: success, or death by the signal.
+    /// Returns true if the exit status of backoff alone tells why no attempt follows: it is 0, or that of the signal, by
+    /// which the command died or after which it exited with 128 + its number.
     fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
         // A line has to name them.
         if !outcome.survivors.is_empty() {

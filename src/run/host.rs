@@ -65,7 +65,7 @@ pub(crate) enum EnvLines {
     Read(Vec<u8>),
     /// The file could not be created, so `$BACKOFF_ENV` was empty.
     NoFile(String),
-    /// The file was created and cannot be read.
+    /// The file was created, and cannot be read or removed.
     Unreadable(String),
 }
 
@@ -158,14 +158,15 @@ pub(crate) trait Host {
     fn drop_later_messages(&mut self);
     /// Begins to count an attempt that is not a retry, while the attempt runs.
     fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Waits until the attempt of `begin_counting`, if any, is counted, at most `patience` from the beginning of the
-    /// count, handling signals.
+    /// Waits until the attempt of `begin_counting`, if any, is counted, handling signals. The store has `patience` for
+    /// that from the beginning of the count, and longer only if no processor was free.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
         patience: Duration,
     ) -> RunResult<BudgetAnswer>;
-    /// Asks the budget, and waits at most `patience` for the answer, handling signals. No count may be pending.
+    /// Asks the budget, and waits for the answer, handling signals. The store has `patience` for it, and longer only if
+    /// no processor was free. No count may be pending.
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,

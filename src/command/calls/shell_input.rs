@@ -8,10 +8,17 @@ use super::{Calls, Context};
 use crate::command::http::tables::CLIENTS;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, Word, exact, known, may_hold_code, mentions};
-use crate::command::{ScriptFile, expansion};
+use crate::command::{ScriptFile, expansion, wrappers};
 
 /// Commands that print their arguments or files as they are.
 const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
+
+/// Commands that print nothing, as they stand beside a download, and words that begin or end a group.
+const SILENT: [&str; 20] = [
+    ":", "[", "[[", "cd", "exit", "export", "false", "mkdir", "rm", "set", "sleep", "test", "trap",
+    "true", // Beginnings and ends of groups.
+    "for", "case", "}", "done", "fi", "esac",
+];
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -149,15 +156,35 @@ impl Calls<'_> {
 }
 
 /// Returns true if the output of a group among these commands can only come from a client: one of them calls a client,
-/// and none prints anything else.
+/// and no other prints anything of its own. A command that reads a pipe passes on what it reads.
 fn is_download(commands: &[SimpleCommand]) -> bool {
-    let mut words = commands.iter().flat_map(|command| &command.words);
-    let has_client = words.any(|word| {
+    commands.iter().any(calls_client)
+        && commands.iter().all(|command| {
+            let is_quiet = command.reads_pipe || calls_client(command) || is_silent(command);
+            is_quiet && !prints(command)
+        })
+}
+
+fn calls_client(command: &SimpleCommand) -> bool {
+    command.words.iter().any(|word| {
         CLIENTS
             .iter()
             .any(|client| word.source.contains(client.name))
-    });
-    has_client && !commands.iter().any(prints)
+    })
+}
+
+/// Returns true if a command prints nothing on its standard output: it is one of [`SILENT`], or only a reserved word or
+/// an assignment.
+fn is_silent(command: &SimpleCommand) -> bool {
+    let words: Vec<String> = command
+        .words
+        .iter()
+        .map(|word| word.literal().unwrap_or_else(|| word.source.clone()))
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words
+        .get(wrappers::program_index(&words))
+        .is_none_or(|program| SILENT.contains(program))
 }
 
 /// Returns true if one of the literal words of a command is a program that prints its arguments.

@@ -233,7 +233,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads `[index]`, and returns the index as it is written; None if no bracket comes next. The index is arithmetic,
-    /// which may set variables.
+    /// which may set variables and run the commands of substitutions. It is taken to end at the first `]` or `}`: if that
+    /// is quoted, or inside of a substitution, the text is marked as misread.
     fn read_index(&mut self) -> Option<String> {
         if !self.skip_if_next("[") {
             return None;
@@ -243,6 +244,13 @@ impl ScriptReader<'_> {
             self.position += 1;
         }
         let index = self.text[start..self.position].to_vec();
+        for quote in ['"', '\''] {
+            let count = index
+                .iter()
+                .filter(|symbol| **symbol == Known(quote))
+                .count();
+            self.parsed.may_be_misread |= count % 2 == 1;
+        }
         self.note_numbers(&index);
         self.skip_if_next("]");
         Some(shown(&index))

@@ -30,8 +30,9 @@ impl System {
         self.counting = Some(self.start_query(&store, budget, Question::Attempt, time_limit));
     }
 
-    /// Waits until the attempt is counted, at most `time_limit` from the start of the count. If none is being counted,
-    /// returns an empty answer.
+    /// Waits until the attempt is counted. The store has `time_limit` for that from the start of the count; if it gives
+    /// no answer, this machine's own budget may be asked, too ([`System::answer_or_own`]). If no attempt is being
+    /// counted, returns an empty answer.
     pub(super) fn finish_count(
         &mut self,
         budget: &SharedBudget,
@@ -43,8 +44,8 @@ impl System {
         }
     }
 
-    /// Asks the run's store, and waits for the answer, at most `time_limit`. The run has already waited for a pending
-    /// count.
+    /// Asks the run's store, and waits for the answer, for which the store has `time_limit`; if it gives none, this
+    /// machine's own budget may be asked, too. The run has already waited for a pending count.
     pub(super) fn ask(
         &mut self,
         budget: &SharedBudget,

@@ -147,7 +147,7 @@ impl Child {
         }
         Some(Ok(match Signal::from_number(report.status) {
             Some(signal) => End::Signaled(signal),
-            // A signal that `Signal` cannot represent.
+            // A number that `Signal` cannot represent; Linux has none.
             None => End::Exited(255),
         }))
     }
