@@ -90,8 +90,8 @@ impl Draft {
     }
 
     /// Adds the command to the script, unless it is empty, and behind it those that begin within its words
-    /// ([`inner_commands`]); begins another one. A command without words counts if it has an input: a shell before it may be
-    /// what reads the input (`(sh) <<END`).
+    /// ([`inner_commands`]); begins another one. A command without words counts if it has an input: a shell before it
+    /// may be what reads the input (`(sh) <<END`).
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();

@@ -72,8 +72,9 @@ impl Command {
 
     /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
     /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
-    /// without that option. `not_before` is the end of a wait that is nearly over. The child may allocate and look at files before exec, as backoff has one thread. Returns an
-    /// error if no process could be created; a failed exec is reported later, by [`Child::start_failure`].
+    /// without that option. `not_before` is the end of a wait that is nearly over. The child may allocate and look at
+    /// files before exec, as backoff has one thread. Returns an error if no process could be created; a failed exec is
+    /// reported later, by [`Child::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
