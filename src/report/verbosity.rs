@@ -2,7 +2,8 @@
 
 use super::text::Sentences;
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::exit::{Ending, Exit, status};
+use crate::policy::outcome::Outcome;
 use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Interruption, Moment};
@@ -92,7 +93,15 @@ impl Sentences<'_> {
         if !outcome.survivors.is_empty() {
             return false;
         }
-        let is_success = outcome.end == End::Exited(0) && self.plan.limits.until == Until::Success;
-        is_success || outcome.end.code() == Some(signal.shell_status())
+        let until = self.plan.limits.until;
+        let ending = Ending::AttemptInterrupted {
+            end: &outcome.end,
+            until,
+        };
+        match status(ending, self.plan.overrides) {
+            Exit::Signal(cause) => cause == signal,
+            Exit::Code(0) => until == Until::Success,
+            Exit::Code(code) => code == signal.shell_status(),
+        }
     }
 }

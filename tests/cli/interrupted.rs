@@ -36,6 +36,9 @@ fn an_interrupted_run_says_so_if_the_command_does_not() {
     }
     // With `--until never`, another attempt would have followed the success.
     assert_eq!(said("--until never", "exit 0"), [SAYS]);
+    // With `--until failure`, 1 says that no failure came.
+    let success = "--until failure --success-exit 143=0";
+    assert_eq!(said(success, "exit 143"), [SAYS]);
     // backoff prints nothing if the command died of the signal, exited as if it had, or succeeded.
     for how in ["trap - TERM; kill -TERM $$", "exit 143", "exit 0"] {
         assert_eq!(said("", how), [""; 0], "{how}");
