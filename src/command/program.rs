@@ -1,5 +1,4 @@
-//! Finds the program that a command finally runs, for `--for auto`: behind `sudo`, `env`, `timeout`, `sh -c` and the
-//! like.
+//! Finds the program that `--for` judges: behind `sudo`, `env`, `timeout`, `sh -c` and the like.
 //!
 //! Only names decide. At an unknown word, the search ends with the program found so far.
 
@@ -8,9 +7,9 @@ use crate::config::presets::{PresetName, for_program};
 
 /// The command, as rules and checks see it.
 pub(crate) struct WrappedCommand<'c> {
-    /// `--for`
+    /// The names of `--for`; `auto` is one of them.
     pub(crate) presets: Vec<PresetName>,
-    /// Name and arguments of the wrapped program; empty without presets.
+    /// Name and arguments of the program that presets judge ([`wrapped_program`]); empty without presets.
     pub(crate) wrapped: Vec<&'c str>,
 }
 

@@ -136,7 +136,8 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<Star
 /// Reads the options on waits: the base, its growth from wait to wait, the random part (jitter) and the limit on each
 /// wait (cap). With `--until failure`, the waits are between successes, and have other defaults.
 pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
-    // The waits of `--delays`, in place of a base with a growth.
+    // The waits of `--delays`, in place of those that grow from the base, which is still the wait between successes
+    // (`--consecutive`).
     let list = settings.get(&DELAYS)?;
     let jitter = jitter(settings, until)?;
     // Decorrelated jitter has another default factor.
@@ -202,10 +203,9 @@ fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checke
         (None, Jitter::Slotted { .. }) => Duration::MAX,
         _ => settings.value(&MAX_DELAY)?,
     };
-    let cap = match list {
-        Some(list) => raised_cap(settings, cap, &DELAYS, list.iter().copied().max()),
-        None => raised_cap(settings, cap, &BASE, settings.get(&BASE)?),
-    };
+    let longest_listed = list.and_then(|list| list.iter().copied().max());
+    let cap = raised_cap(settings, cap, &DELAYS, longest_listed);
+    let cap = raised_cap(settings, cap, &BASE, settings.get(&BASE)?);
     // A cut wait would never reach `--stop-at-delay`.
     Ok(raised_cap(
         settings,

@@ -130,7 +130,7 @@ pub struct Ledger {
 impl Ledger {
     /// Answers a question and updates the ledger, by the limits of the run that asks. The answer describes the ledger
     /// before the update, except the number of failed runs. A store makes each call atomic, so that two runs cannot
-    /// both take the last retry.
+    /// both take the last retry. For Redis, `budget.lua` does the same: change both; a test compares them.
     pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(limits, now);
         let cool_off = self.cool_off_left(now);

@@ -195,10 +195,10 @@ impl Delays {
         self.distribution(retry, previous).draw(rng)
     }
 
-    /// Returns the drawn wait, or, if the server asked for a longer one, `asked` and a random part, so that clients
-    /// with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but at least a
-    /// tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most the cap. The
-    /// sum may exceed the cap, as the server knows better.
+    /// Returns the drawn wait, or, if the server or a cool-off asks for a longer one, `asked` and a random part, so
+    /// that clients with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait,
+    /// but at least a tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most
+    /// the cap. The sum may exceed the cap, as the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;

@@ -23,7 +23,7 @@ pub(crate) struct Script<I> {
 
 impl<I: Iterator<Item = (End, Duration)>> Script<I> {
     /// Returns a host whose attempts end as listed, each after the given time. An attempt past the end of the list is a
-    /// fault, so that a run that does not end is noticed.
+    /// [`RunError::Fault`], so that a run that does not end is noticed.
     pub(crate) fn new(attempts: I) -> Script<I> {
         Script {
             attempts,

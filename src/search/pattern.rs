@@ -171,7 +171,7 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
 }
 
 /// Parses an expression of the program's own. The name of a list, as in `{HTTP}`, becomes an empty group with this
-/// name, in whose place the list is put later. An expression that does not parse matches nothing; tests see that none
+/// name, in whose place the list is put later; it may not be repeated as such (`{HTTP}+`), as the parser cuts that. An expression that does not parse matches nothing; tests see that none
 /// is.
 pub(super) fn parse_known(text: &str) -> Hir {
     let mut with_groups = String::with_capacity(text.len());
@@ -202,7 +202,7 @@ pub(super) fn name_of_list(group: &Capture) -> Option<&str> {
 
 /// Returns the expression with each list in the place of the group that [`parse_known`] has made for its name, and
 /// without other groups, which no search needs.
-fn with_lists(hir: &Hir, list: List) -> Hir {
+pub(super) fn with_lists(hir: &Hir, list: List) -> Hir {
     let completed = |part: &Hir| with_lists(part, list);
     match hir.kind() {
         HirKind::Capture(group) => match name_of_list(group) {

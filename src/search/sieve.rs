@@ -12,7 +12,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::pattern::{List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known};
+use super::pattern::{
+    List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known, with_lists,
+};
 
 /// Fewest bytes of a literal that is looked for, as a shorter one is in too many lines, and most of its bytes that are.
 const SHORTEST: usize = 3;
@@ -165,7 +167,10 @@ impl TreeBuilder {
                 let sub = self.build_node(&repetition.sub, list);
                 Node::Repeated(repetition.clone(), Box::new(sub))
             }
-            _ => Node::NeedsNothing(hir.clone()),
+            _ => Node::NeedsNothing(match list {
+                Some(list) => with_lists(hir, list),
+                None => hir.clone(),
+            }),
         }
     }
 

@@ -92,7 +92,9 @@ impl Scope<'_> {
     pub(super) fn doubt_of_arguments(&self) -> Doubt {
         let doubt = match self.arguments_of_functions() {
             FunctionArguments::Unknown(doubt) => doubt,
-            FunctionArguments::Known(lists) => doubt_of_words(&lists.concat()),
+            FunctionArguments::Known(lists) => {
+                doubt_of_unknown(lists.iter().flatten().any(|text| begins_option(text)))
+            }
             FunctionArguments::NotSearched => Doubt::AnyWords,
         };
         if self.may_pass_options {
@@ -122,17 +124,18 @@ impl Scope<'_> {
     }
 
     /// Expands the words of all calls of functions, and returns the arguments, each list once. They are unknown if one
-    /// may be several words, by which the later ones would move, or if there are too many lists.
+    /// may be several words, by which the later ones would move, or if there are too many lists. Then a `"$1"` is
+    /// trusted to be no option, unless a known word of any call begins one.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
         let mut is_unknown = false;
-        let mut doubt = Doubt::AnyWords;
+        let mut passes_option = false;
         for call in &self.function_calls {
             for words in self.expand.commands(self, &call.arguments, &call.frame) {
                 // `$0`
                 let mut arguments = vec![Symbols::new()];
                 arguments.extend(words.into_iter().map(|word| word.text));
-                doubt = doubt.max(doubt_of_words(&arguments));
+                passes_option |= arguments.iter().any(|text| begins_option(text));
                 is_unknown |= arguments.iter().any(|text| may_be_several_words(text));
                 // One more than the limit shows that there are too many.
                 if found.len() <= MOST_VALUES && !found.contains(&arguments) {
@@ -141,15 +144,15 @@ impl Scope<'_> {
             }
         }
         if is_unknown || found.len() > MOST_VALUES {
-            return FunctionArguments::Unknown(doubt);
+            return FunctionArguments::Unknown(doubt_of_unknown(passes_option));
         }
         FunctionArguments::Known(found)
     }
 }
 
-/// Returns what an unknown argument may be if it is one of these words.
-fn doubt_of_words(words: &[Symbols]) -> Doubt {
-    if words.iter().any(|text| begins_option(text)) {
+/// Returns what an unknown argument may be: not to be trusted in quotes (`AnyPart`) if an option is passed somewhere.
+fn doubt_of_unknown(passes_option: bool) -> Doubt {
+    if passes_option {
         Doubt::AnyPart
     } else {
         Doubt::AnyWords

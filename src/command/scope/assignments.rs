@@ -98,10 +98,12 @@ impl Scope<'_> {
                 Some("zparseopts" | "zstyle" | "strftime" | "zformat") => {
                     self.has_unknown_code = true;
                 }
-                Some("set") if sets_arguments(literals) => {
+                Some("set") => {
                     self.add_set_array(literals);
-                    self.changes_arguments = true;
-                    self.may_pass_options |= words.iter().any(begins_literal_option);
+                    if sets_arguments(literals) {
+                        self.changes_arguments = true;
+                        self.may_pass_options |= words.iter().any(begins_literal_option);
+                    }
                 }
                 Some("shift") => self.changes_arguments = true,
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {

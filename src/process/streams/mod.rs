@@ -231,7 +231,9 @@ impl Streams {
         for channel in Channel::ALL {
             self.outputs[channel].close();
             self.outputs[channel].begin_to_forward();
-            // The printed output may end within a line.
+        }
+        // The printed output may end within a line. Only now is none of it where messages are held back.
+        for channel in Channel::ALL {
             self.note_written(channel);
         }
     }
