@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::common::calm::calmly;
 use crate::common::{Ends, backoff, within};
 
 /// A command line with `STORE` for a fresh directory; the `rule` of the attempt, and that of the end.
@@ -122,6 +123,10 @@ fn says(text: &str, end: &Value) -> bool {
 
 #[test]
 fn json_alone_has_the_reason_of_the_text() {
+    calmly(each_situation_has_one_reason);
+}
+
+fn each_situation_has_one_reason() {
     assert!(SITUATIONS.len() >= 20);
     for (index, (line, attempt_rule, end_rule)) in SITUATIONS.iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
