@@ -22,7 +22,7 @@ impl Scope<'_> {
         self.cached_values.borrow_mut().clear();
         for script in &parsed.scripts {
             for command in &script.commands {
-                if let Some(name_index) = self.called_function_index(command) {
+                for name_index in self.called_function_indexes(command) {
                     let arguments = command.words[name_index + 1..].to_vec();
                     // Then `"$1"` is not trusted to be no option.
                     self.may_pass_options |= arguments.iter().any(begins_literal_option);
@@ -35,11 +35,12 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the index of the first word that may be the name of a function that the command calls: the name of a
-    /// known function at any place, as it may stand behind a wrapper, or the program's name if that is an expansion.
-    /// Returns None if no word is. A `set` that sets the arguments counts as a call.
-    fn called_function_index(&self, command: &SimpleCommand) -> Option<usize> {
+    /// Returns the indexes of the words that may be the name of a function that the command calls: the name of a known
+    /// function at any place, as it may stand behind a wrapper, which may be a function itself (`retry fetch URL`), or
+    /// the program's name if that is an expansion. A `set` that sets the arguments counts as a call.
+    fn called_function_indexes(&self, command: &SimpleCommand) -> Vec<usize> {
         let words = &command.words;
+        let mut indexes = Vec::new();
         let literals: Vec<Option<String>> = words.iter().map(RawWord::literal).collect();
         for (index, literal) in literals.iter().enumerate() {
             let may_be_call = match literal {
@@ -52,10 +53,10 @@ impl Scope<'_> {
                 }
             };
             if may_be_call {
-                return Some(index);
+                indexes.push(index);
             }
         }
-        None
+        indexes
     }
 
     /// Forgets the commands that may call a function, before all texts are searched for them again.
