@@ -67,7 +67,7 @@ impl Calls<'_> {
                 self.note_unknown_code("a command of many parts", context);
                 return;
             }
-            inner_context = context_behind(&base_name(&word.text), inner_context);
+            inner_context = context_behind(command.words, index, inner_context);
             if reads_rest_as_script(&word.text) {
                 break;
             }
@@ -225,12 +225,18 @@ fn may_end_call(text: &[Symbol]) -> bool {
     is_end || CLIENTS.iter().any(|client| is_named(text, client.name))
 }
 
-/// Returns the context of what stands behind a program of this name: on another machine (`ssh`), variables are unknown,
-/// and behind `sudo` and the like, some may be missing. Never gives back what an earlier program took.
-fn context_behind(name: &str, context: Context) -> Context {
-    let environment = if ELSEWHERE.contains(&name) {
+/// Returns the context of what stands behind the word at this index: on another machine (`ssh`), variables are unknown,
+/// and behind `sudo` and the like, some may be missing. The value of an option (`sudo -u vagrant`) is no program, or one
+/// that runs here. Never gives back what an earlier program took.
+fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
+    let name = base_name(&words[index].text);
+    let may_be_value = words[..index]
+        .last()
+        .is_some_and(|word| word.text.first() == Some(&Symbol::Known('-')));
+    let is_elsewhere = ELSEWHERE.contains(&name.as_str());
+    let environment = if is_elsewhere && !may_be_value {
         Inherited::None
-    } else if MAY_CLEAR_VARIABLES.contains(&name) {
+    } else if is_elsewhere || MAY_CLEAR_VARIABLES.contains(&name.as_str()) {
         Inherited::Part
     } else {
         return context;
