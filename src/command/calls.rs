@@ -21,6 +21,7 @@ mod shell_input;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use self::client_name::mentions_client;
 use self::expanded_command::{CommandInScript, ExpandedCommand};
 use super::http::options::Client;
 use super::http::tables::CLIENTS;
@@ -303,8 +304,7 @@ impl<'s> Calls<'s> {
     /// Adds a text as a script if it mentions a client and is more than a name: some program may have it run. The
     /// arguments that it then gets are not known.
     fn add_if_client_is_mentioned(&mut self, text: &[Symbol], context: &Context) {
-        let is_mentioned = CLIENTS.iter().any(|client| mentions(text, client.name));
-        if is_mentioned && text.iter().any(may_separate_words) {
+        if mentions_client(text) && text.iter().any(may_separate_words) {
             self.add_script(text, context.with_arguments(None));
         }
     }

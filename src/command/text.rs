@@ -85,6 +85,32 @@ pub(crate) fn mentions(text: &[Symbol], part: &str) -> bool {
     })
 }
 
+/// Returns true if a text begins with a known `-`.
+pub(crate) fn begins_option(text: &[Symbol]) -> bool {
+    text.first() == Some(&Symbol::Known('-'))
+}
+
+/// A text that is split at its first `=`.
+pub(crate) struct NameAndValue<'t> {
+    pub(crate) name: &'t [Symbol],
+    /// None if the text has no `=`.
+    pub(crate) value: Option<&'t [Symbol]>,
+}
+
+/// Splits a text at its first known `=`. Without one, the whole text is the name.
+pub(crate) fn name_and_value(text: &[Symbol]) -> NameAndValue<'_> {
+    match text.iter().position(|symbol| *symbol == Symbol::Known('=')) {
+        Some(sign) => NameAndValue {
+            name: &text[..sign],
+            value: Some(&text[sign + 1..]),
+        },
+        None => NameAndValue {
+            name: text,
+            value: None,
+        },
+    }
+}
+
 /// Returns true if an unknown part of the text may be any number of words.
 pub(crate) fn may_be_several_words(text: &[Symbol]) -> bool {
     text.contains(&Symbol::Unknown(Doubt::AnyWords))

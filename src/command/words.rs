@@ -28,6 +28,9 @@ const LONGEST_ARITHMETIC: usize = 300;
 /// Characters of a word that messages show.
 const LONGEST_SHOWN: usize = 40;
 
+/// Words that end a group of commands.
+pub(crate) const ENDS_OF_GROUPS: [&str; 4] = ["}", "done", "fi", "esac"];
+
 /// Reserved words after which a command begins.
 pub(crate) const OPENERS: [&str; 10] = [
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time",

@@ -1,7 +1,18 @@
 //! Recognizes the name of a client, curl or wget, in a word. What is taken for a call without being one costs a retry
 //! at worst, while a call that is not seen may send data twice.
 
+use crate::command::http::tables::CLIENTS;
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
+
+/// Returns true if a text mentions a client at any place.
+pub(super) fn mentions_client(text: &[Symbol]) -> bool {
+    CLIENTS.iter().any(|client| mentions(text, client.name))
+}
+
+/// Returns true if a part of a script, as it is written, has the name of a client at any place.
+pub(super) fn source_names_client(source: &str) -> bool {
+    CLIENTS.iter().any(|client| source.contains(client.name))
+}
 
 /// Returns true if a word names this client: `curl`, `/usr/bin/curl`, `curl.exe`, `curl-8.5`, or an image of a
 /// container, `curlimages/curl:8.5`. An unknown end may be a version: `curl$VERSION`. A URL of a file with this name is

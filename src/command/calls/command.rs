@@ -15,7 +15,7 @@ use super::{Call, Calls, Certainty, Context, MOST_CALLS};
 use crate::command::http::tables::CLIENTS;
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells;
-use crate::command::text::{Symbol, Word, exact};
+use crate::command::text::{Symbol, Word, begins_option, exact, name_and_value};
 
 /// Programs that run a command on another machine or in a container.
 const ELSEWHERE: [&str; 12] = [
@@ -84,8 +84,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark unknown: what is put there becomes code.
-    /// A shell that gets words at its end, or no program at all, runs what the input names.
+    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark unknown: what is put there becomes
+    /// code. A shell that gets words at its end, or no program at all, runs what the input names.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,
@@ -232,7 +232,7 @@ fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
     let name = base_name(&words[index].text);
     let may_be_value = words[..index]
         .last()
-        .is_some_and(|word| word.text.first() == Some(&Symbol::Known('-')));
+        .is_some_and(|word| begins_option(&word.text));
     let is_elsewhere = ELSEWHERE.contains(&name.as_str());
     let environment = if is_elsewhere && !may_be_value {
         Inherited::None
@@ -282,11 +282,11 @@ fn defines_global_alias(words: &[Word]) -> bool {
 /// (`alias.name=!text`). The whole word is always among them.
 fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
-    if text.len() >= 3 && text.first() == Some(&Symbol::Known('-')) {
+    if text.len() >= 3 && begins_option(text) {
         // Behind `-S`.
         scripts.push(&text[2..]);
     }
-    if let Some(value) = behind_equals_sign(text) {
+    if let Some(value) = name_and_value(text).value {
         scripts.push(value);
         if let [Symbol::Known('!'), command @ ..] = value {
             scripts.push(command);
@@ -295,18 +295,10 @@ fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     scripts
 }
 
-/// Returns the part of a word behind its first `=`, if it has one.
-fn behind_equals_sign(text: &[Symbol]) -> Option<&[Symbol]> {
-    let sign = text
-        .iter()
-        .position(|symbol| *symbol == Symbol::Known('='))?;
-    Some(&text[sign + 1..])
-}
-
 /// Returns what may be the name of a program: the word, or the value of an option (`--entrypoint=curl`).
 fn name_in_word(text: &[Symbol]) -> &[Symbol] {
-    if text.first() == Some(&Symbol::Known('-')) {
-        return behind_equals_sign(text).unwrap_or(text);
+    if begins_option(text) {
+        return name_and_value(text).value.unwrap_or(text);
     }
     text
 }

@@ -4,15 +4,17 @@
 //! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
 //! for messages.
 
+use super::client_name::source_names_client;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::scripts::{joined, texts};
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
-use crate::command::http::tables::CLIENTS;
 use crate::command::scope::Inherited;
 use crate::command::shells;
-use crate::command::text::{Doubt, Symbol, Word, exact, known, shown, unknown};
+use crate::command::text::{
+    Doubt, NameAndValue, Symbol, Word, begins_option, exact, known, name_and_value, shown, unknown,
+};
 
 impl Calls<'_> {
     /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
@@ -24,10 +26,7 @@ impl Calls<'_> {
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            let is_download = CLIENTS
-                .iter()
-                .any(|client| file.origin.contains(client.name));
-            if !is_download {
+            if !source_names_client(&file.origin) {
                 self.note_unknown_code(format!("the script {}", file.origin), context);
             }
             return;
@@ -208,7 +207,7 @@ impl Calls<'_> {
     }
 }
 
-/// What an option of `env` means for the command. A value is empty if it is the next word.
+/// The meaning of an option of `env` for the command. A value is empty if it is the next word.
 enum EnvOption<'w> {
     /// `-S`: the beginning of a script, to which the next words belong.
     Script(&'w [Symbol]),
@@ -223,13 +222,12 @@ enum EnvOption<'w> {
 /// it as its value, as in `-vS TEXT`. A long name may be cut short.
 fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
     if text.starts_with(&known("--")) {
-        let sign = text.iter().position(|symbol| *symbol == Symbol::Known('='));
-        let name = exact(&text[..sign.unwrap_or(text.len())]).unwrap_or_default();
-        let value = sign.map_or(&[][..], |sign| &text[sign + 1..]);
+        let NameAndValue { name, value } = name_and_value(text);
+        let name = exact(name).unwrap_or_default();
         return match name.get(2..3) {
-            Some("s") => EnvOption::Script(value),
-            Some("c") => EnvOption::Directory(value),
-            Some("a" | "u") if sign.is_none() => EnvOption::ValueFollows,
+            Some("s") => EnvOption::Script(value.unwrap_or_default()),
+            Some("c") => EnvOption::Directory(value.unwrap_or_default()),
+            Some("a" | "u") if value.is_none() => EnvOption::ValueFollows,
             _ => EnvOption::Other,
         };
     }
@@ -283,5 +281,5 @@ fn is_in_directory(path: &str) -> bool {
 }
 
 fn is_option(word: &Word) -> bool {
-    word.text.first() == Some(&Symbol::Known('-')) && word.text.len() > 1
+    begins_option(&word.text) && word.text.len() > 1
 }

@@ -14,7 +14,7 @@ use super::{Calls, Context, Location};
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, shown, unknown,
+    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, name_and_value, shown, unknown,
 };
 
 /// Commands that let a shell run some of their words as scripts.
@@ -93,12 +93,8 @@ impl Calls<'_> {
     /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands, with any words after it.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
-            let sign = word
-                .text
-                .iter()
-                .position(|symbol| *symbol == Symbol::Known('='));
-            if let Some(sign) = sign {
-                let mut text = word.text[sign + 1..].to_vec();
+            if let Some(value) = name_and_value(&word.text).value {
+                let mut text = value.to_vec();
                 text.push(Symbol::Known(' '));
                 text.extend(unknown(Doubt::AnyWords));
                 // The path of a script, or a client.

@@ -2,22 +2,22 @@
 //! pipeline print. Input that may come from this machine in another way is unknown code, while the output of a download
 //! adds nothing: most installers are run so.
 
+use super::client_name::{mentions_client, source_names_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
-use crate::command::http::tables::CLIENTS;
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, Word, exact, known, may_hold_code, mentions};
+use crate::command::text::{Symbol, Word, exact, known, may_hold_code};
+use crate::command::words::ENDS_OF_GROUPS;
 use crate::command::{ScriptFile, expansion, wrappers};
 
 /// Commands that print their arguments or files as they are.
 const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
 
-/// Commands that print nothing, as they stand beside a download, and words that begin or end a group.
-const SILENT: [&str; 20] = [
-    ":", "[", "[[", "cd", "exit", "export", "false", "mkdir", "rm", "set", "sleep", "test", "trap",
-    "true", // Beginnings and ends of groups.
-    "for", "case", "}", "done", "fi", "esac",
+/// Commands and reserved words that print nothing, as they stand beside a download.
+const SILENT: [&str; 16] = [
+    ":", "[", "[[", "case", "cd", "exit", "export", "false", "for", "mkdir", "rm", "set", "sleep",
+    "test", "trap", "true",
 ];
 
 impl Calls<'_> {
@@ -136,7 +136,8 @@ impl Calls<'_> {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_known = PRINTERS.contains(&name.as_str()) || words.iter().any(mentions_client);
+        let is_known = PRINTERS.contains(&name.as_str())
+            || words.iter().any(|word| mentions_client(&word.text));
         if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.origin), context);
         }
@@ -166,15 +167,12 @@ fn is_download(commands: &[SimpleCommand]) -> bool {
 }
 
 fn calls_client(command: &SimpleCommand) -> bool {
-    command.words.iter().any(|word| {
-        CLIENTS
-            .iter()
-            .any(|client| word.source.contains(client.name))
-    })
+    let mut words = command.words.iter();
+    words.any(|word| source_names_client(&word.source))
 }
 
-/// Returns true if a command prints nothing on its standard output: it is one of [`SILENT`], or only a reserved word or
-/// an assignment.
+/// Returns true if a command prints nothing on its standard output: it is one of [`SILENT`], ends a group, or is only a
+/// reserved word or an assignment.
 fn is_silent(command: &SimpleCommand) -> bool {
     let words: Vec<String> = command
         .words
@@ -184,7 +182,7 @@ fn is_silent(command: &SimpleCommand) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     words
         .get(wrappers::program_index(&words))
-        .is_none_or(|program| SILENT.contains(program))
+        .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
 }
 
 /// Returns true if one of the literal words of a command is a program that prints its arguments.
@@ -231,11 +229,4 @@ fn has_escape(text: &[Symbol]) -> bool {
         }
         _ => false,
     })
-}
-
-/// Returns true if a word mentions a client, by which a script may be downloaded.
-fn mentions_client(word: &Word) -> bool {
-    CLIENTS
-        .iter()
-        .any(|client| mentions(&word.text, client.name))
 }

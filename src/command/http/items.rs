@@ -4,7 +4,9 @@
 //! several options (`--da`), the next word may be a value: it is read as what it looks like, and marked as not certain.
 
 use super::options::{Client, OptionRole, Takes};
-use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words};
+use crate::command::text::{
+    Doubt, NameAndValue, Symbol, Symbols, Word, exact, may_be_several_words, name_and_value,
+};
 
 /// An option of a call, with its value, or an operand.
 pub(super) enum Item {
@@ -122,11 +124,7 @@ impl ItemReader<'_> {
     /// one and has none yet; not known, if the name has an unknown part, or is short for options with and without a
     /// value. An option that the client does not have takes none.
     fn read_long(&mut self, word: &Word) -> NextWord {
-        let sign = word
-            .text
-            .iter()
-            .position(|symbol| *symbol == Symbol::Known('='));
-        let name = &word.text[..sign.unwrap_or(word.text.len())];
+        let NameAndValue { name, value } = name_and_value(&word.text);
         let Some(name) = exact(name) else {
             self.add_doubtful(word);
             return NextWord::Unknown;
@@ -135,10 +133,10 @@ impl ItemReader<'_> {
         self.items.push(Item::Option(GivenOption {
             name,
             role: meaning.role,
-            value: sign.map(|sign| word.text[sign + 1..].to_vec()),
+            value: value.map(<[Symbol]>::to_vec),
             is_certain: self.is_certain(),
         }));
-        match (meaning.takes, sign) {
+        match (meaning.takes, value) {
             (_, Some(_)) | (Takes::Nothing, None) => NextWord::OptionOrOperand,
             (Takes::Value, None) => NextWord::ValueOf(self.items.len() - 1),
             (Takes::MayBeValue, None) => NextWord::Unknown,
@@ -146,8 +144,8 @@ impl ItemReader<'_> {
     }
 
     /// Reads `-fsd1`, and adds the options `-f`, `-s` and `-d` with the value `1`: the first letter that takes a value
-    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part
-    /// (`-s$X`) may be any option.
+    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part (`-s$X`) may
+    /// be any option.
     fn read_letters(&mut self, word: &Word) -> NextWord {
         for (index, symbol) in word.text.iter().enumerate().skip(1) {
             let Symbol::Known(letter) = symbol else {

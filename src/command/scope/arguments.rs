@@ -8,10 +8,10 @@
 use std::rc::Rc;
 
 use super::functions::{FunctionArguments, FunctionCall};
-use super::value::{Value, add_new, begins_option};
+use super::value::{Value, add_new};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
-use crate::command::text::{Doubt, Symbols, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbols, begins_option, may_be_several_words, unknown};
 use crate::command::words::OPENERS;
 
 impl Scope<'_> {

@@ -9,12 +9,11 @@ use std::rc::Rc;
 
 use super::arguments::{begins_literal_option, sets_arguments};
 use super::functions::FunctionArguments;
-use super::value::begins_option;
 use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
 use crate::command::syntax::{
     ExpansionValue, Parameter, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::{Symbol, Word};
+use crate::command::text::{Symbol, Word, begins_option};
 
 /// The literal texts of words; None for a word with an expansion.
 type Literals = [Option<String>];

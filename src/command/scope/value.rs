@@ -3,7 +3,9 @@
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
-use crate::command::text::{Doubt, Symbol, Symbols, Word, exact, may_be_several_words, unknown};
+use crate::command::text::{
+    Doubt, Symbol, Symbols, Word, begins_option, exact, may_be_several_words, unknown,
+};
 
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,10 +62,6 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     };
     let begins_known = matches!(text.first(), Some(Symbol::Known(_)));
     begins_known && !begins_option(text) && text.iter().all(is_plain)
-}
-
-pub(super) fn begins_option(text: &[Symbol]) -> bool {
-    text.first() == Some(&Symbol::Known('-'))
 }
 
 /// Returns true if a text begins an option, or a part of which it is known that it may be one. `AnyWords` is no

@@ -4,13 +4,11 @@
 //! nothing: taken for the end of a substitution, it would hide the commands behind it.
 
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
-use crate::command::words::OPENERS;
+use crate::command::words::{ENDS_OF_GROUPS, OPENERS};
 
 /// Words that may end the head of a compound command, and the modifiers of zsh before a command. `{` counts at any
 /// place.
 const ENDS_OF_HEADS: [&str; 5] = ["{", "]]", "nocorrect", "noglob", "-"];
-/// Words that end a group of commands.
-const ENDS_OF_GROUPS: [&str; 4] = ["}", "done", "fi", "esac"];
 /// Limit on the commands within the words of another. More of these words are arguments.
 const MOST_INNER: usize = 8;
 

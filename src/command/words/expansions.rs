@@ -233,8 +233,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads `[index]`, and returns the index as it is written; None if no bracket comes next. The index is arithmetic,
-    /// which may set variables and run the commands of substitutions. It is taken to end at the first `]` or `}`: if that
-    /// is quoted, or inside of a substitution, the text is marked as misread.
+    /// which may set variables and run the commands of substitutions. It is taken to end at the first `]` or `}`: if
+    /// that is quoted, or inside of a substitution, the text is marked as misread.
     fn read_index(&mut self) -> Option<String> {
         if !self.skip_if_next("[") {
             return None;
