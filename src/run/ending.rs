@@ -154,8 +154,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good`: the run
-/// has succeeded or, with `--until failure`, its last attempt has.
+/// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good`: the run has
+/// succeeded or, with `--until failure`, its last attempt has.
 fn kept_output(is_good: bool) -> KeptOutput {
     if is_good {
         KeptOutput::Good

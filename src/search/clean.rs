@@ -135,8 +135,8 @@ impl Cleaner {
         &self.clean
     }
 
-    /// Adds text to the cleaned bytes. Leaves out an LF at its beginning if a
-    /// CR stood before it: that has ended the line already. All that is copied goes through here.
+    /// Adds text to the cleaned bytes. Leaves out an LF at its beginning if a CR stood before it: that has ended the
+    /// line already. All that is copied goes through here.
     fn put(&mut self, text: &[u8]) {
         let Some((first, after_first)) = text.split_first() else {
             return;
