@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex};
 
 use regex::{Captures, Regex};
 
-use crate::common::calm::when_calm;
+use crate::common::calm::unless_disturbed;
 use crate::common::documents::{Block, Document, ROOT, blocks, code_spans, document, documents};
 use crate::common::ended::{TIME, lines_match};
 use crate::common::{Ends, IS_PORTABLE, shell, side_by_side};
@@ -102,7 +102,9 @@ pub fn check(
     if is_left_out(block) {
         return Ok(());
     }
-    when_calm(MOST_RUNS, || check_once(block, variables, normalize)).map_err(|differences| {
+    let check_block = || check_once(block, variables, normalize);
+    let store_was_late = |differences: &Differences| differences.store_was_late;
+    unless_disturbed(MOST_RUNS, check_block, store_was_late).map_err(|differences| {
         if std::env::var_os("BLESS").is_some() {
             bless(block, &differences.blessed);
         }
@@ -110,11 +112,13 @@ pub fn check(
     })
 }
 
-/// What a block prints that its document does not show.
+/// The differences between a block's output and its document.
 struct Differences {
     problems: String,
     /// The block as it would be right.
     blessed: String,
+    /// The machine was too busy for a store to answer within its limit, in a block that is not about that.
+    store_was_late: bool,
 }
 
 /// Runs a block once.
@@ -125,9 +129,10 @@ fn check_once(
 ) -> Result<(), Differences> {
     let place = format!("{}:{}", block.document, block.line);
     let steps = steps(&block.lines);
-    let printed = printed_in_time(&steps, variables).map_err(|shown| Differences {
+    let printed = printed_by(&steps, variables).map_err(|shown| Differences {
         problems: format!("{place}: not every command ended: {shown}"),
         blessed: block.text(),
+        store_was_late: false,
     })?;
     let (mut problems, mut blessed) = (String::new(), String::new());
     for (step, printed) in steps.iter().zip(&printed) {
@@ -147,7 +152,12 @@ fn check_once(
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(Differences { problems, blessed })
+        let is_late = printed.iter().any(|text| text.contains(TOO_LATE));
+        Err(Differences {
+            problems,
+            blessed,
+            store_was_late: is_late && !block.text().contains(TOO_LATE),
+        })
     }
 }
 
@@ -158,20 +168,6 @@ fn is_as_elsewhere(step: &Step) -> bool {
 
 /// What backoff says of a store that is late.
 const TOO_LATE: &str = "gives no answer within";
-
-/// Runs the commands, and again if the machine was too busy for a store to answer within its limit.
-fn printed_in_time(steps: &[Step], variables: &[(&str, String)]) -> Result<Vec<String>, String> {
-    let awaits_late = steps
-        .iter()
-        .any(|step| step.command.contains(TOO_LATE) || step.expected.join("").contains(TOO_LATE));
-    for _ in 1..MOST_RUNS {
-        let printed = printed_by(steps, variables)?;
-        if awaits_late || !printed.iter().any(|text| text.contains(TOO_LATE)) {
-            return Ok(printed);
-        }
-    }
-    printed_by(steps, variables)
-}
 
 /// Runs the commands in an empty directory, and returns what each prints; if not every command ended, an error with what
 /// was printed.

@@ -1,4 +1,4 @@
-//! Whether the machine kept a test waiting: a test with short limits says nothing if processes could not run meanwhile.
+//! Repeats a test that failed while the machine kept processes waiting: with short limits, it then says nothing.
 
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
@@ -10,7 +10,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long a process may take to start and end on a calm machine. The shortest limits of tests are not much longer.
 const CALM: Duration = Duration::from_millis(30);
 
-/// What the watching thread has seen.
+/// The observations of the watching thread.
 struct Seen {
     look_began: Instant,
     /// The end of the last look that took too long.
@@ -38,6 +38,7 @@ fn watch() {
     }
 }
 
+/// Returns true if processes were kept waiting at some time since `begin`.
 fn was_stalled_since(begin: Instant) -> bool {
     let seen = SEEN.lock().unwrap();
     let is_stalled_now = seen.look_began.elapsed() > PAUSE + CALM;
@@ -45,13 +46,22 @@ fn was_stalled_since(begin: Instant) -> bool {
 }
 
 /// Runs a check, and again, at most this often in all, if it failed while the machine kept processes waiting.
-pub fn when_calm<T, E>(most_runs: usize, mut check: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+pub fn when_calm<T, E>(most_runs: usize, check: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    unless_disturbed(most_runs, check, |_| false)
+}
+
+/// Like [`when_calm`], but also repeats a check whose error shows that it was disturbed.
+pub fn unless_disturbed<T, E>(
+    most_runs: usize,
+    mut check: impl FnMut() -> Result<T, E>,
+    shows_disturbance: impl Fn(&E) -> bool,
+) -> Result<T, E> {
     for _ in 1..most_runs {
         LazyLock::force(&SEEN);
         let begin = Instant::now();
-        let result = check();
-        if result.is_ok() || !was_stalled_since(begin) {
-            return result;
+        match check() {
+            Err(error) if was_stalled_since(begin) || shows_disturbance(&error) => {}
+            result => return result,
         }
     }
     check()
