@@ -1,5 +1,6 @@
 //! Repeats a test that failed while the machine kept processes waiting: with short limits, it then says nothing.
 
+use std::panic::AssertUnwindSafe;
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -68,8 +69,9 @@ pub fn unless_disturbed<T, E>(
 }
 
 /// Runs a test, and again, at most three times in all, if it failed while the machine kept processes waiting.
-pub fn calmly(test: fn()) {
-    if let Err(panic) = when_calm(3, || std::panic::catch_unwind(test)) {
+pub fn calmly(test: impl Fn()) {
+    let run = || std::panic::catch_unwind(AssertUnwindSafe(&test));
+    if let Err(panic) = when_calm(3, run) {
         std::panic::resume_unwind(panic);
     }
 }

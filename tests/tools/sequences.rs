@@ -17,6 +17,7 @@ use nix::unistd::{Pid, mkfifo};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+use crate::common::calm::calmly;
 use crate::common::process::{state, with_variable};
 use crate::common::pty::Terminal;
 use crate::common::{BIN, PATIENCE, clean, eventually, side_by_side};
@@ -102,7 +103,8 @@ fn play(all: Vec<Vec<Event>>, rng: &mut Xoshiro256PlusPlus) {
             });
         }
     }
-    side_by_side(&sequences, play_one);
+    // A signal may overtake an order that the command has not read yet, if the machine keeps the command waiting.
+    side_by_side(&sequences, |sequence| calmly(|| play_one(sequence)));
 }
 
 /// The command: does what it reads from the named pipe.
