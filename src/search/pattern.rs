@@ -127,6 +127,16 @@ impl Pattern {
         block_form(self.folded(), case)
     }
 
+    /// Returns the form whose literals are looked for, in any case: that for a block in lowercase. Made from the
+    /// expression as it is written, where a letter is a literal and no class of both cases.
+    pub(crate) fn for_literals(&self) -> Hir {
+        let written = match self.list {
+            Some(list) => with_lists(self.written(), list),
+            None => self.written().clone(),
+        };
+        block_form(&written, TextCase::Lowercase)
+    }
+
     /// Returns true if the user ignores case, so that a search in lowercase pays off. Texts of presets are too common.
     pub(super) fn user_ignores_case(&self) -> bool {
         self.text.contains("(?i")

@@ -6,7 +6,7 @@
 //! pattern by itself searches only lines that this engine finds.
 //!
 //! The expressions of presets are many and large, and most outputs short: the first lines are searched by a `Sieve`,
-//! and the engine is built for what follows.
+//! and the engine is built for what follows. As it is slow, it only searches lines that `Grams` finds.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
@@ -16,11 +16,12 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex_automata::{Input, meta::Regex, nfa::thompson::WhichCaptures};
-use regex_syntax::hir::Hir;
+use regex_automata::Input;
 
 use super::clean::Cleaner;
-use super::pattern::{Pattern, TextCase};
+use super::engine::Engine;
+use super::grams::Grams;
+use super::pattern::Pattern;
 use super::sieve::{Built, Sieve};
 
 /// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
@@ -48,9 +49,6 @@ const MOST_BUILT: usize = 256;
 /// No limit on where a match begins.
 const ANYWHERE: usize = usize::MAX;
 
-/// Limit on the memory of an engine's lazy automaton, in bytes.
-const LAZY_STATES: usize = 2 << 20;
-
 /// The patterns of a run, known by index. All streams share the patterns and the first engine.
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
@@ -59,19 +57,13 @@ pub struct Patterns {
     first: OnceLock<Option<Engine>>,
     /// Built when it is first needed. None if it would be too large.
     sieve: OnceLock<Option<Arc<Sieve>>>,
+    /// Finds the lines for the engine. Built when it is first needed. None if it would be no help.
+    grams: OnceLock<Option<Arc<Grams>>>,
     /// Leading bytes of each stream that the sieve searches in place of an engine; 0 if there is no sieve.
     sieved_bytes: usize,
     /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
     block: usize,
     window: usize,
-}
-
-/// One engine for several patterns, which finds that some pattern may match.
-#[derive(Debug, Clone)]
-struct Engine {
-    regex: Regex,
-    /// Lowercase if patterns ignore case, as the prefilter would otherwise have too many texts.
-    case: TextCase,
 }
 
 /// Called once for each pattern that is found, with its index and the text of its first match.
@@ -89,6 +81,8 @@ pub struct Scanner {
     /// The bytes searched so far, and what was built for them.
     searched: usize,
     built: Built,
+    /// These bytes, until the literals are chosen by them.
+    sample: Vec<u8>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
     /// Leading bytes of `line` that were searched with the last window, and are only context for assertions.
@@ -119,6 +113,7 @@ impl Patterns {
             list,
             first: OnceLock::new(),
             sieve: OnceLock::new(),
+            grams: OnceLock::new(),
             sieved_bytes,
             block,
             window: block.max(LEAST_WINDOW),
@@ -135,6 +130,20 @@ impl Patterns {
         self.sieve.get_or_init(sieve).clone()
     }
 
+    /// Returns what finds the lines with literals of the patterns. The first call chooses the literals, by its sample of
+    /// the output. Returns None without patterns of presets, as smaller engines find literals themselves, and if most
+    /// lines would be found.
+    fn grams(&self, sample: &[u8]) -> Option<Arc<Grams>> {
+        if self.sieved_bytes == 0 {
+            return None;
+        }
+        let choose = || {
+            let expressions = self.list.iter().map(Pattern::for_literals);
+            Grams::new(expressions, sample).map(Arc::new)
+        };
+        self.grams.get_or_init(choose).clone()
+    }
+
     /// Returns an engine for the open patterns: those for which `open` is true, by index. The one for all patterns is
     /// built once and copied to each stream; any other is built anew. Returns None if it would be too large.
     fn engine(&self, open: &[bool]) -> Option<Engine> {
@@ -145,44 +154,6 @@ impl Patterns {
         }
         // All streams begin with this engine. A clone has its own lazy automaton.
         self.first.get_or_init(|| Engine::new(&patterns)).clone()
-    }
-}
-
-impl Engine {
-    /// Builds the engine for the alternation of these patterns; None if it would be too large. If the user ignores case
-    /// in one of them, all text is searched in lowercase.
-    fn new(patterns: &[&Pattern]) -> Option<Engine> {
-        let case = if patterns.iter().any(|pattern| pattern.user_ignores_case()) {
-            TextCase::Lowercase
-        } else {
-            TextCase::AsPrinted
-        };
-        let forms = patterns.iter().map(|pattern| pattern.for_block(case));
-        let form = Hir::alternation(forms.collect());
-        // [`MOST_PLACES`] limits the size.
-        let config = Regex::config()
-            // Only asked if something matches.
-            .which_captures(WhichCaptures::None)
-            .utf8_empty(false)
-            .nfa_size_limit(None)
-            .hybrid_cache_capacity(LAZY_STATES);
-        let regex = Regex::builder()
-            .configure(config)
-            .build_from_hir(&form)
-            .ok()?;
-        Some(Engine { regex, case })
-    }
-
-    /// Returns true if a pattern may match in this part of a text of whole lines. Bytes around the part are only looked
-    /// at by assertions. False is certain; after true, each line and pattern has to be searched by itself.
-    fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
-        match self.case {
-            TextCase::AsPrinted => self.regex.is_match(Input::new(text).range(part)),
-            TextCase::Lowercase => {
-                let text = text.to_ascii_lowercase();
-                self.regex.is_match(Input::new(&text).range(part))
-            }
-        }
     }
 }
 
@@ -290,13 +261,26 @@ impl Scanner {
     /// searched with the sieve, as an engine for all patterns takes longer to build than these to search.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         // If the lines differ much, building an expression for each costs more than the engine.
-        if self.searched < self.patterns.sieved_bytes && self.built.count() < MOST_BUILT {
-            self.searched += text.len();
-            for line in text.split(|byte| *byte == b'\n') {
-                self.search_line(line, part_of(line, &part), limit, found);
-            }
+        if self.searched >= self.patterns.sieved_bytes || self.built.count() >= MOST_BUILT {
+            self.search_with_engine(text, part, limit, found);
             return;
         }
+        self.searched += text.len();
+        self.sample.extend_from_slice(text);
+        self.sample.push(b'\n');
+        for line in text.split(|byte| *byte == b'\n') {
+            self.search_line(line, part_of(line, &part), limit, found);
+        }
+    }
+
+    /// As [`Self::search`], with the engine for all open patterns, and those patterns alone in the lines that it finds.
+    fn search_with_engine(
+        &mut self,
+        text: &[u8],
+        part: Range<usize>,
+        limit: usize,
+        found: Found<'_>,
+    ) {
         // Put back below, unless a pattern is found.
         let engine = self.engine.take();
         let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
@@ -304,12 +288,18 @@ impl Scanner {
             return;
         };
         let open = self.open.clone();
-        if engine.may_match(text, part_of(text, &part)) {
-            for line in text.split(|byte| *byte == b'\n') {
-                let part = part_of(line, &part);
-                if engine.may_match(line, part.clone()) {
-                    self.search_line(line, part, limit, found);
-                }
+        // Without the literals, the engine first searches all lines at once.
+        let lines = match self.patterns.grams(&take(&mut self.sample)) {
+            Some(grams) => grams.lines(text),
+            None if engine.may_match(text, part_of(text, &part)) => {
+                text.split(|byte| *byte == b'\n').collect()
+            }
+            None => Vec::new(),
+        };
+        for line in lines {
+            let part = part_of(line, &part);
+            if engine.may_match(line, part.clone()) {
+                self.search_line(line, part, limit, found);
             }
         }
         // An engine with a found pattern would stop at each of the pattern's lines.

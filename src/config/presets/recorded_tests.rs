@@ -14,6 +14,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::{EVIDENCE, Evidence, Preset, Row, RowVerdict, find};
 use crate::config::presets;
 use crate::search::clean::Cleaner;
+use crate::search::grams::Grams;
 
 const SAMPLES: &str = include_str!("../../../tests/presets/samples.tsv");
 const MISSES: &str = include_str!("../../../tests/presets/misses.tsv");
@@ -199,6 +200,30 @@ fn what_tools_printed_is_judged_right_but_for_the_known_misses() {
     let wrong: BTreeSet<_> = WRONG.iter().map(|run| (run.tool, run.fault)).collect();
     let mended: Vec<_> = known.difference(&wrong).collect();
     assert!(mended.is_empty(), "no longer judged wrong: {mended:?}");
+}
+
+/// In long outputs, only the lines with certain literals are searched.
+#[test]
+fn each_line_that_a_row_matches_is_found_by_its_literals() {
+    let mut matches = 0;
+    for preset in presets::all() {
+        let patterns = preset.rows().filter_map(|row| row.pattern());
+        let forms: Vec<_> = patterns.map(|pattern| pattern.for_literals()).collect();
+        let grams = Grams::new(forms.into_iter(), b"").expect("each row needs a literal");
+        for run in RECORDED.iter().filter(|run| run.preset == preset.name) {
+            for line in lines(&run.stderr).iter().chain(&lines(&run.stdout)) {
+                let is_match = |row: &Compiled| {
+                    let regex = row.regex.as_ref();
+                    regex.is_some_and(|regex| regex.is_match(line))
+                };
+                if COMPILED[preset.name].iter().any(is_match) {
+                    matches += 1;
+                    assert_eq!(grams.lines(line), [line], "{}: {}", run.tool, run.fault);
+                }
+            }
+        }
+    }
+    assert!(matches > 1000, "{matches}");
 }
 
 /// Returns a run with the end of its output, in a line.
