@@ -198,7 +198,8 @@ impl Ledger {
         self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
     }
 
-    /// Adds an attempt to the slot of this moment, which is made if it is new.
+    /// Adds an attempt to the slot of this moment, which is the last one, as `tidy` leaves none in the future, or is
+    /// made.
     fn count(&mut self, attempt: Counts, now: Duration) {
         let until = self.slot_end(millis(now));
         match self.slots.last_mut() {

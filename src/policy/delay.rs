@@ -119,6 +119,7 @@ impl Delays {
     /// Two jitters grow by themselves and ignore `growth`: with decorrelated jitter e(i) is base * factor^i; with slots
     /// e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
+        // The exponent, of the type that `powi` takes.
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),

@@ -184,7 +184,8 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
-    /// successes; counts the retry and lets the waits grow only if a wait is returned.
+    /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
+    /// `--until never`. Counts the retry and lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
         outcome: &Outcome,

@@ -1,7 +1,7 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
 //! first attempts, asks before each retry, and reports the end. After a run has given up, the budget lets later runs
 //! wait before their first attempt for a while: the cool-off. An error of a function here ends the run at once: a
-//! signal has come. A store that does not answer is none.
+//! signal has come. A store that does not answer is no error: it causes one warning, and `--store-down` decides.
 
 use std::time::Duration;
 
@@ -63,7 +63,8 @@ impl Run<'_> {
         })
     }
 
-    /// Asks how long new runs have to wait, as an earlier run gave up; zero if they need not wait.
+    /// Asks how long new runs have to wait, as an earlier run gave up; zero if they need not wait, and if the budget
+    /// gives no answer.
     pub(super) fn ask_for_cool_off(&mut self) -> RunResult<Duration> {
         let answer = self.ask_budget(Question::CoolOff, Duration::ZERO)?;
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
@@ -92,6 +93,7 @@ impl Run<'_> {
     ) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
         let budget = self.plan.own_budget()?;
+        // 0 also if the budget never gave an answer.
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {
@@ -113,8 +115,8 @@ impl Run<'_> {
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// Asks the budget a question, after a count that is still pending. The answer may take `spare`, a time for which
-    /// the run waits anyway, or else the store's timeout. Returns None without a budget or an answer.
+    /// Asks the budget a question, after a count that is still pending. The answer may take as long as the store's
+    /// timeout, or longer if the run waits anyway for a time (`spare`). Returns None without a budget or an answer.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> RunResult<Option<Answer>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
@@ -127,7 +129,7 @@ impl Run<'_> {
         self.note_answer(answered)
     }
 
-    /// Waits until the attempt of `begin_counting`, if any, is counted.
+    /// Waits until the attempt of `begin_counting`, if any, is counted. For `spare`, see `ask_budget`.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(budget, spare);
         let counted = self.host.finish_counting(budget, patience)?;

@@ -104,8 +104,8 @@ impl Run<'_> {
         }
     }
 
-    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if the
-    /// cool-off lets no attempt begin.
+    /// Prints warnings and remarks, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if
+    /// the cool-off lets no attempt begin.
     fn before_the_first_attempt(&mut self) -> RunResult<Step> {
         let plan = self.plan;
         for warning in &plan.warnings {
@@ -115,6 +115,7 @@ impl Run<'_> {
         let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
         let step = self.wait_for_cool_off()?;
+        // `BACKOFF_ELAPSED` counts from here.
         self.first_attempt_at = self.host.elapsed();
         Ok(step)
     }
@@ -188,6 +189,7 @@ impl Run<'_> {
             verdict: judged.as_ref().ok(),
         })?;
         let verdict = judged?;
+        // A command that could not start is explained by its own message.
         if verdict != Verdict::Success && !outcome.could_not_start() && self.session.total == 1 {
             self.remark(&self.plan.remarks_on_failure)?;
         }
@@ -196,7 +198,7 @@ impl Run<'_> {
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
     /// it counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes
-    /// whether the next attempt is already counted.
+    /// whether the next attempt is already counted. An error is a signal that ends the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -250,9 +252,9 @@ impl Run<'_> {
         }
     }
 
-    /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the one that
-    /// failed. Returns `Step::End` if the run gives up instead, as its time runs out meanwhile or `--before-retry`
-    /// fails.
+    /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
+    /// failure or, with `--until`, perhaps a success. Returns `Step::End` if the run gives up instead, as its time runs
+    /// out meanwhile or `--before-retry` fails.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
@@ -275,6 +277,7 @@ impl Run<'_> {
     /// remarks that the command may take effect twice.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
+        // The session has counted this retry.
         if self.session.retries == 1 {
             if nesting.warns {
                 self.emit(&Event::Nested(nesting))?;

@@ -49,7 +49,7 @@ pub(super) struct StoreState {
 }
 
 impl Run<'_> {
-    /// Returns the limit that forbids an attempt after this wait, if one does.
+    /// Returns the limit on time that forbids an attempt after this wait, counted from now; None if it may begin.
     pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
         self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
@@ -66,8 +66,8 @@ impl Run<'_> {
     }
 
     /// Tells the reporter about an event, and writes the lines that it returns, if any, to the log. They begin with a
-    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are
-    /// none.
+    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are no
+    /// error, as a log must not end a run.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {
