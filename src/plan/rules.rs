@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::command::http::is_single_request;
 use crate::command::program::{WrappedCommand, is_backoff};
-use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
+use crate::config::presets::{self, Preset, Row, RowVerdict};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::{Checked, UsageError};
@@ -43,7 +43,8 @@ pub(super) fn rules(
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
-    // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
+    // The order of the rules decides no verdict (a stop rule always wins), but messages name the first one that applies:
+    // patterns precede codes, as they also give the text that matched.
     let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop, &mut patterns)?;
     rules.extend(match_rules(
         settings,
@@ -182,11 +183,11 @@ fn preset_rules(
         known: Vec::with_capacity(USUAL_ROWS),
     };
     let mut rules = Vec::with_capacity(USUAL_ROWS);
-    for (name, preset) in chosen_presets {
+    for preset in chosen_presets {
         let chosen = ChosenPreset {
             command,
             has_before_retry: settings.has(&BEFORE_RETRY),
-            refusal_is_proof: refusal_is_proof(name, command),
+            refusal_is_proof: refusal_is_proof(&preset, command),
             rule_name: format!("--for {}", preset.name).into(),
         };
         chosen.add_rules(&preset, &mut shared, &mut rules);
@@ -195,10 +196,11 @@ fn preset_rules(
 }
 
 /// Returns true if a refusal in the output (a closed port, say) proves that nothing was done: the command is a program
-/// of this preset that makes one request. The output of another program may tell of one request among many.
-fn refusal_is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
+/// of this preset that makes one request. The output of another program (`--for curl ./script`) may tell of one request
+/// among many.
+fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
-    program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
+    program.is_some_and(|program| preset.is_for(program)) && is_single_request(&command.wrapped)
 }
 
 /// The patterns of presets. Presets share lists of rows, so that the same pattern may be needed several times.
