@@ -120,9 +120,9 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns an
-    /// error for an unknown name, with the known ones, and for a setting that the file may not set, as others can write
-    /// to it.
+    /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns
+    /// an error for an unknown name, with the known ones, and for a setting that the file may not set, as others can
+    /// write to it.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
         let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
         let Some(setting) = settings.find(&POLICY).or(by_default) else {
