@@ -331,7 +331,8 @@ pub mod fuzzing {
     pub use crate::cli::parse::{CommandLine, Task, parse};
     pub use crate::command::requests::judge_script;
 
-    /// Returns the output of `--list-policies`, or the usage error.
+    /// Plans the run of a command line, and returns the output of `--list-policies`, whatever the task, or the usage
+    /// error: a target checks both with any configuration file.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
             let prepared = crate::prepare(typed)?;

@@ -79,7 +79,7 @@ enum Left {
 }
 
 impl Left {
-    /// Returns what a field tells whose number is zero, or is not.
+    /// Returns what a field about the rest of a limit tells, whose number is zero, or is not.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing

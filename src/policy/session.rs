@@ -307,9 +307,9 @@ impl<'p> Session<'p> {
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. The
-    /// asked wait gets a random part, so that clients with the same answer do not return together, unless
-    /// `asked_is_exact`.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`: beyond
+    /// it only a cool-off and `--until never` come here, as any other run has ended. The asked wait gets a random part,
+    /// so that clients with the same answer do not return together, unless `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {
