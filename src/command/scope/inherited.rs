@@ -3,7 +3,7 @@
 //! In all of them, `AnyWords` stands for a value that is not known, and `HarmlessPart` for one that is known to be
 //! harmless: a number or a name, which is no option and is not split.
 
-use super::{Frame, Inherited, LONGEST_VALUE, Scope};
+use super::{Frame, Inherited, LONGEST_TEXT, Scope};
 use crate::command::AttemptEnvironments;
 use crate::command::text::{Doubt, Symbols, known, unknown};
 use crate::run::variables::SET_BY_BACKOFF;
@@ -45,7 +45,7 @@ impl Scope<'_> {
 
 /// Returns the value of a variable in the environment as a text; an unknown one if it is too long to be looked at.
 fn value_text(value: &str) -> Symbols {
-    if value.len() > LONGEST_VALUE * 16 {
+    if value.len() > LONGEST_TEXT {
         return unknown(Doubt::AnyWords);
     }
     known(value)
