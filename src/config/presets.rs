@@ -27,9 +27,9 @@ pub(crate) struct Preset {
     pub(crate) name: &'static str,
     /// A one-line description of the evidence that the preset uses.
     pub(crate) about: &'static str,
-    /// File names of the programs for which `--for auto` picks the preset, separated by spaces.
+    /// File names of the programs for which `--for auto` picks the preset, separated by spaces; `-` for none.
     programs: &'static str,
-    /// Names of included presets, separated by spaces; their rows follow the preset's own.
+    /// Names of included presets, separated by spaces; `-` for none. Their rows follow the preset's own.
     included: &'static str,
 }
 
@@ -37,7 +37,8 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
-    /// With this word among its arguments, a command's failure does not meet the row.
+    /// With this word among its arguments, a command's failure does not meet the row: `conda run` prints what another
+    /// program says.
     pub(crate) unless: Option<&'static str>,
     /// Required exit codes; None matches any failure.
     pub(crate) codes: Option<CodeSet>,
@@ -50,9 +51,11 @@ pub(crate) struct Row {
 /// The verdict on a failure that matches a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowVerdict {
+    /// Transient, unless another row that matches says otherwise.
     Retry,
     /// Transient, and the request had no effect.
     Refused,
+    /// Permanent, whatever other rows say.
     Stop,
     /// Permanent, unless `--before-retry` changes something before the next attempt: a branch is behind its remote.
     Behind,

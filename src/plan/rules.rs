@@ -166,7 +166,8 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
     })
 }
 
-/// Returns the rules of the presets that `--for` chooses for the command, and appends their patterns to the list.
+/// Returns the rules of the presets that `--for` chooses for the command, and appends their patterns to the list. No
+/// rules without `--for`, or if `auto` knows no preset for the command's program.
 fn preset_rules(
     settings: &Settings,
     command: &WrappedCommand<'_>,
@@ -203,7 +204,8 @@ fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     program.is_some_and(|program| preset.is_for(program)) && is_single_request(&command.wrapped)
 }
 
-/// The patterns of presets. Presets share lists of rows, so that the same pattern may be needed several times.
+/// The patterns of presets. Several may include the same preset (`network`), whose patterns need to stand in the list
+/// only once.
 struct SharedPatterns<'p> {
     patterns: &'p mut Vec<Pattern>,
     /// Texts of patterns that were appended, with their indexes.
@@ -211,9 +213,9 @@ struct SharedPatterns<'p> {
 }
 
 impl SharedPatterns<'_> {
-    /// Returns the index of a row's pattern in the list of all patterns, to which it is appended if no earlier row has
-    /// it. Returns None if the row has no pattern.
-    fn index(&mut self, row: &Row) -> Option<usize> {
+    /// Appends a row's pattern to the list of all patterns, unless an earlier row of a preset has it. Returns its index
+    /// in the list, or None if the row has no pattern.
+    fn add(&mut self, row: &Row) -> Option<usize> {
         let text = row.text?;
         if let Some((_, index)) = self.known.iter().find(|(known, _)| *known == text) {
             return Some(*index);
@@ -236,7 +238,7 @@ struct ChosenPreset<'c> {
 
 impl ChosenPreset<'_> {
     /// Appends a rule for each row of the preset that applies to the command, and the patterns of these. A row does not
-    /// apply if the command has the word that the row excludes.
+    /// apply if the command has the word that the row excludes: `conda run`, say, prints what another program says.
     fn add_rules(&self, preset: &Preset, patterns: &mut SharedPatterns<'_>, rules: &mut Vec<Rule>) {
         for row in preset.rows() {
             if row
@@ -254,7 +256,7 @@ impl ChosenPreset<'_> {
                     RowVerdict::Retry | RowVerdict::Refused => RuleKind::Retry,
                 },
                 codes: row.codes,
-                pattern: patterns.index(&row),
+                pattern: patterns.add(&row),
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
                 name: Rc::clone(&self.rule_name),
             });
