@@ -157,7 +157,7 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
         plan,
         ..
     } = prepared;
-    // Each with its option as the user set it, for the message; None if there is no such file.
+    // Each with its option as the user set it, for the message; None if the run writes no such file.
     let log = settings.find(&LOG_FILE).zip(plan.output.log_file.as_ref());
     let report = settings.find(&REPORT).zip(plan.output.report.as_ref());
     if let (Some((log, log_path)), Some((report, report_path))) = (log, report)

@@ -44,6 +44,7 @@ pub(crate) fn run<'a>(
         previous: None,
         extra_env: ExtraEnv::default(),
     };
+    // An outer run with the same budget has counted the first attempt of this one.
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     // Prints nothing if printing has already begun.
