@@ -96,13 +96,13 @@ impl Config {
         };
         // A built-in policy, which the file has selected, has no position in the file.
         let name = setting.source_name();
-        let source_or_file = if setting.is_of_file() {
+        let origin = if setting.is_of_file() {
             &name
         } else {
             &self.file
         };
         Err(UsageError(format!(
-            "{source_or_file}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
+            "{origin}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
              numbers of budgets, log-format, verbose and quiet; tip: try chmod o-w, chown, or a copy of your own",
             setting.opt.long
         )))

@@ -191,8 +191,8 @@ impl TomlText<'_> {
         Ok(layer)
     }
 
-    /// Returns a value's texts, each with its offset. Of an array, the elements are texts of their own if the option may
-    /// be repeated, and one text with commas if the option takes a list. A value that the option does not take is an
+    /// Returns a value's texts, each with its offset. In an array, elements are texts of their own if the option may be
+    /// repeated, and one text with commas if the option takes a list. A value that the option does not take is an
     /// error: an array for an option with one text, say, or an empty one, which would set nothing.
     fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
         // `text` rejects an array that is not split here.

@@ -49,7 +49,7 @@ struct Sources<'r> {
 }
 
 /// Returns the plan of a run, or the first usage error. `settings` hold flags and variables; adds to them the policy
-/// that they, or else `[defaults]`, select, then `[defaults]` of the file, each of lower precedence than what was there.
+/// that they, or else `[defaults]`, select, then `[defaults]` of the file, each of lower precedence than what is there.
 /// First checks the whole file.
 pub(crate) fn plan(
     settings: &mut Settings,

@@ -43,7 +43,7 @@ pub(super) fn rules(
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
-    // The order of the rules decides no verdict (a stop rule always wins), but messages name the first one that applies:
+    // The order of the rules decides no verdict (a stop rule always wins), but messages name the first that applies:
     // patterns precede codes, as they also give the text that matched.
     let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop, &mut patterns)?;
     rules.extend(match_rules(
