@@ -43,7 +43,8 @@ pub(crate) fn decorrelated() -> Delays {
 
 /// Returns the mean of waits in seconds; NaN if there are none.
 pub(crate) fn mean(waits: impl IntoIterator<Item = Duration>) -> f64 {
-    let (mut count, mut sum) = (0.0, 0.0);
+    let mut count = 0.0;
+    let mut sum = 0.0;
     for wait in waits {
         count += 1.0;
         sum += wait.as_secs_f64();

@@ -86,7 +86,8 @@ impl Run<'_> {
     }
 
     /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later
-    /// runs. None if there is nothing to report: no budget, an inner run, or a failure that was the goal.
+    /// runs. None if there is nothing to report: no budget, or that of an outer run, which reports itself; a failure
+    /// that an outer run retries, or one that was the goal.
     fn final_update(
         &mut self,
         stop: Stop,
@@ -112,7 +113,11 @@ impl Run<'_> {
         };
         // Only `--on-give-up` and the cool-off read the number of failed runs, which Redis has to keep for a year.
         let needs_failed_runs = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
-        let earlier = needs_failed_runs.then_some(failed_runs);
+        let earlier = if needs_failed_runs {
+            Some(failed_runs)
+        } else {
+            None
+        };
         Some(Question::GaveUp { cool_off, earlier })
     }
 
