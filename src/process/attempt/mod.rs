@@ -197,6 +197,7 @@ fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
         outcome.end = End::Signaled(Signal::PIPE);
     }
     let seen = streams.end().map_err(RunError::Fault)?;
+    // The streams do not know it, and `finish` does.
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
     // If the reader is gone, another attempt's output would have none either. After exit 0 the command had written all

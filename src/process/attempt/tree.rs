@@ -59,6 +59,7 @@ impl ProcessTree {
     /// that still ran, so that the message may say "killed".
     pub(super) fn kill(&mut self, child: &Child, child_state: ChildState) -> Kill {
         let has_list = self.update(child);
+        // Asked before KILL, which leaves nothing to ask about.
         let hits_child = child_state == ChildState::Runs && !child.is_protected();
         let hits_member = self.known.iter().any(|process| !is_protected(process.pid));
         let was_sent = child.signal(Signal::KILL).is_ok();

@@ -75,7 +75,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
-        // No command runs that could get the signal. After its end, the caller looks at the tree anyway.
+        // No command runs that could get the signal. On CHLD after its end, the caller looks at the tree anyway.
         (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }

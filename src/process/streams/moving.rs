@@ -80,7 +80,8 @@ impl Streams {
     }
 
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, as no event shows some
-    /// changes; None if there is no such change to wait for.
+    /// changes: that the command has read its input, that backoff is in the foreground again, that an output has its
+    /// turn. None if there is no such change to wait for.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         let of_input = if self.is_input_held() {
             None

@@ -188,7 +188,7 @@ impl Spool {
 }
 
 impl Part {
-    /// Returns the number of bytes.
+    /// Returns the number of bytes; in a file also those that children have appended.
     fn len(&self) -> io::Result<u64> {
         match self {
             Part::Memory(memory) => Ok(memory.len() as u64),
