@@ -73,7 +73,8 @@ pub(super) enum Drained {
 }
 
 impl Drained {
-    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it.
+    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it. Bytes that
+    /// are still in the pipes do not count: they may be a daemon's.
     fn by_now(streams: &Streams) -> Drained {
         if streams.has_pending_output() {
             Drained::InPart
@@ -87,8 +88,8 @@ impl Drained {
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
-/// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining: only
-/// output that is in the pipes is forwarded.
+/// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what is
+/// in the pipes, or at once if a limit or a signal has cut the attempt short before.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.

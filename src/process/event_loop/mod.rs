@@ -77,7 +77,7 @@ impl EventLoop {
     /// where the caller handles them, and moves data of the command's streams. Returns true if output was moved: read
     /// from the command, or written to its reader. May return early, so callers look at the clock.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        // No event reports that the command has read its input, or that backoff is in the foreground again.
+        // No event reports some changes, for example that the command has read its input.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
         if polled.has_signals {

@@ -25,7 +25,7 @@ pub(crate) struct RunningCommand {
     /// The command is a hook or a predicate.
     pub(crate) is_hook: bool,
     pub(crate) is_stopped: bool,
-    /// The kernel has reported that the command was continued.
+    /// The kernel has reported that the command was continued, since backoff handled the last CONT.
     pub(crate) was_continued: bool,
     /// backoff leads the session: once the terminal is gone, the kernel sends HUP to the leader only.
     pub(crate) leads_session: bool,
@@ -34,6 +34,7 @@ pub(crate) struct RunningCommand {
 /// The response to a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
+    /// Do nothing now. After a TSTP, TTIN or TTOU that the command got, too, backoff stops once the command has.
     Ignore,
     /// Check children: the command or, as process 1, an orphan has changed state.
     LookAtChildren,
@@ -45,6 +46,7 @@ pub(crate) enum SignalAction {
     StopBackoff,
     /// Stop the command, which has its own session, by STOP; then backoff by the received signal.
     StopCommand,
+    /// Send the command the signal. After a TSTP, TTIN or TTOU, backoff stops once the command has.
     Forward,
     /// Make this attempt the last.
     NoFurtherAttempt,

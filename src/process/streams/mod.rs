@@ -124,8 +124,8 @@ impl Streams {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
-    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs and, unless `input` replaces the
-    /// caller's standard input, what is typed.
+    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
+    /// typed if standard input is our terminal. `input`, if given, replaces the caller's standard input.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
