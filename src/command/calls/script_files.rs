@@ -135,8 +135,9 @@ impl Calls<'_> {
         };
         let is_program = index == command.program_index;
         let has_slash = path.contains('/');
+        let may_be_file = has_slash || is_program;
         let is_elsewhere = context.frame.environment == Inherited::None;
-        if is_elsewhere || !(has_slash || is_program) {
+        if is_elsewhere || !may_be_file {
             return;
         }
         // A program without a slash is one of the system, unless `PATH` begins with the directory of the file.

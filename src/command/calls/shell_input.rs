@@ -110,7 +110,7 @@ impl Calls<'_> {
         match name.as_str() {
             "echo" | "printf" => {
                 let text = joined(arguments);
-                // Prints another text than its words.
+                // What is printed is not the text of the words.
                 let is_changed = match name.as_str() {
                     "printf" => !is_plain_format(arguments),
                     _ => has_escape(&text),

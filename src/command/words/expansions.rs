@@ -113,7 +113,8 @@ impl ScriptReader<'_> {
             Some(':') => {
                 // The letters of the modifiers.
                 let is_modifier = self.peek_at(1).is_some_and(|c| "aAcehlPqQrstu".contains(c));
-                is_modifier && !self.peek_at(2).is_some_and(is_name_char)
+                let is_longer_text = self.peek_at(2).is_some_and(is_name_char);
+                is_modifier && !is_longer_text
             }
             Some(c) => c.is_ascii_digit() && name.starts_with(|c: char| c.is_ascii_digit()),
             None => false,
