@@ -164,7 +164,7 @@ impl fmt::Display for Finding {
 }
 
 /// Access for the fuzz target: reads a text of a shell as the script of `sh -c`, and judges each client's calls in it.
-/// Returns how many clients may send something, so that the compiler keeps the work.
+/// Returns how many clients may send something, only so that the compiler does not leave out the work.
 #[cfg(feature = "fuzzing")]
 pub fn judge_script(text: &str) -> usize {
     struct Nothing;

@@ -74,7 +74,8 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
-    /// Returns true for `for name`, even among further words: a parenthesis behind it holds the words of the loop in zsh.
+    /// Returns true for `for name`, even among further words: a parenthesis behind it holds the words of the loop in
+    /// zsh.
     pub(crate) fn begins_loop(&self) -> bool {
         let is_loop =
             |word: &RawWord| matches!(word.bare().as_deref(), Some("for" | "select" | "foreach"));

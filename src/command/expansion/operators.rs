@@ -33,6 +33,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
+        // An operator for one shell, and a text behind the value for others.
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -162,13 +163,13 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     } else {
         element(value, parameter.index.as_deref())
     };
-    let is_certain = |symbol: &Symbol| match symbol {
+    let is_never_empty = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
         Symbol::Unknown(doubt) => *doubt <= Doubt::HarmlessPart,
     };
     if text.is_empty() {
         Emptiness::Empty
-    } else if text.iter().any(is_certain) {
+    } else if text.iter().any(is_never_empty) {
         Emptiness::NotEmpty
     } else {
         Emptiness::Unknown
@@ -180,6 +181,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
 /// known.
 fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let texts = elements(value);
+    // In place of a list, an unknown text may be a list whose elements are not known.
     let has_unknown_places = texts.iter().any(|text| may_be_several_words(text))
         || matches!(value, Value::Text(text) if may_hide_option(text));
     let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
@@ -293,7 +295,7 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word.
+/// elements as words of their own, but `"$*"` joins them to one word. With an unknown element, the list is any words.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {

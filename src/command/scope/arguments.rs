@@ -107,8 +107,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called. Searches
-    /// for them at the first call, and keeps the result. Forgets the values of variables that were found until then.
+    /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
+    /// Searches for them at the first call, and keeps the result. The search forgets the values of variables that were
+    /// found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -178,8 +179,8 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 
-/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do. A word is
-/// None if it has an expansion.
+/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do. A word
+/// is None if it has an expansion.
 pub(super) fn sets_arguments(words: &[Option<String>]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {

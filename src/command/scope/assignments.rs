@@ -154,8 +154,8 @@ impl Scope<'_> {
     }
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
-    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`: which
-    /// values each gets is not followed, so that it may be an option.
+    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`:
+    /// which values each gets is not followed, so that it may be an option.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_in = |word: &Option<String>| word.as_deref() == Some("in");
         let name_count = literals.iter().position(is_in).unwrap_or(literals.len());

@@ -55,7 +55,8 @@ pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
 }
 
 /// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
-/// paths and URLs. Its beginning has to be known. Many such values can be looked at as one.
+/// paths and URLs. Its beginning has to be known, as an unknown part may be empty, and a `-` may stand behind it. Many
+/// such values can be looked at as one.
 pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     let is_plain = |symbol: &Symbol| match symbol {
         Symbol::Known(c) => c.is_alphanumeric() || "-_./:@%+,=".contains(*c),
