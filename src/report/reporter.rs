@@ -75,6 +75,7 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
+        // Without a title, no group begins.
         let title = if format == Format::GitHubGroups {
             self.text.title(moment)
         } else {

@@ -20,6 +20,7 @@ impl Lines {
     /// Takes a piece of the stream, which may end anywhere, and shows the lines that it completes, cleaned, each with
     /// its `\n`. Parts of a long line, except the last, have none.
     pub fn push(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
+        // Taken out for the call, as the cleaned bytes may lie in it.
         let mut cleaner = std::mem::take(&mut self.cleaner);
         self.push_clean(cleaner.clean(piece), show);
         self.cleaner = cleaner;

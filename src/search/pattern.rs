@@ -180,9 +180,9 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
 }
 
 /// Parses an expression of the program's own. The name of a list, as in `{HTTP}`, becomes an empty group with this
-/// name, in whose place [`with_lists`] puts the list. So `{HTTP}{3}` would match it once, as the parser takes an empty
-/// group for the same however often it is repeated; `(?:{HTTP} )+` is right. An expression that does not parse matches
-/// nothing; tests make sure that each one parses.
+/// name, in whose place [`with_lists`] puts the list. So `\p{Greek}` would be taken for a list, and `{HTTP}{3}` would
+/// match once, as the parser takes an empty group for the same however often it is repeated. An expression that does
+/// not parse matches nothing; tests make sure that each one parses.
 pub(super) fn parse_known(text: &str) -> Hir {
     let mut with_groups = String::with_capacity(text.len());
     let mut unread = text;

@@ -212,6 +212,7 @@ impl Address {
         {
             tls.config()?;
         }
+        // The same for all servers.
         let database = self.servers[0].redis_settings().db();
         Ok(format!("{}/{database}", self.name()))
     }
