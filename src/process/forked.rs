@@ -26,6 +26,7 @@ pub(crate) struct Forked {
     pid: Pid,
     /// The pipe of the answer. Its end shows that the child has ended, which holds the only writing end.
     pipe: OwnedFd,
+    /// The part of the answer that was read.
     received: Vec<u8>,
 }
 

@@ -50,8 +50,9 @@ pub(crate) struct System {
     /// The log file, opened for the first line; `/dev/null` once the file could not be written.
     log: Option<Sink>,
     store: Store,
-    /// The query that counts the current attempt.
+    /// The query that counts the current attempt, until its answer is asked for; an error if it could not be started.
     counting: Option<Result<Query, NoAnswer>>,
+    /// Queries of the budget that got no answer in time.
     given_up: GivenUp,
 }
 
@@ -82,15 +83,18 @@ impl System {
         }))
     }
 
-    /// Returns the group, session and terminal of the command.
+    /// Returns the group, session and terminal of a program that starts now. A pseudo-terminal (`--pty`) is there only
+    /// from [`Streams::begin`] to the end of the attempt, so it is the command's alone: a predicate after the attempt
+    /// gets what the command gets without `--pty`.
     fn isolation(&self) -> Isolation {
-        // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
-        // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
         if self.event_loop.streams.pty.is_some() {
+            // The terminal belongs to a session, which is the command's own.
             Isolation::Terminal
         } else if terminal::has_terminal() {
+            // Shell and terminal see one job.
             Isolation::Shared
         } else {
+            // The group can be signalled as a whole.
             Isolation::Group
         }
     }
@@ -268,7 +272,8 @@ impl Host for System {
     }
 
     /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
-    /// Returns `Skipped` only for USR1. An error is a signal that ends the run.
+    /// Returns `Skipped` only for USR1. Returns a little early, so that the command can be prepared: the fork waits for
+    /// the exact end. An error is a signal that ends the run.
     fn wait(
         &mut self,
         delay: Duration,
@@ -281,8 +286,8 @@ impl Host for System {
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
-    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end. A predicate or `--before-retry` gets the
-    /// group and terminal that the command would get, as they may ask the user; other hooks a session of their own,
+    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end. A predicate or `--before-retry` shares
+    /// backoff's group and terminal, if there is one, as it may ask the user; other hooks have a session of their own,
     /// without a terminal. An error is a fault of backoff; a signal that came meanwhile is in the result.
     fn run_shell(
         &mut self,

@@ -111,9 +111,9 @@ impl Signals {
     }
 
     /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. During a
-    /// run handlers run only here; they only fill the pipe. Returns false if `poll` does, or if a record was lost: the
-    /// pipe does not show every signal then, so the caller must not rely on it. `poll` is not called, and cannot sleep,
-    /// if a record is already lost.
+    /// run handlers run only here; they only fill the pipe, which `poll` watches, so that it does not sleep if one has
+    /// run just before. Returns false if `poll` does, or if a record was lost: the pipe does not show every signal
+    /// then, so the caller must not rely on it. `poll` is not called, and cannot sleep, if a record is already lost.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();

@@ -302,7 +302,8 @@ fn decode_failure(report: &[u8]) -> Option<StartFailure> {
 /// shell that executed it, and children that have asked a store. They would stay zombies. Does not wait.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-        // waitid would report the attempt again and again. Children behind it are reaped by a call after its end.
+        // waitid would report the attempt again and again. Children behind it wait for the first call after the attempt
+        // was reaped.
         if Some(ended.pid) == attempt {
             return;
         }

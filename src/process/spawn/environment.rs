@@ -77,10 +77,10 @@ impl Environment {
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
     /// Entries with backoff's process number are taken over, too, but noted: only the child knows its own number, and
     /// puts it in ([`Environment::insert_child_pid`]).
-    pub(super) fn new(inherited: &[Inherited], variables: &[Variable]) -> Environment {
-        let mut pointers = Vec::with_capacity(inherited.len() + variables.len() + 1);
+    pub(super) fn new(all_inherited: &[Inherited], variables: &[Variable]) -> Environment {
+        let mut pointers = Vec::with_capacity(all_inherited.len() + variables.len() + 1);
         let mut pid_variables = Vec::new();
-        for inherited in inherited {
+        for inherited in all_inherited {
             if inherited.is_replaced(variables) {
                 continue;
             }

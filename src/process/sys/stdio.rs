@@ -16,7 +16,8 @@ pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
-/// Writes all of a text to a descriptor, and waits for its reader. After an error a part may have been written.
+/// Writes all of a text to a descriptor, and waits for its reader; only if the caller made the descriptor non-blocking,
+/// a slow reader is the error EAGAIN. After an error a part may have been written.
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
         let written = uninterrupted(|| write(inherited(fd), bytes))?;
