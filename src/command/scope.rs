@@ -157,6 +157,7 @@ impl<'s> Scope<'s> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
         }
+        // Of the frame, nothing else matters: assigned words are expanded in the frames of their own scripts.
         let key = (name.to_owned(), frame.environment);
         if let Some(values) = self.cached_values.borrow().get(&key) {
             return values.clone();

@@ -17,7 +17,8 @@ use crate::command::words::OPENERS;
 
 impl Scope<'_> {
     /// Adds the commands of a text that may call a function, whose words become values of `$1` and `$@`. `frame` is
-    /// that of the text. Forgets the values that were found before, as there may be more now.
+    /// that of the text. Only calls of functions that are known by now are found: when a script adds others, all texts
+    /// have to be searched again. Forgets the values that were found before, as there may be more now.
     pub(crate) fn add_function_calls(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.cached_values.borrow_mut().clear();
