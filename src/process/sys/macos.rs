@@ -109,6 +109,7 @@ fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
         )
     };
     let changes = [event(EvFlags::EV_ADD | EvFlags::EV_ONESHOT)];
+    // Replaced by the event, if there is one.
     let mut found = [event(EvFlags::empty())];
     let at_once = libc::timespec {
         tv_sec: 0,
