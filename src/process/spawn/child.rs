@@ -80,14 +80,14 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
                 status: info.si_status(),
             }
         };
-        Ok(checked(report, child))
+        Ok(corrected(report, child))
     })
 }
 
 /// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. If a certain
 /// child was `asked` for, its number is put in: macOS names in the report of a continued child the sender of CONT, or
 /// no process.
-fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
+fn corrected(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
     /// `si_code` of a report that was not filled.
     const NO_CODE: i32 = 0;
     if report.code == NO_CODE {
@@ -324,20 +324,20 @@ mod tests {
                 status: libc::SIGCONT,
             };
             let expected = StateChange { pid: 42, ..report };
-            assert_eq!(checked(report, Some(42)), Some(expected));
+            assert_eq!(corrected(report, Some(42)), Some(expected));
         }
         let ended = StateChange {
             pid: 42,
             code: libc::CLD_EXITED,
             status: 0,
         };
-        assert_eq!(checked(ended, None), Some(ended));
+        assert_eq!(corrected(ended, None), Some(ended));
         let nothing = StateChange {
             pid: 0,
             code: 0,
             status: 0,
         };
-        assert_eq!(checked(nothing, Some(42)), None);
-        assert_eq!(checked(nothing, None), None);
+        assert_eq!(corrected(nothing, Some(42)), None);
+        assert_eq!(corrected(nothing, None), None);
     }
 }
