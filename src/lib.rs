@@ -95,11 +95,12 @@ struct Prepared {
     store: Store,
 }
 
-/// Reads flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
-/// one of them. Kept out of `main` so that its stack frame is gone during the run: `fork` copies written pages of the
-/// stack.
+/// Reads flags, variables and the configuration file, and makes the plan of the run from them; `plan` adds the chosen
+/// policy and the defaults of the file to the settings. An error is a mistake in one of them. Kept out of `main` so
+/// that its stack frame is gone during the run: `fork` copies written pages of the stack.
 #[inline(never)]
 fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
+    // They hold settings, and tell a run inside of another about the outer one.
     let variables = environment::backoff_variables();
     let mut settings = Settings::of_command_line(line)?;
     settings.add_variables(&variables)?;
@@ -119,6 +120,7 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;
+    // `--plan=no` is as good as no `--plan`.
     let plan_form = settings.get(&PLAN)?.flatten();
     let lines = if settings.has(&GENERATE) {
         vec![generated_document(settings)?]
@@ -134,8 +136,8 @@ fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<Strin
     Ok(Some(lines.concat()))
 }
 
-/// Returns the output of `--list-presets`, in parts: of the presets with these names, or of all if there are none. An
-/// unknown name is an error.
+/// Returns the output of `--list-presets`, in parts: of the presets with these names (the words in place of a command),
+/// or of all if there are none. An unknown name is an error.
 fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, UsageError> {
     if format == Format::Json {
         listing::presets_as_json(names)
@@ -155,6 +157,7 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
         plan,
         ..
     } = prepared;
+    // Each with its option as the user set it, for the message; None if the run writes no such file.
     let log = settings.find(&LOG_FILE).zip(plan.output.log_file.as_ref());
     let report = settings.find(&REPORT).zip(plan.output.report.as_ref());
     if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
@@ -232,11 +235,17 @@ fn read_script(path: &str) -> ScriptFile {
 /// Returns the text of a script; None if its first line holds a zero byte, by which a shell knows a program. Further
 /// down, a script may hold any bytes: a comment in an old encoding, or an archive behind its `exit`.
 fn text_of_script(bytes: &[u8]) -> Option<String> {
-    let first_line = bytes.split(|byte| *byte == b'\n').next()?;
-    (!first_line.contains(&0)).then(|| String::from_utf8_lossy(bytes).into_owned())
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let first_line = lines.next().unwrap_or_default();
+    if first_line.contains(&0) {
+        None
+    } else {
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
 }
 
-/// Returns the document of `--generate`: the man page or a shell's completions.
+/// Returns the document of `--generate`: the man page or a shell's completions, which offer the names handed over.
+/// `cli` makes the document, and may not look up presets itself, as imports only go down (see the heading).
 fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     let kind = settings.value(&GENERATE)?;
     let names = Names {
@@ -258,10 +267,12 @@ fn identity(plan: &Plan) -> Identity {
 }
 
 /// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals.
-/// The report is written last, as it contains how the run ended, also after a signal or a fault.
+/// The report is written last, as it contains how the run ended, also after a signal or a fault. There is none if
+/// backoff cannot take over signals and streams, as then no run begins.
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
+    // A function, like the next one: most runs print no line that depends on the answer.
     let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     // Never dropped, as the process ends with the run.
@@ -307,7 +318,7 @@ fn print(text: &str) -> Exit {
     }
 }
 
-/// Prints an error and returns its status.
+/// Prints an error of backoff's own as a line on standard error, and returns its status.
 fn complain(line: &str) -> Exit {
     stdio::complain(line);
     exit::FAULT
@@ -320,7 +331,8 @@ pub mod fuzzing {
     pub use crate::cli::parse::{CommandLine, Task, parse};
     pub use crate::command::requests::judge_script;
 
-    /// Returns the output of `--list-policies`, or the usage error.
+    /// Plans the run of a command line, and returns the output of `--list-policies`, whatever the task, or the usage
+    /// error: a target checks both with any configuration file.
     pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
         let printed = || {
             let prepared = crate::prepare(typed)?;

@@ -38,7 +38,7 @@ pub(crate) struct PreparedStore {
 impl Store {
     /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text. Rejects
     /// a path that looks like an address without its beginning, which is probably a typo. `read_duration` parses the
-    /// timeout in an address.
+    /// timeout in an address; the text of its error is shown. Asks and makes nothing yet.
     pub fn parse(
         text: &str,
         read_duration: fn(&str) -> Result<Duration, String>,
@@ -57,7 +57,7 @@ impl Store {
         Ok(Store::Directory(Some(path)))
     }
 
-    /// Parses an address, split at its `://`.
+    /// Parses an address, split at its `://`. Built without Redis, knows the schemes only to say so.
     fn of_address(
         scheme: &str,
         after_scheme: &str,
@@ -76,11 +76,12 @@ impl Store {
     }
 
     /// Returns location and timeout of the store. Reads the files that an address names, so that a faulty one is an
-    /// error at the start, which names the file, and not a store that seems to be down at the first retry.
+    /// error at the start, which names the file, and not a store that seems to be down at the first retry. A directory
+    /// is not looked at yet.
     pub(crate) fn prepare(&self) -> Result<PreparedStore, StoreError> {
         match self {
             Store::Directory(path) => {
-                // Without a path, `ask` reports an error.
+                // Without a path the location is empty, and `ask` reports an error.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
                 Ok(PreparedStore {
@@ -101,8 +102,8 @@ impl Store {
         matches!(self, Store::Directory(own) if own == path)
     }
 
-    /// Reads the certificates that every query needs, once: queries run in child processes, which would each read them
-    /// again. `ask` reports what is wrong with them.
+    /// Reads the certificates that every query needs, and keeps them: queries run in child processes, which would each
+    /// read them again. `ask` reports what is wrong with them. A directory needs none.
     pub(crate) fn load_certificates(&self) {
         #[cfg(feature = "redis")]
         if let Store::Redis(address) = self {
@@ -110,9 +111,10 @@ impl Store {
         }
     }
 
-    /// Asks the store a question about a budget, which counts what the question says. A directory blocks as long as the
-    /// file system does, a server until `limit` after `began`. Errors name the store. `since_epoch` reads the clock,
-    /// for a directory; a server has its own.
+    /// Asks the store a question about a budget, by which the store also changes: it counts an attempt, begins a
+    /// cool-off. A directory blocks as long as the file system or another run's lock does, a server until `limit` after
+    /// `began`; so the caller asks in a child process that it can leave. The answer is never None here. Errors name the
+    /// store. `since_epoch` reads the clock, for a directory; a server has its own.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -125,7 +127,7 @@ impl Store {
             Store::Directory(None) => Err(StoreError::NoHome),
             Store::Directory(Some(path)) => {
                 let update = directory::update(path, &budget.name, |ledger| {
-                    // Reads the time under the lock, as it must not precede the last update.
+                    // Reads the time once the lock is held, as it must not precede the last update.
                     ledger.answer(&budget.limits, question, since_epoch())
                 })
                 .map_err(StoreError::Directory)?;
@@ -148,7 +150,7 @@ impl Store {
     }
 }
 
-/// Formats for messages, without user and password.
+/// Formats for messages, without user and password. A directory that is not known is `the budget`.
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -163,14 +165,15 @@ impl fmt::Display for Store {
     }
 }
 
-/// Returns a `--store` text without secrets: a directory unchanged, an address without user and password. Of any other
-/// text returns at most the scheme, as a typo may have put a password anywhere.
+/// Returns a `--store` text without secrets, to show what the user has typed: a directory unchanged, an address with
+/// `***` in place of user and password. Of any other text, as that of an address which does not parse, returns at most
+/// the scheme, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let Some((scheme, after_scheme)) = text.split_once("://") else {
         let hides_all = is_like_address(text);
         return if hides_all { "***" } else { text }.to_owned();
     };
-    // A wrong timeout hides nothing, so any text passes for one.
+    // A wrong timeout alone hides no password, so any text passes for one.
     let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
     // `redis+unix` has the password in `pass=`.
     if is_valid && !after_scheme.contains("pass=") {
@@ -192,12 +195,13 @@ fn is_of_scheme(byte: u8) -> bool {
 }
 
 /// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
-/// `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory.
+/// `h:6379`, `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory, so that one with `:` or `@`
+/// can be given, too.
 fn is_like_address(path: &str) -> bool {
-    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let (first, after_slash) = path.split_once('/').unwrap_or((path, ""));
     if first.is_empty() {
         // Two slashes, as in `//h:6379`.
-        return rest.starts_with('/') && path.contains([':', '@']);
+        return after_slash.starts_with('/') && path.contains([':', '@']);
     }
     if first == "." || first == ".." {
         return false;
@@ -206,7 +210,7 @@ fn is_like_address(path: &str) -> bool {
         return true;
     }
     let scheme = first.to_ascii_lowercase();
-    rest.starts_with('/') && (scheme.starts_with("redis") || scheme.starts_with("valkey"))
+    after_slash.starts_with('/') && (scheme.starts_with("redis") || scheme.starts_with("valkey"))
 }
 
 #[cfg(test)]

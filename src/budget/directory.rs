@@ -106,8 +106,9 @@ pub(crate) struct Update {
     pub(crate) warning: Option<String>,
 }
 
-/// Applies `change` to the ledger of the budget `name`, atomically, and returns its answer. Makes directory and file if
-/// they are missing. Warning and error name the file.
+/// Applies `change` to the ledger of the budget `name`, under a lock, and returns its answer once the changed ledger is
+/// written. Makes directory and file if they are missing. Blocks as long as another run holds the lock. An error names
+/// the directory or the file, and a warning the file.
 pub(crate) fn update(
     directory: &Path,
     name: &str,
@@ -129,8 +130,8 @@ pub(crate) fn update(
 }
 
 /// Applies `change` to the ledger in a file of the directory, under the file's lock. A file without a valid record is
-/// set aside, and a new one takes its place, which the warning tells. Each file is unlocked, as closing it would not do
-/// so while a child that is being started has a copy of the descriptor.
+/// set aside, and a new one takes its place, which the warning tells; the caller adds the file's name. Each file is
+/// unlocked, as closing it would not do so while a child that is being started has a copy of the descriptor.
 fn update_file(
     dir: &File,
     file_name: &str,
@@ -139,7 +140,7 @@ fn update_file(
     let mut warning = None;
     for _ in 0..MOST_TRIES {
         let Some(file) = open_and_lock(dir, file_name)? else {
-            // Another file has taken its place.
+            // Another run has set the file aside: tries the one that takes its place.
             continue;
         };
         let mut old = Vec::new();
@@ -151,7 +152,7 @@ fn update_file(
             let set_aside = set_aside(dir, file_name);
             let _ = file.unlock();
             warning = Some(set_aside?);
-            // The next try makes a new file.
+            // The next try makes a new, empty file, which is an unused budget.
             continue;
         };
         let answer = change(&mut ledger);
@@ -164,7 +165,7 @@ fn update_file(
 }
 
 /// Renames a file without a valid record to `NAME.bad`, in place of an earlier one, so that its content can be looked
-/// at, and returns the warning. The caller holds the file's lock.
+/// at, and returns the warning. The caller holds the file's lock, so that no other run renames what has just been made.
 fn set_aside(dir: &File, file_name: &str) -> Result<String, DirectoryProblem> {
     let bad = format!("{file_name}.bad");
     let action = format!("{NOT_OURS}, and cannot be set aside");
@@ -184,11 +185,11 @@ fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Opens the directory, which is made with mode 0700 if it is missing. Returns an error if the path is a symbolic link,
-/// or others can write to the directory.
+/// Opens the directory; if it is missing, makes it and those above it with mode 0700. Returns an error if the path is a
+/// symbolic link, or the directory belongs to another user or can be written by others.
 fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    // An error is judged below: opening reports all, except why a directory that is missing cannot be made.
+    // An error counts only if the directory is missing then: all others show when it is opened.
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
@@ -207,9 +208,10 @@ fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     Ok(directory)
 }
 
-/// Opens and locks a file in the directory; creates a missing one with mode 0600. Waits for the lock. Returns None if
-/// another file has replaced the file before it was locked, as a change of the old one would be lost. Returns an error
-/// if the file is a link or no regular file, or others can write to it.
+/// Opens and locks a file in the directory; creates a missing one, empty and with mode 0600. Waits for the lock,
+/// however long. Returns None if the file was replaced or renamed before it was locked, as a change of it would be
+/// lost; the caller tries again. Returns an error if the file is no regular one, or others could write to it: if it has
+/// links, another owner or such a mode.
 fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags =
@@ -223,6 +225,7 @@ fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProble
     if !metadata.is_file() {
         return Err(DirectoryProblem::NotRegular);
     }
+    // Another name may be that of another program's file, which would then be written here.
     if metadata.nlink() > 1 {
         return Err(DirectoryProblem::HardLinks(metadata.nlink()));
     }
@@ -239,7 +242,7 @@ fn errno_of(error: io::Error) -> Errno {
     Errno::try_from(error).unwrap_or(Errno::UnknownErrno)
 }
 
-/// Returns the problem that a system call failed.
+/// Returns the problem that a system call failed: `cannot lock this file: No locks available`.
 fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
     DirectoryProblem::Cannot {
         action: action.to_owned(),
@@ -247,8 +250,9 @@ fn cannot(action: &str, errno: Errno) -> DirectoryProblem {
     }
 }
 
-/// Returns the metadata of a file or directory, or an error unless only this user can change it: others could otherwise
-/// decide about this user's retries. Takes an open file, which cannot be exchanged after the check.
+/// Returns the metadata of a file or directory, or an error unless only this user can change it, by owner and mode:
+/// others could otherwise decide about this user's retries. Takes an open file, as what a path names could be exchanged
+/// after the check.
 fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
     let metadata = file.metadata()?;
     let own = geteuid().as_raw();
@@ -265,7 +269,8 @@ fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
 }
 
 /// Returns the name of the file for a budget's name: ASCII characters that may be special to a shell or a file system,
-/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files.
+/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files. A budget's
+/// name has at most 80 bytes, so that the file's, with `.bad`, fits in the 255 of file systems.
 fn file_name(name: &str) -> String {
     let mut encoded = String::new();
     for c in name.chars() {

@@ -18,7 +18,9 @@ use super::redis::tls::TlsError;
 pub enum StoreError {
     /// The text of `--store` is empty.
     NoText,
+    /// The scheme before `://` is none of a store.
     NotAStore,
+    /// The text looks like an address without its `redis://`.
     LacksBeginning,
     #[cfg(not(feature = "redis"))]
     NeedsRedis,
@@ -36,13 +38,11 @@ pub enum StoreError {
     /// Problem of the directory or of a file in it.
     Directory(DirectoryError),
     /// The process that asked this store died.
-    NoAnswer {
-        store: String,
-    },
+    NoAnswer { store: String },
 }
 
-/// Formats a problem of the text of `--store` as the rest of a sentence that begins with the text, any other as a
-/// sentence.
+/// Formats a problem of the text of `--store`, or of a file that it names, as the rest of a sentence that begins with
+/// the text, any other as a sentence that names the store itself.
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

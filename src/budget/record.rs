@@ -5,7 +5,7 @@
 //! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
 //! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the
 //! length of the cool-off (length 0 if there is none), the number of consecutive failed runs, and three for each slot
-//! (end, attempts, retries).
+//! (end, attempts, retries), a part of the window. Times are in milliseconds, ends since the UNIX epoch.
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 
@@ -17,8 +17,8 @@ const MAGIC: &[u8; 16] = b"backoff state 5\n";
 const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
 
 /// Parses a file. An empty file, which was just created, or a page of zeros, which a crash may leave of it, is an
-/// unused budget. Returns None if the file is torn (only a part of an update was written), foreign, or has
-/// impossible numbers; the caller then sets it aside.
+/// unused budget. Returns None if the file is torn (only a part of an update was written), foreign, longer than a page,
+/// or has impossible numbers; the caller then sets it aside.
 pub fn read(file: &[u8]) -> Option<Ledger> {
     if [0, FILE_SIZE].contains(&file.len()) && file.iter().all(|byte| *byte == 0) {
         return Some(Ledger::default());
@@ -28,7 +28,8 @@ pub fn read(file: &[u8]) -> Option<Ledger> {
     if is_whole { decode(record) } else { None }
 }
 
-/// Returns the content of the whole file (see the head of this file).
+/// Returns the content of the whole file (see the head of this file). The ledger has at most [`MOST_SLOTS`] slots,
+/// which fit, by the assertion above; more would be cut off.
 pub fn write(ledger: &Ledger) -> Vec<u8> {
     let CoolOff { until, length } = ledger.cool_off;
     let slots = ledger.slots.iter();
@@ -43,7 +44,8 @@ pub fn write(ledger: &Ledger) -> Vec<u8> {
     [&MAGIC[..], &checksum(&record).to_le_bytes(), &record].concat()
 }
 
-/// Returns the FNV-1a hash of 64 bits: enough against accidents; no other user may write the file.
+/// Returns the FNV-1a hash of 64 bits: enough against accidents, and an attack is none of its tasks, as no other user
+/// may write the file.
 fn checksum(record: &[u8]) -> u64 {
     record
         .iter()
@@ -52,8 +54,8 @@ fn checksum(record: &[u8]) -> u64 {
         })
 }
 
-/// Returns the ledger of a record, or None if its numbers are none that backoff writes. The first slot that ends at 0
-/// is one of the zeros after the record.
+/// Returns the ledger of a record, or None if its numbers are none that backoff writes, or too few. The slots end with
+/// the first that ends at 0, which is one of the zeros after the record.
 pub fn decode(record: &[u8]) -> Option<Ledger> {
     let (words, _) = record.as_chunks();
     let numbers: Vec<u64> = words
@@ -71,10 +73,10 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         })
         .take_while(|slot| slot.until > 0)
         .collect();
-    let is_in_order = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
+    let has_valid_slots = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
     // No run sets a longer cool-off.
-    let is_sane = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    if !is_in_order || !is_sane {
+    let has_valid_cool_off = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
+    if !has_valid_slots || !has_valid_cool_off {
         return None;
     }
     Some(Ledger {

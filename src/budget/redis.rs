@@ -20,7 +20,7 @@ use crate::text::describe_error;
 use address::Address;
 use connection::{Connection, Time};
 
-/// `Ledger::answer` as a Lua script.
+/// `Ledger::answer` as a Lua script, which the server runs as one atomic step.
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
 const SCRIPT_SHA1: &str = "a6d390fd0a3327b7e9efe8eb44ab7dff51b23a68";
@@ -67,7 +67,8 @@ struct Redirection {
 
 impl Address {
     /// Asks the servers of a service in turn until one answers; each has an equal share of the time, as one that hangs
-    /// must leave some to the others. Returns the problem of each server if none answers.
+    /// must leave some to the others. Returns the problem of each server if none answers. The script may have run even
+    /// so, if only its reply was late.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -81,7 +82,7 @@ impl Address {
         let share = time.limit / self.servers.len() as u32;
         let mut failures = Vec::new();
         for server in &self.servers {
-            // A share begins when its server is asked.
+            // A share begins when its server is asked, whatever the others have used of theirs.
             match self.evaluate(server, &calls, time.restarted(share)) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failures.push(failure),
@@ -91,7 +92,8 @@ impl Address {
     }
 
     /// Runs the script on a server or, if that is a node of a cluster that does not hold the key, on the node to which
-    /// it redirects. An error names the server that failed.
+    /// it redirects, with the same user and settings. All of them share `time`, and only a few redirections are
+    /// followed, as servers could redirect in a circle. An error names the server that failed.
     fn evaluate(
         &self,
         first: &ConnectionInfo,
@@ -145,8 +147,9 @@ impl Address {
     }
 }
 
-/// Sends user and database, and waits until they are accepted: otherwise the script would run as the default user, or
-/// in another database. A user with an empty password authenticates, too.
+/// Sends user, password and database, if the address has them, and waits until they are accepted: otherwise the script
+/// would run as the default user, or in another database. A user without a password authenticates with an empty one,
+/// and a password without a user is that of the default user.
 fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<()> {
     let settings = server.redis_settings();
     let user = settings.username();
@@ -160,8 +163,8 @@ fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<(
     Ok(())
 }
 
-/// Calls the script, and returns its reply. A server to which a cluster is moving the key refuses calls about it,
-/// except the one after `ASKING`.
+/// Calls the script, and returns its reply; an error reply is an error. A server to which a cluster is moving the key
+/// refuses calls about it, except the one after `ASKING`, so it is sent before each call.
 fn run_script(
     connection: &mut Connection,
     target: &ScriptTarget,
@@ -173,8 +176,8 @@ fn run_script(
     connection.query(call)
 }
 
-/// Returns a call of the script: `command` is EVAL or EVALSHA, `script` its text or hash. It has a single key, so that
-/// a cluster holds it on one server.
+/// Returns a call of the script about a budget: `command` is EVAL with the script's text as `script`, or EVALSHA with
+/// its hash. All state is in a single key, so that a cluster holds it on one server.
 fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) -> Cmd {
     let word = match question {
         Question::Attempt => "attempt",
@@ -183,12 +186,12 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::GaveUp { .. } => "gave-up",
         Question::Succeeded => "succeeded",
     };
-    let mut length = Duration::ZERO;
-    // The script takes -1 for None.
-    let mut earlier_runs = -1;
+    // The script reads these two only if a run gave up. -1 stands for None.
+    let mut length_of_cool_off = Duration::ZERO;
+    let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {
-        length = cool_off.min(LONGEST_COOL_OFF);
-        earlier_runs = earlier.map_or(-1, |earlier| earlier as i64);
+        length_of_cool_off = cool_off.min(LONGEST_COOL_OFF);
+        earlier_failed_runs = earlier.map_or(-1, |earlier| earlier as i64);
     }
     let limits = &budget.limits;
     let mut call = cmd(command);
@@ -201,13 +204,14 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         .arg(limits.min)
         .arg(limits.ratio)
         .arg(word)
-        .arg(length.as_millis() as u64)
-        .arg(earlier_runs);
+        .arg(length_of_cool_off.as_millis() as u64)
+        .arg(earlier_failed_runs);
     call
 }
 
-/// Returns the target of a cluster's redirection, which is an error reply of the server `from`; None for any other
-/// error, or if the target is no host. An empty host, or `?`, means the host of the redirecting server.
+/// Returns the target of a cluster's redirection (`MOVED`, `ASK`), which is an error reply of the server `from`; None
+/// for any other error, or if the target is no host and port. An empty host, or `?`, means the host of the redirecting
+/// server.
 fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirection> {
     let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
     let host = match (host, from) {
@@ -224,7 +228,7 @@ fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirectio
 }
 
 /// Returns true for what may be the name or address of a host. The server that names it is untrusted, and messages show
-/// the host; a name has at most 253 bytes (RFC 1035).
+/// the host, so that it must hold nothing else; a name has at most 253 bytes (RFC 1035).
 fn is_host(host: &str) -> bool {
     let has_only_known = host
         .chars()
@@ -232,12 +236,13 @@ fn is_host(host: &str) -> bool {
     (1..=253).contains(&host.len()) && has_only_known
 }
 
-/// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs.
+/// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs; see
+/// [`Answer`].
 type Reply = (bool, u64, u64, u64, u64);
 
-/// Returns the answer of a reply. The server is untrusted: with a cool-off that no run can have set, it counts as
-/// failed. The other numbers are not checked; what reads them has to cope with any, such as `failed_runs`, by which the
-/// next cool-off grows.
+/// Returns the answer of a reply. The server is untrusted: with a cool-off that no run can have set, for which a run
+/// might wait for years, it counts as failed. The other numbers are not checked; what reads them has to cope with any,
+/// such as `failed_runs`, by which the next cool-off grows.
 fn answer(reply: Reply) -> RedisResult<Answer> {
     let (allowed, attempts, retries, cool_off, failed_runs) = reply;
     let cool_off = Duration::from_millis(cool_off);
@@ -253,8 +258,8 @@ fn answer(reply: Reply) -> RedisResult<Answer> {
     })
 }
 
-/// Returns the message for an error, without the server's name and without its text, which may quote a password.
-/// `limit` is the server's share of the time.
+/// Returns the message for an error, without the server's name and without its text, which may quote a password; of an
+/// error reply that is not known, only its code. `limit` is the server's share of the time, for the message.
 fn problem(failure: &RedisError, limit: Duration) -> String {
     if let Some(message) = known_problem(failure) {
         return message.to_owned();
@@ -275,8 +280,8 @@ fn problem(failure: &RedisError, limit: Duration) -> String {
     }
 }
 
-/// Returns the message of [`PROBLEMS`] for an error that is listed there; None for any other. A reply has a code and a
-/// text, an error of the connection only a text.
+/// Returns the message of [`PROBLEMS`] for an error that is listed there; None for any other. An error reply is
+/// compared with its code in front of its text, `ERR unknown command`; an error of the connection has only a text.
 fn known_problem(failure: &RedisError) -> Option<&'static str> {
     let text = match failure.code() {
         Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),

@@ -60,6 +60,7 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
     for (from, to) in CHANGES {
         script = script.replace(from, to);
     }
+    // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
     let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
     let options = OPTIONS.iter().copied();
     let (with_text, without_text): (Vec<&Spec>, Vec<&Spec>) =

@@ -209,7 +209,8 @@ fn name_in(word: &[u8]) -> &[u8] {
 }
 
 /// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a
-/// switch is the number of times it was given. Options that were not given are left out.
+/// switch is the number of times it was given, and a text that may be missing, and is, becomes `on` (`--plan`), or
+/// nothing (`--help`). Options that were not given are left out.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {

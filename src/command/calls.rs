@@ -37,7 +37,8 @@ const MOST_ROUNDS: usize = 6;
 /// Limit on the calls and scripts in one command. Also the number of IDs that are reserved for its calls.
 const MOST_CALLS: usize = 64;
 
-/// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs.
+/// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs. Which name such an
+/// element defines is not followed: setting one counts as unknown code.
 const TABLES_OF_CODE: [&str; 5] = [
     "functions",
     "aliases",
@@ -97,7 +98,8 @@ struct Context {
 }
 
 impl Context {
-    /// Returns the context of a script that this one runs, which messages call by this name.
+    /// Returns the context of a script that gets the same arguments and environment, and that messages call by this
+    /// name.
     fn named(&self, name: String) -> Context {
         Context {
             frame: Rc::clone(&self.frame),
@@ -105,7 +107,8 @@ impl Context {
         }
     }
 
-    /// Returns the context of a script that this one runs with these arguments, `$0` first; None if they are unknown.
+    /// Returns the context of a script that gets other arguments, `$0` first; None if they are unknown. Environment and
+    /// name stay.
     fn with_arguments(&self, arguments: Option<Vec<Symbols>>) -> Context {
         Context {
             frame: Rc::new(Frame {
@@ -128,11 +131,12 @@ pub(super) struct Calls<'s> {
     seen: BTreeSet<(Symbols, Frame)>,
     /// Number of symbols in all texts, and one more for each text.
     symbols: usize,
-    /// The first of the IDs that are reserved for the calls in the command that is being read.
+    /// The first of the IDs that are reserved for the calls in the command that is being read. Each round goes on to
+    /// use new ones.
     first_id: usize,
-    /// A finding of this round may give an earlier command further meanings.
+    /// A finding of this round may give an earlier command further meanings: a script, a value, or a directory.
     needs_another_round: bool,
-    /// The clients whose names stand in any text.
+    /// The clients whose names stand in the command or in any script.
     pub(super) mentioned: Vec<&'static str>,
     /// The calls that this round has found.
     pub(super) found: Vec<Call>,
@@ -141,8 +145,9 @@ pub(super) struct Calls<'s> {
 }
 
 impl<'s> Calls<'s> {
-    /// Finds the calls in a command and in all its scripts, and the code that cannot be read. `environments` tells if
-    /// variables are the same in each attempt; only then their values count as known.
+    /// Finds the calls in backoff's command and in all its scripts, and the code that cannot be read: `found` and
+    /// `unknown` of the result. `environments` tells if variables are the same in each attempt; only then their values
+    /// count as known.
     pub(super) fn find(
         command: &[&str],
         surroundings: &'s dyn Surroundings,
@@ -163,7 +168,7 @@ impl<'s> Calls<'s> {
         let words: Vec<Word> = command.iter().map(|word| Word::exact(word)).collect();
         let context = Context {
             frame: Rc::new(Frame {
-                // Not used: the words of this command have no variables.
+                // No shell reads these words. A script among them that gets no arguments of its own has unknown ones.
                 arguments: None,
                 environment: Inherited::All,
             }),
@@ -183,8 +188,8 @@ impl<'s> Calls<'s> {
         calls
     }
 
-    /// Reads the command and all scripts in rounds, until one finds no further script or value. If the last round still
-    /// finds one, there may be calls that were not seen, so that this counts as unknown code.
+    /// Reads the command and all scripts in rounds, until one finds nothing that may give a command a further meaning.
+    /// If the last round still does, there may be calls that were not seen, so that this counts as unknown code.
     fn search(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         for _ in 0..MOST_ROUNDS {
             self.read_all_once(command, context);
@@ -202,6 +207,7 @@ impl<'s> Calls<'s> {
         self.needs_another_round = false;
         self.found.clear();
         self.unknown.clear();
+        // A script that was found later may define a function that an earlier one calls.
         self.scope.clear_function_calls();
         for text in &self.texts {
             self.scope
@@ -241,9 +247,10 @@ impl<'s> Calls<'s> {
         }
     }
 
-    /// Adds a text that a shell will read: parses it, notes its assignments, and asks for another round. Does nothing
-    /// if the text was added before with the same arguments and environment. Beyond the limit on all symbols, the text
-    /// counts as unknown code, which may also set any variable.
+    /// Adds a text that a shell will read: parses it, notes its assignments, and asks for another round, as these may
+    /// change what earlier commands mean. Its own commands are read later in this round. Does nothing if the text was
+    /// added before with the same arguments and environment. Beyond the limit on all symbols, the text counts as
+    /// unknown code, which may also set any variable.
     fn add_script(&mut self, text: &[Symbol], context: Context) {
         let text: Symbols = text.iter().map(|symbol| as_code(*symbol)).collect();
         let key = (text, (*context.frame).clone());
@@ -311,7 +318,7 @@ impl<'s> Calls<'s> {
 }
 
 /// Returns a symbol of a value as it counts in a script. A shell that reads an unknown part as code finds any words in
-/// it, whatever quotes stood around it before.
+/// it, whatever quotes stood around it before. A number and the like stay one word.
 fn as_code(symbol: Symbol) -> Symbol {
     match symbol {
         Symbol::Unknown(doubt) if doubt.may_hold_code() => Symbol::Unknown(Doubt::AnyWords),
@@ -319,7 +326,8 @@ fn as_code(symbol: Symbol) -> Symbol {
     }
 }
 
-/// Returns true for a symbol that no name of a program or file has, so that its text may be a script of several words.
+/// Returns true for a symbol by which a text may be a script of several words, and not just the name of a program or a
+/// file: a blank, a sign of the shell, or an unknown part.
 fn may_separate_words(symbol: &Symbol) -> bool {
     match symbol {
         Symbol::Known(c) => c.is_whitespace() || ";|&$(`<>'\"\\".contains(*c),

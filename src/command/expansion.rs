@@ -1,8 +1,8 @@
 //! Expands the words of a script: one list of words for each combination of the values that variables may have.
 //!
-//! Each step returns all results that are possible, so that no call of a client that sends data is missed. Where there
-//! would be too many, one unknown part stands for all of them. In all functions `frame` holds the arguments and the
-//! environment of the script in which the words stand.
+//! A request that sends data must not be repeated. So each step returns all results that are possible, lest a call of a
+//! client (curl or wget) that sends is missed. Where there would be too many, one unknown part stands for all of them.
+//! In all functions `frame` holds the arguments and the environment of the script in which the words stand.
 //!
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
@@ -16,12 +16,15 @@ mod printers;
 
 use self::atoms::{Atom, in_atoms};
 use super::scope::value::{Value, array_value, is_plain_word, summary as summary_of_values};
-use super::scope::{Expand, Frame, LONGEST_VALUE, MOST_VALUES, Scope};
+use super::scope::{Expand, Frame, LONGEST_TEXT, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
 use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
 
 /// Limit on the combinations of values in one command, each of which is judged by itself.
 const MOST_COMBINATIONS: usize = 16;
+
+/// Limit on the lists of atoms that one word may become: two expansions with many values each are beyond it.
+const MOST_LISTS: usize = 2 * MOST_VALUES;
 
 /// Expands words as bash does. A type only because [`Scope`], which this module uses, needs to call back.
 pub(super) struct Bash;
@@ -111,6 +114,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
     };
     let mut lists = vec![Vec::new()];
     for word in &words {
+        // One choice for each combination of the values of its variables.
         let choices: Vec<Vec<Word>> = atoms(scope, word, frame)
             .iter()
             .map(|atoms| fields::split(atoms, &word.source))
@@ -128,6 +132,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
 fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     for piece in &word.pieces {
         if let Piece::Array(words) = piece {
+            // `name=([key]=value)`
             let has_keys = words.iter().any(|word| word.value_of_element().is_some());
             let words: Vec<RawWord> = words
                 .iter()
@@ -151,14 +156,14 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
 
 /// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
 /// Without a split, an unknown part keeps its blanks, so that it counts as any number of words wherever the text is
-/// used.
+/// used. A text that is too long to be looked at counts as any words.
 pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     let mut texts = Vec::new();
     for atoms in atoms(scope, word, frame) {
         let mut text = Symbols::new();
         for atom in atoms {
             match atom {
-                // It may be an option, which is no less so in a variable.
+                // Stays, unlike the next ones: as `AnyWords` it would be trusted in the quotes of a later `"$name"`.
                 Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
                     text.extend(unknown(Doubt::AnyPart));
                 }
@@ -172,8 +177,7 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
                 Atom::Quotes => {}
             }
         }
-        // A literal text may be longer than the value of a variable, which is copied more often.
-        if text.len() > LONGEST_VALUE * 16 {
+        if text.len() > LONGEST_TEXT {
             text = unknown(Doubt::AnyWords);
         }
         texts.push(text);
@@ -193,7 +197,7 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
             word.pieces.as_slice(),
             [Piece::Text(..)] | [Piece::Quotes, Piece::Text(..)]
         );
-        if lists.len() > MOST_VALUES * 2 || !is_literal && size > LONGEST_VALUE * 16 {
+        if lists.len() > MOST_LISTS || !is_literal && size > LONGEST_TEXT {
             return vec![vec![Atom::Symbol(
                 Symbol::Unknown(Doubt::AnyWords),
                 Quoting::Unquoted,
@@ -203,8 +207,9 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns the lists of atoms that one piece of a word may become: one list for a piece without variables, or one for
-/// each value. A substitution whose output is not known is any part of a word in quotes, and any words outside of them.
+/// Returns the lists of atoms that one piece of a word may become: a single list for a piece without variables, or one
+/// for each value. A substitution whose output is not known is any part of a word in quotes, and any words outside of
+/// them.
 fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<Atom>> {
     match piece {
         Piece::Text(text, quoting) => vec![in_atoms(text, *quoting)],

@@ -1,4 +1,5 @@
-//! Judges a call of curl or wget by its words: may it send something that is not idempotent?
+//! Judges a call of curl or wget by its words: may it send something that is not idempotent? A retry would send such a
+//! request twice, and order or pay twice.
 //!
 //! A word may be unknown in part, or it may not be certain that it is an option. Such a word can make a call unsafe to
 //! repeat, but never safe. In this module, `items` are the options and operands of one call.
@@ -57,9 +58,11 @@ impl Client {
 }
 
 /// Returns the option by which a call sends something that is not idempotent, for messages; None if no option does. Any
-/// method other than an idempotent one counts; without a method, data does, as it makes the request a POST.
+/// method counts that is not known to be idempotent. Without a method, data or a form does, as it makes the request a
+/// POST, and so does an upload that may go to another protocol than HTTP.
 fn sending_option(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Method) {
+        // Empty without a value, or if that may be several words: no idempotent method either.
         let method = option.value.as_deref().unwrap_or_default();
         let is_idempotent = exact(method).is_some_and(|method| IDEMPOTENT.contains(&&*method));
         if !is_idempotent {
@@ -71,7 +74,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
     if has_certain_option(items, OptionRole::Method) {
         return None;
     }
-    // `-G`, by which data becomes a part of the URL.
+    // `-G`, by which data becomes a part of the URL; but a `--no-get`, certain or not, may take it back.
     let is_get =
         has_certain_option(items, OptionRole::Get) && !has_option(items, OptionRole::NoGet);
     let sending = options(items).find(|option| match option.role {
@@ -85,7 +88,8 @@ fn sending_option(items: &[Item]) -> Option<String> {
 }
 
 /// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is
-/// a PUT. Without a scheme, curl guesses the protocol by the name of the host. `--url` may name another one.
+/// a PUT. Without a scheme, curl guesses the protocol by the name of the host. False with `--url`, whose value is not
+/// looked at.
 fn has_only_http_urls(items: &[Item]) -> bool {
     if options(items).any(|option| option.name == "--url") {
         return false;
@@ -104,8 +108,8 @@ fn has_only_http_urls(items: &[Item]) -> bool {
     has_url
 }
 
-/// Returns the value of the first Idempotency-Key header that is the same in each attempt. Returns None if there is
-/// none, or if it may not belong to all requests of the call.
+/// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the
+/// second request as the first. Returns None if there is none, or if it may not belong to all requests of the call.
 fn fixed_key(items: &[Item]) -> Option<String> {
     // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {
@@ -147,8 +151,9 @@ fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
     Some(shown)
 }
 
-/// Returns true unless the command is a call of curl that may make several requests. Then the refusal of one (a closed
-/// port, say) proves nothing about the others, which may have had an effect.
+/// Returns false for a call of curl that may make several requests. Then the refusal of one (a closed port, say) proves
+/// nothing about the others, which may have had an effect. Any other program (`command[0]`, without its directory) is
+/// taken to make one.
 pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;
@@ -156,6 +161,7 @@ pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let items = read_items(&CURL, &exact_words(words));
     let mut urls = Vec::new();
     for item in &items {
+        // For an empty operand (`"$URL"` without a value), curl makes no request.
         if let Item::Operand { text, .. } = item
             && !text.is_empty()
         {
@@ -174,8 +180,8 @@ pub(crate) fn is_single_request(command: &[&str]) -> bool {
     !repeats && urls.len() == 1 && !urls[0].contains(['{', '[', '@'])
 }
 
-/// Returns true if a call of curl hides its error messages (`-s` without `-S`), in which the preset finds the HTTP
-/// status. `words` are those after the name.
+/// Returns true if a call of curl hides its error messages (`-s` without `-S`): then the preset does not see the HTTP
+/// status, which they tell, and by which it decides about a retry. `words` are those after the name.
 pub(crate) fn hides_errors(words: &[&str]) -> bool {
     let items = read_items(&CURL, &exact_words(words));
     has_option(&items, OptionRole::Silent) && !has_option(&items, OptionRole::ShowsErrors)

@@ -8,8 +8,8 @@ use crate::run::plan::Nesting;
 use crate::run::variables::{AROUND, COUNTED};
 
 /// Describes the outer runs from the variables that the innermost of them has set, and decides if this run has to warn
-/// that attempts multiply. `nested` is the option `--nested`, `words` are the command. Without outer runs, the depth is
-/// 0.
+/// that attempts multiply. `nested` is the option `--nested`, `words` are the command. Without outer runs, as when
+/// `BACKOFF_DEPTH` is no positive number, the depth is 0, and nothing else is set.
 pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> Nesting {
     let Some(depth) = positive(variables, "BACKOFF_DEPTH") else {
         return Nesting::default();
@@ -17,14 +17,16 @@ pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> 
     let outer_attempts = outer_attempts(variables, depth);
     // One warning is enough for all attempts of the outer run.
     let is_first = positive(variables, "BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
-    // None, without a limit, multiplies them as well.
+    // None (unlimited or unknown) multiplies them as well.
     let multiplies_attempts = outer_attempts != Some(1);
     Nesting {
         depth,
         // An inner backoff warns by itself; checked last, as it is the slowest step of a start.
         warns: nested == Nested::Warn && is_first && multiplies_attempts && !is_backoff(words),
         outer_attempts,
+        // It has counted the outer attempt, so that the first attempt of this run, the same call, is not counted again.
         counted_budget: text(variables, COUNTED).map(str::to_owned),
+        // Commands send it to servers as a key, so that anything but an ID is left out.
         root_id: text(variables, "BACKOFF_ROOT_ID")
             .filter(|id| is_uuid(id))
             .map(str::to_owned),
@@ -39,7 +41,7 @@ fn outer_attempts(variables: &Variables, depth: u64) -> Option<u64> {
     if depth == 1 {
         return limit_of_innermost;
     }
-    // The innermost run sets this for the runs around it; the outermost has none around it, and does not.
+    // The product for the runs around the innermost one, which sets it only if there are any.
     let limits_around_innermost = positive(variables, AROUND)?;
     limits_around_innermost.checked_mul(limit_of_innermost?)
 }

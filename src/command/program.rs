@@ -1,11 +1,12 @@
-//! Finds the program that `--for` judges: behind `sudo`, `env`, `timeout`, `sh -c` and the like.
+//! Finds the program whose failures the presets of `--for` judge: behind `sudo`, `env`, `timeout`, `sh -c` and the like.
+//! A preset holds the rules for one tool, such as curl, by which failures of it are worth a retry.
 //!
 //! Only names decide. At an unknown word, the search ends with the program found so far.
 
 use super::wrappers::{DEEPEST, inner_command};
 use crate::config::presets::{PresetName, for_program};
 
-/// The command, as rules and checks see it.
+/// What rules and checks have to know of the command.
 pub(crate) struct WrappedCommand<'c> {
     /// The names of `--for`; `auto` is one of them.
     pub(crate) presets: Vec<PresetName>,
@@ -44,6 +45,7 @@ impl<'c> WrappedCommand<'c> {
 /// name has no directory, and no version that no preset knows.
 pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let mut words = command.to_vec();
+    // The innermost so far that has a preset.
     let mut last_known = None;
     for _ in 0..DEEPEST {
         let Some(program) = words.first_mut() else {
@@ -61,8 +63,8 @@ pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     last_known.unwrap_or(words)
 }
 
-/// Returns the name of a program without its directory, and without its version if only the shorter name has a preset:
-/// `pip` for `/usr/bin/pip3.11`. A name that has a preset itself stays as it is.
+/// Returns the name by which presets know the program at this path: without its directory, and without its version if
+/// only the shorter name has a preset: `pip` for `/usr/bin/pip3.11`. A name that has a preset itself keeps its version.
 fn name_for_presets(word: &str) -> &str {
     let name = word.rsplit('/').next().unwrap_or_default();
     let unversioned = name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-".contains(c));

@@ -54,7 +54,8 @@ pub(crate) enum Selection {
 /// Characters by which a shell may spell a name in another way.
 const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
 
-/// Returns false if no word of a command, apart from the content of files, can name this client.
+/// Returns false if no word of a command, apart from the content of files, can name this client: then the slow search
+/// for its calls can be spared.
 pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
     let mut words = command.iter();
     words.any(|word| word.contains(client) || word.contains(SPELLING))
@@ -102,6 +103,7 @@ impl Requests {
         for JudgedCall { call, request } in self.judged_calls(client) {
             let (word, risk) = match (request.sends, request.may_send) {
                 (Some(option), _) => (option, Risk::Sends),
+                // What `-K` and the like bring in is not read: the message speaks as of an option that sends.
                 (None, Some(Suspicion::Hides(option))) => (option, Risk::Sends),
                 (None, Some(Suspicion::MayBeOption(word))) => (word, Risk::MaySend),
                 (None, None) => continue,
@@ -162,7 +164,7 @@ impl fmt::Display for Finding {
 }
 
 /// Access for the fuzz target: reads a text of a shell as the script of `sh -c`, and judges each client's calls in it.
-/// Returns how many clients may send something, so that the compiler keeps the work.
+/// Returns how many clients may send something, only so that the compiler does not leave out the work.
 #[cfg(feature = "fuzzing")]
 pub fn judge_script(text: &str) -> usize {
     struct Nothing;

@@ -28,8 +28,8 @@ use super::{AttemptEnvironments, Surroundings};
 
 /// Limit on the values that a variable may have, as each multiplies the words to be judged.
 pub(crate) const MOST_VALUES: usize = 8;
-/// Limit on the symbols of a value.
-pub(crate) const LONGEST_VALUE: usize = 4096;
+/// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as unknown.
+pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 /// Limit on variables whose values need each other, as each is found by a recursive call.
 const DEEPEST: usize = 16;
 
@@ -149,21 +149,22 @@ impl<'s> Scope<'s> {
         self.has_unknown_code
     }
 
-    /// Returns the values that a parameter may have: a variable, an argument such as `1`, or all arguments (`@`). Keeps
-    /// those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or that ends a
-    /// long chain of variables which need each other, has one unknown value; so has one with too many values. `frame`
-    /// is that of the script that uses it.
+    /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all arguments
+    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or
+    /// that ends a long chain of variables which need each other, has one unknown value; one with too many values has
+    /// unknown ones that stand for them. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
         }
+        // Of the frame, nothing else matters: assigned words are expanded in the frames of their own scripts.
         let key = (name.to_owned(), frame.environment);
         if let Some(values) = self.cached_values.borrow().get(&key) {
             return values.clone();
         }
         let depth = self.pending.borrow().len();
         if depth >= DEEPEST || !self.pending.borrow_mut().insert(name.to_owned()) {
-            // Not kept: only for the variable that asks, this one is unknown.
+            // Not kept: it is unknown only for the variable that asks for it here.
             return vec![Value::Text(unknown(Doubt::AnyWords))];
         }
         let mut values = self.values_of_variable(name, frame);
@@ -175,24 +176,21 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once. Of
-    /// more than the limit the caller only asks whether all are plain words, and whether one may be an option, so it
-    /// leaves out further plain words, and stops once an option is among them. `frame` tells how much of the
-    /// environment the script has that uses the variable.
+    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
+    /// `frame` tells how much of the environment the script has that uses the variable. Of more than the limit the
+    /// caller only asks whether all are plain words, and whether one may be an option: so beyond it, further plain
+    /// words are left out, and the search ends once an option is among the values.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let mut values = Vec::new();
         for text in self.inherited(name, frame) {
             add_new(&mut values, Value::Text(text));
         }
-        let Some(variable) = self.variables.get(name) else {
-            if self.has_unknown_code {
-                add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
-            }
-            return values;
-        };
         if self.has_unknown_code {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
         }
+        let Some(variable) = self.variables.get(name) else {
+            return values;
+        };
         for other in &variable.others {
             let doubt = match other {
                 OtherValue::Number => Doubt::HarmlessPart,

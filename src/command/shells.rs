@@ -1,4 +1,5 @@
-//! Shells: their names, and what the words after a name make a shell run: a text, a file, or its input.
+//! Shells: their names, and what the words after a name make a shell run: a text, a file, or its input. All of these
+//! are searched for calls of curl and wget.
 
 use super::text::{Word, exact, may_be_several_words};
 
@@ -18,8 +19,8 @@ pub(super) fn names_shell(text: &str) -> bool {
     })
 }
 
-/// Returns true if a shell runs this text when its file is the program: it names a shell, or no interpreter at all. The
-/// system refuses the latter, and shells and most wrappers then give it to a shell.
+/// Returns true if a shell runs this text when its file is the program: its first line names a shell, or no interpreter
+/// at all. The system refuses the latter, and shells and most wrappers then give it to a shell.
 pub(super) fn runs_in_shell(text: &str) -> bool {
     !text.starts_with("#!") || names_shell(text)
 }
@@ -61,19 +62,21 @@ impl ShellOptions {
     }
 }
 
-/// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one;
-/// a word that may be several words may be `-c` as well, so that nothing behind it is certain.
+/// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one.
+/// A word that may be several words may be `-c` as well, so that nothing behind it is certain; but behind a `-c`, it is
+/// taken for the script.
 pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
     let mut options = ShellOptions::default();
     let mut index = 0;
     while let Some(word) = words.get(index) {
-        // Options may stand between `-c` and the script.
+        // Options may stand between `-c` and the script, which is the first other word, even if it is unknown.
         if options.has_c && !is_known_option(word) {
             break;
         }
         if may_be_several_words(&word.text) {
             return OperandsOfShell::Unknown(word.origin.clone());
         }
+        // Unknown, but one word: taken for an operand, as in `sh "$FILE"`.
         let Some(text) = exact(&word.text) else {
             break;
         };

@@ -1,5 +1,5 @@
-//! Scripts of a shell as [`super::words`] reads them: what is known before any variable has a value. Control flow is
-//! left out: each command may run.
+//! Scripts of a shell as [`super::words`] reads them: what is known before any variable has a value. They are searched
+//! for calls of curl and wget that send data. Control flow is left out: each command may run.
 
 use std::rc::Rc;
 
@@ -64,7 +64,7 @@ pub(crate) struct SimpleCommand {
 }
 
 impl SimpleCommand {
-    /// Returns the words of the program that runs, behind `NAME=value` at the beginning. Empty if the command only
+    /// Returns the words of the program that runs, behind each `NAME=value` at the beginning. Empty if the command only
     /// assigns.
     pub(crate) fn words_after_assignments(&self) -> &[RawWord] {
         let assignments = self
@@ -74,14 +74,15 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
-    /// Returns true for `for name`, or a command with more words than these.
+    /// Returns true for `for name`, even among further words: a parenthesis behind it holds the words of the loop in
+    /// zsh.
     pub(crate) fn begins_loop(&self) -> bool {
         let is_loop =
             |word: &RawWord| matches!(word.bare().as_deref(), Some("for" | "select" | "foreach"));
         self.words.len() > 1 && self.words.iter().any(is_loop)
     }
 
-    /// Returns true for `function name`.
+    /// Returns true for `function name` and no further word: then the body follows.
     pub(crate) fn names_function(&self) -> bool {
         self.words.len() == 2 && self.words[0].bare().as_deref() == Some("function")
     }
@@ -153,8 +154,8 @@ pub(crate) struct Assignment {
 }
 
 impl RawWord {
-    /// Returns the text of a word that is the same whenever it is expanded, without its quotes; None if it has
-    /// expansions or an unknown part.
+    /// Returns the text of a word without its quotes, if that is the same whenever the word is expanded; None if it has
+    /// expansions or an unknown part. Braces and signs of patterns count as ordinary characters.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -180,14 +181,14 @@ impl RawWord {
     /// index; None for any other word. The value is a word of the remaining pieces.
     pub(crate) fn assignment(&self) -> Option<Assignment> {
         let left_side = self.left_side()?;
-        match left_side.quoting {
-            Quoting::Unquoted => Some(self.assignment_to(&left_side)),
-            Quoting::Quoted => None,
+        if left_side.is_quoted {
+            return None;
         }
+        Some(self.assignment_to(&left_side))
     }
 
     /// Returns the assignment that the word is for `export`, `declare` or `env`, which read it after its quotes were
-    /// removed: `export "name=value"`.
+    /// removed: `export "name=value"`. None for any other word.
     pub(crate) fn argument_assignment(&self) -> Option<Assignment> {
         let left_side = self.left_side()?;
         Some(self.assignment_to(&left_side))
@@ -207,17 +208,21 @@ impl RawWord {
         Some(named.argument_assignment()?.value)
     }
 
-    /// Returns true for a quoted `(`, which `declare` takes for the begin of an array: `declare "name=(words)"`.
+    /// Returns true for a value that begins with a quoted `(`, which `declare` takes for an array: `declare
+    /// "name=(words)"`.
     pub(crate) fn begins_quoted_array(&self) -> bool {
         matches!(self.pieces.first(), Some(Piece::Text(text, Quoting::Quoted))
             if text.first() == Some(&Symbol::Known('(')))
     }
 
-    /// Finds the left side of an assignment at the beginning of the word. An expansion may stand in an index only.
+    /// Finds the left side of an assignment at the beginning of the word, up to the first `=` that stands in no index.
+    /// Returns None if there is none, or if something other than a name, `+` or an index stands before it. Behind a `[`,
+    /// anything may stand, expansions as well.
     fn left_side(&self) -> Option<LeftSide> {
+        // The known characters before the `=`.
         let mut head = String::new();
         let mut has_index = false;
-        let mut widest = Quoting::Unquoted;
+        let mut is_quoted = false;
         for (piece_index, piece) in self.pieces.iter().enumerate() {
             let Piece::Text(symbols, quoting) = piece else {
                 if matches!(piece, Piece::Quotes) || has_index {
@@ -226,13 +231,12 @@ impl RawWord {
                 return None;
             };
             for (index, symbol) in symbols.iter().enumerate() {
+                // The index has ended if its `]` is the last character, or a `+` alone stands behind it.
                 let is_in_index = has_index && !head.trim_end_matches('+').ends_with(']');
-                if *quoting == Quoting::Quoted && !is_in_index {
-                    widest = Quoting::Quoted;
-                }
+                is_quoted |= *quoting == Quoting::Quoted && !is_in_index;
                 match symbol {
                     Symbol::Known('=') if !is_in_index => {
-                        return LeftSide::new(&head, widest, piece_index, index);
+                        return LeftSide::new(&head, is_quoted, piece_index, index);
                     }
                     Symbol::Known(c) if has_index || is_name_char(*c) || "[+".contains(*c) => {
                         has_index |= *c == '[';
@@ -246,10 +250,11 @@ impl RawWord {
         None
     }
 
-    /// Returns the assignment with this left side.
+    /// Returns the assignment with this left side: its value is what stands behind the `=`, with its quotes.
     fn assignment_to(&self, left_side: &LeftSide) -> Assignment {
         let mut pieces = self.pieces[left_side.piece..].to_vec();
         if let Some(Piece::Text(text, _)) = pieces.first_mut() {
+            // What remains may be empty.
             text.drain(..=left_side.sign);
         }
         Assignment {
@@ -268,8 +273,8 @@ struct LeftSide {
     name: String,
     /// `name+=`, `name[index]=`
     adds: bool,
-    /// Whether a part of it is quoted, the index aside.
-    quoting: Quoting,
+    /// A part of it is quoted, the index aside: then it counts only for programs, which see no quotes.
+    is_quoted: bool,
     /// Index of the piece with the `=`.
     piece: usize,
     /// Index of the `=` in that piece.
@@ -277,8 +282,8 @@ struct LeftSide {
 }
 
 impl LeftSide {
-    /// Returns the left side that `head`, the text before the `=`, is; None if it names no variable.
-    fn new(head: &str, quoting: Quoting, piece: usize, sign: usize) -> Option<LeftSide> {
+    /// Returns the left side with this text before the `=` (`head`); None if it names no variable, as `--data` does not.
+    fn new(head: &str, is_quoted: bool, piece: usize, sign: usize) -> Option<LeftSide> {
         let target = head.strip_suffix('+').unwrap_or(head);
         let name = target.split('[').next().unwrap_or_default();
         if !is_name(name) {
@@ -287,7 +292,7 @@ impl LeftSide {
         Some(LeftSide {
             name: name.to_owned(),
             adds: name.len() < head.len(),
-            quoting,
+            is_quoted,
             piece,
             sign,
         })

@@ -105,7 +105,7 @@ impl<'t> ScriptReader<'t> {
             .all(|(offset, c)| self.peek_at(offset) == Some(c))
     }
 
-    /// Moves the cursor behind this text if it comes next. Returns true if it does.
+    /// Moves the cursor behind this text if it comes next. Returns true if it does, as also for an empty text.
     fn skip_if_next(&mut self, text: &str) -> bool {
         let is_next = self.starts_with(text);
         if is_next {
@@ -141,9 +141,9 @@ impl<'t> ScriptReader<'t> {
         self.starts_with("<(") || self.starts_with(">(")
     }
 
-    /// Calls `read` with a reader of another text, one level deeper, and returns its result. The substitutions that it
-    /// finds are added to `parsed`. At the limit on nesting, `read` finds an empty text, and the text is marked as
-    /// misread.
+    /// Calls `read` with a reader of another text, one level deeper, and returns its result. The substitutions and
+    /// assignments that it finds are added to `parsed`; the cursor of this reader does not move. At the limit on
+    /// nesting, `read` finds its text at the end already, and the text is marked as misread.
     fn read_nested<T>(
         &mut self,
         text: &[Symbol],

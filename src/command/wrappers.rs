@@ -1,5 +1,6 @@
 //! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like. By their options and operands,
-//! these functions find where the command of the other program begins.
+//! these functions find where the command of the other program begins: that program is the one whose failures `--for`
+//! judges, and whose calls of curl and wget count.
 
 /// A program that runs the command after its options and operands.
 struct Wrapper {
@@ -148,22 +149,24 @@ fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut unread = words;
     loop {
         let (option, after) = unread.split_first()?;
+        // Without a `-`, it is a script file.
         let letters = option.strip_prefix('-')?;
         if letters.is_empty() {
             // The script is standard input.
             return None;
         }
-        let Some(found) = letters.find(['c', 'm', 'W', 'X', '-']) else {
+        // The first letter that takes a value, or the second dash of a long option.
+        let Some(decisive) = letters.find(['c', 'm', 'W', 'X', '-']) else {
             unread = after;
             continue;
         };
-        if letters[found..].starts_with(['W', 'X']) {
+        if letters[decisive..].starts_with(['W', 'X']) {
             // `-Xdev`, or `-X dev`
-            let value_follows = found + 1 == letters.len();
+            let value_follows = decisive + 1 == letters.len();
             unread = after.get(usize::from(value_follows)..)?;
             continue;
         }
-        let Some(module) = letters[found..].strip_prefix('m') else {
+        let Some(module) = letters[decisive..].strip_prefix('m') else {
             // `-c SCRIPT`, or a long option.
             return None;
         };
@@ -186,8 +189,8 @@ fn program_of_module(module: &str) -> &str {
     }
 }
 
-/// Returns the words of the command behind a wrapper of this name, given the words after the name. Returns None if the
-/// name is no known wrapper, or if the wrapper runs no command with these words.
+/// Returns the words of the command behind a wrapper of this name, given the words after the name; empty if nothing
+/// follows. Returns None if the name is no known wrapper, or if the wrapper runs no command with these words.
 fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a str]> {
     let wrapper = WRAPPERS
         .iter()
@@ -199,12 +202,12 @@ fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a s
     if only_prints {
         return None;
     }
-    // The duration of `timeout`, for example.
+    // The operands of the wrapper itself, such as the duration of `timeout`. None if one is missing.
     skip_assignments(after_options).get(wrapper.operands..)
 }
 
-/// Returns the words behind the options of a wrapper and their values. Returns None if the value of the last one is
-/// missing.
+/// Returns the words behind the options of a wrapper and their values: all words if it has none. Returns None if the
+/// value of the last option is missing.
 fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&'w [&'a str]> {
     while let Some((word, after)) = words.split_first() {
         let value_follows = match word.strip_prefix('-') {
@@ -239,24 +242,24 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Returns the words of the script in `-c 'curl -fsS URL'`, given the words after the shell's name. Returns None
-/// without `-c`, and if the script holds a character that a shell acts on: which program a longer script finally runs
-/// is not known.
+/// Returns the words of the script in `-c 'curl -fsS URL'`, without assignments before them, given the words after the
+/// shell's name. Returns None without `-c`, and if the script holds a character that a shell acts on: which program a
+/// longer script finally runs is not known.
 fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut words = words.iter();
     let mut word = *words.next()?;
-    let mut is_script = false;
+    let mut has_c = false;
     // Options may stand between `-c` and the script.
     while let Some(letters) = word.strip_prefix(['-', '+']) {
         // A long option, such as `--norc`, is not a group of letters.
         let has = |letter| !letters.starts_with('-') && letters.contains(letter);
-        is_script |= has('c');
+        has_c |= has('c');
         // `-o pipefail`, `-O extglob`, `-ceuo pipefail`
         let value_count = usize::from(has('o') || has('O'));
         // The next word behind these values.
         word = words.nth(value_count)?;
     }
-    let is_plain_script = is_script && !word.contains(|c| METACHARACTERS.contains(c));
+    let is_plain_script = has_c && !word.contains(|c| METACHARACTERS.contains(c));
     if !is_plain_script {
         return None;
     }
@@ -265,7 +268,7 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
 }
 
 /// Returns the index of the program that a command of a script runs in the end, behind reserved words, assignments and
-/// wrappers. Returns the number of words if there is none.
+/// wrappers: that of `curl` in `then A=b sudo curl`. Returns the number of words if there is none.
 pub(super) fn program_index(words: &[&str]) -> usize {
     let mut index = 0;
     while let Some(word) = words.get(index) {

@@ -36,7 +36,7 @@ enum Resolution {
     /// An error if the first option has the higher source; otherwise drops the first option. A limit on time, which is
     /// the second one, is never dropped.
     Yield,
-    /// Keeps both: the plan adapts the lower one.
+    /// Keeps both: `plan::limits` adapts the one of the lower source to the other, if that is of use.
     KeepBoth,
 }
 

@@ -33,7 +33,8 @@ pub(super) struct Content {
 }
 
 /// Returns the content of a file, or None if the default file is missing; a missing file that the user named is an
-/// error. Follows symbolic links, which dotfile managers use.
+/// error. Follows symbolic links, which dotfile managers use. An error is the rest of a sentence, which the caller
+/// begins with the file's name.
 pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
     let file = match open(path) {
         Ok(file) => file,
@@ -77,9 +78,9 @@ fn is_missing(path: &Path, error: &Error) -> bool {
     }
 }
 
-/// Checks who can have written the file. Refuses a default file that someone else than this user or root can write to.
-/// Returns why a named file is not to be trusted, or None if it is: its group may write to it, as in a clone with umask
-/// 002, but others may not.
+/// Checks that the file is a regular one, and who can have written it. A default file that someone else than this user
+/// or root can write to is an error. Of a named file, returns why it is not to be trusted, or None if it is: its group
+/// may write to it, as in a clone with umask 002, but others may not.
 fn check_writers(metadata: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();

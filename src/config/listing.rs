@@ -167,6 +167,7 @@ fn listed(policy: &Policy) -> String {
     let from = match (&policy.about, policy.position.rsplit_once(':')) {
         (Some(about), _) => format!("built in ({about})"),
         (None, Some((file_and_line, _column))) => file_and_line.to_owned(),
+        // Not reached: each built-in policy has a text about it.
         (None, None) => String::new(),
     };
     let mut text = format!("{:<18} {from}\n", policy.name);

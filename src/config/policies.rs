@@ -1,8 +1,6 @@
 //! Policies (`--policy`), built-in and user-defined, and the configuration file, which may define some and set
-//! defaults.
-
-//! Policies, built-in and user-defined, and the configuration file that may define some. A value of the file becomes
-//! the text that a flag would take.
+//! defaults. A value of the file becomes the text that a flag would take. The file's keys are checked when it is
+//! loaded, its values when a plan reads them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +18,7 @@ use crate::text::printable;
 pub(crate) struct Config {
     /// The file's name, or "none"; for `-vv`.
     pub(crate) file: String,
-    /// The file's path.
+    /// The file's path; None without a file.
     pub(crate) path: Option<PathBuf>,
     /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
     pub(crate) reason: String,
@@ -98,19 +96,20 @@ impl Config {
         };
         // A built-in policy, which the file has selected, has no position in the file.
         let name = setting.source_name();
-        let place = if setting.is_of_file() {
+        let origin = if setting.is_of_file() {
             &name
         } else {
             &self.file
         };
         Err(UsageError(format!(
-            "{place}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
+            "{origin}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
              numbers of budgets, log-format, verbose and quiet; tip: try chmod o-w, chown, or a copy of your own",
             setting.opt.long
         )))
     }
 
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
+    /// An error would be one of the built-in policies, which tests exclude.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         for policy in built_in()? {
@@ -121,8 +120,9 @@ impl Config {
         Ok(all)
     }
 
-    /// Returns the settings of the policy selected by the source of highest precedence; none if no source selects one.
-    /// An unknown name is an error that lists the known ones.
+    /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns
+    /// an error for an unknown name, with the known ones, and for a setting that the file may not set, as others can
+    /// write to it.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
         let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
         let Some(setting) = settings.find(&POLICY).or(by_default) else {

@@ -27,9 +27,9 @@ pub(crate) struct Preset {
     pub(crate) name: &'static str,
     /// A one-line description of the evidence that the preset uses.
     pub(crate) about: &'static str,
-    /// File names of the programs for which `--for auto` picks the preset, separated by spaces.
+    /// File names of the programs for which `--for auto` picks the preset, separated by spaces; `-` for none.
     programs: &'static str,
-    /// Names of included presets, separated by spaces; their rows follow the preset's own.
+    /// Names of included presets, separated by spaces; `-` for none. Their rows follow the preset's own.
     included: &'static str,
 }
 
@@ -37,7 +37,8 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
-    /// With this word among its arguments, a command's failure does not meet the row.
+    /// With this word among its arguments, a command's failure does not meet the row: `conda run` prints what another
+    /// program says.
     pub(crate) unless: Option<&'static str>,
     /// Required exit codes; None matches any failure.
     pub(crate) codes: Option<CodeSet>,
@@ -50,9 +51,11 @@ pub(crate) struct Row {
 /// The verdict on a failure that matches a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowVerdict {
+    /// Transient, unless another row that matches says otherwise.
     Retry,
     /// Transient, and the request had no effect.
     Refused,
+    /// Permanent, whatever other rows say.
     Stop,
     /// Permanent, unless `--before-retry` changes something before the next attempt: a branch is behind its remote.
     Behind,
@@ -108,12 +111,13 @@ impl Row {
         conditions
     }
 
-    /// Returns the expression with the lists that it names.
+    /// Returns the expression with each `{NAME}` written out; None if the row has no text.
     pub(crate) fn expression(&self) -> Option<Cow<'static, str>> {
         self.text.map(expanded)
     }
 
-    /// Returns the expression as a pattern, which reads the lists on first use.
+    /// Returns the expression as a pattern, which reads the lists that it names on first use: most runs print nothing.
+    /// None if the row has no text.
     pub(crate) fn pattern(&self) -> Option<Pattern> {
         self.text.map(|text| Pattern::known(text, list_of_texts))
     }
@@ -200,7 +204,7 @@ impl Preset {
     }
 
     /// Returns true if `--for auto` picks the preset for a program with this file name.
-    fn is_for(&self, file_name: &str) -> bool {
+    pub(crate) fn is_for(&self, file_name: &str) -> bool {
         self.programs().any(|program| program == file_name)
     }
 
@@ -217,7 +221,7 @@ impl Preset {
     }
 }
 
-/// Returns the rows of a preset.
+/// Returns the rows of the preset with this name, without those of the presets that it includes.
 fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
     lines_of(preset).filter_map(row)
 }
@@ -255,8 +259,9 @@ pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
 /// Returns the preset with this name, or else the preset for the program with this name, which users know better:
 /// `podman` finds the preset `docker`.
 fn find(name: &str) -> Option<Preset> {
-    let head = SECTIONS.iter().find(|section| section.name() == name);
-    let named = head.and_then(|section| preset(section.first_line()));
+    // The first section with the name of a preset is the line that describes it; a list begins with another line.
+    let first_section = SECTIONS.iter().find(|section| section.name() == name);
+    let named = first_section.and_then(|section| preset(section.first_line()));
     named.or_else(|| for_program(name))
 }
 
@@ -299,7 +304,8 @@ impl PresetName {
         }
     }
 
-    /// Returns true if the name selects a preset that is for the program with this file name.
+    /// Returns true if the name selects a preset that is for the program with this file name. A named preset may also
+    /// be selected for any other program (`--for curl ./script`): then this is false.
     pub(crate) fn is_for(self, program: &str) -> bool {
         match self {
             PresetName::Auto => for_program(program).is_some(),
@@ -307,8 +313,9 @@ impl PresetName {
         }
     }
 
-    /// Returns the selected preset for a command with this file name (None if it is not known). None if `auto` knows no
-    /// preset for it.
+    /// Returns the preset that the name selects for the command's program: a named one for any program; None if the
+    /// name is `auto`, and no preset is for the program. `program` is its file name, None if there is no command, as
+    /// when the configuration file is checked.
     fn preset(self, program: Option<&str>) -> Option<Preset> {
         match self {
             PresetName::Auto => program.and_then(for_program),
@@ -333,14 +340,14 @@ fn unknown(name: &str, list: &str) -> String {
 }
 
 /// Returns the presets that the names of `--for` select for a command with this file name, without duplicates, so that
-/// no rule applies twice. Each preset comes with the first name that selects it, for messages.
-pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<(PresetName, Preset)> {
-    let mut chosen: Vec<(PresetName, Preset)> = Vec::new();
+/// no rule applies twice. `program` is None if there is no command.
+pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<Preset> {
+    let mut chosen = Vec::new();
     for name in names {
         if let Some(preset) = name.preset(program)
-            && chosen.iter().all(|(_, other)| *other != preset)
+            && !chosen.contains(&preset)
         {
-            chosen.push((*name, preset));
+            chosen.push(preset);
         }
     }
     chosen

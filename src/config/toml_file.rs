@@ -191,11 +191,11 @@ impl TomlText<'_> {
         Ok(layer)
     }
 
-    /// Returns a value's texts, each with its offset. The elements of a list are texts of their own if the option may
-    /// be repeated, or else one text.
+    /// Returns a value's texts, each with its offset. In an array, elements are texts of their own if the option may be
+    /// repeated, and one text with commas if the option takes a list. A value that the option does not take is an
+    /// error: an array for an option with one text, say, or an empty one, which would set nothing.
     fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
-        // `text` rejects an array that is not split here: of an option with one text, or an empty one, which would set
-        // nothing.
+        // `text` rejects an array that is not split here.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {
                 array.iter().collect()

@@ -291,7 +291,8 @@ impl Spec {
     }
 
     /// Returns true if a variable would accept this text for an option that takes none on the command line, or takes it
-    /// after `=`. As the word after such an option, the text is hardly the name of a command: `--pty yes`.
+    /// after `=`. As the word after such an option, the text is hardly the name of a command (`--pty yes make`), and
+    /// the command line is refused.
     pub(crate) fn is_value_of_switch(&self, text: &str) -> bool {
         match self.kind {
             Kind::Switch => values::switch(text).is_ok(),

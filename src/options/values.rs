@@ -153,7 +153,7 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Parses a repeatable switch: a number, or on, which is 1, or off.
+/// Parses a repeatable switch, as a variable or a file gives it: how often it is given, at most 255; on is 1, off 0.
 pub fn count(text: &str) -> Parsed<u8> {
     match whole(text, 0, u64::from(u8::MAX)) {
         Ok(count) => Ok(count as u8),
@@ -161,7 +161,8 @@ pub fn count(text: &str) -> Parsed<u8> {
     }
 }
 
-/// Parses the amount of output that hooks get (`--hook-output`): a size, on or off. None is off.
+/// Parses the amount of output that hooks get (`--hook-output`), in bytes: a size, on or off. None is off. 1 and 0 are
+/// on and off here, as for every switch, and no sizes.
 pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     const DEFAULT: usize = 64 << 10;
     /// The output is kept in memory.

@@ -28,9 +28,9 @@ pub(super) fn word<T: Clone>(pairs: &[(&'static str, T)], text: &str) -> Parsed<
     )))
 }
 
-/// Returns the one of `words` that a text may mean: of the same sense as another word for on or off (`true` for
-/// `always`), or one that begins with the text (`exp`) or ends with it (`bash`). Returns an empty string if there is
-/// none.
+/// Returns the one of `words`, those of an option, that a text may mean: if the text is a word for on or off, the
+/// option's own one for that (`always` for `true`, `never` for `forever`, `null` for `/dev/null`), or else one that
+/// begins with the text (`exp`) or ends with it (`bash`). Returns an empty string if there is none.
 fn similar<'w>(words: &[&'w str], text: &str) -> &'w str {
     const ON: [&str; 6] = ["yes", "always", "true", "on", "1", "enabled"];
     const OFF: [&str; 10] = [

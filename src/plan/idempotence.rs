@@ -53,6 +53,7 @@ pub(super) fn idempotence(
             remark: None,
         }),
         None => {
+            // The hook may set variables, so that the same words (`sh -c 'curl $ARGS'`) mean another request then.
             let environments = if settings.has(&BEFORE_RETRY) {
                 AttemptEnvironments::MayDiffer
             } else {

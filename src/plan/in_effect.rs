@@ -71,8 +71,9 @@ fn in_effect(settings: &Settings, limits: &Limits, delays: &Delays, opt: &Spec) 
     }
 }
 
-/// Returns the limit on attempts in effect. A limit on time of higher precedence, or `--until never`, removes it; of
-/// two limits on time, the one of the higher precedence is named.
+/// Returns the limit on attempts in effect. If a number is given, or is the default, but the run has no limit, a limit
+/// on time of higher precedence has removed it, or else `--until never`. Of two limits on time, the one of the higher
+/// precedence is named, and the deadline if both have the same.
 fn attempts(settings: &Settings, limits: &Limits) -> InEffect {
     let is_set_to_number = settings.value(&ATTEMPTS).ok().flatten().is_some();
     if limits.attempts.is_some() || !is_set_to_number {
@@ -107,7 +108,7 @@ fn base(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
 }
 
 /// Returns the factor in effect. Its default depends on the jitter, and only decorrelated jitter and exponential growth
-/// have one.
+/// have one. One that is given is shown in any case.
 fn factor(settings: &Settings, delays: &Delays) -> InEffect {
     if settings.has(&FACTOR) {
         return InEffect::AsSet;
@@ -156,8 +157,8 @@ fn growth(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     }
 }
 
-/// Returns the jitter in effect. If it differs from the one that is given, or none is, the reason is told by what it
-/// is: each option that changes it does so in its own way.
+/// Returns the jitter in effect. If it is not the one that is given, its kind tells which option has decided:
+/// decorrelated is the default, only `--growth` makes it full, and only `--until failure` or `--delays` makes it none.
 fn jitter(settings: &Settings, limits: &Limits, delays: &Delays) -> InEffect {
     let given = settings.get(&JITTER);
     match (given, delays.jitter) {

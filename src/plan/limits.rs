@@ -38,6 +38,7 @@ pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
         timeout: None,
         idle: limit_unless_zero(settings, &IDLE_TIMEOUT)?,
         signal: settings.value(&SIGNAL)?,
+        // A signal that the user names must reach the command, even if backoff's caller ignores it (`trap '' INT`).
         never_ignored: settings.get(&SIGNAL)?,
         // None unless the user sets `--kill-after`: its default is for timeouts only.
         kill_interrupted_after: limit_unless_zero(settings, &KILL_AFTER)?,
@@ -48,6 +49,7 @@ pub(super) fn attempt_limits(settings: &Settings) -> Checked<AttemptLimits> {
 /// The facts on which limits depend, beside their own options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Premises {
+    /// The goal of the run, `--until`.
     pub(super) until: Until,
     /// The command may run twice.
     pub(super) idempotent: bool,
@@ -55,8 +57,8 @@ pub(super) struct Premises {
     pub(super) leave_to_outer: bool,
 }
 
-/// Reads the limits of a run. The limit on attempts has a default, which must not end a run that another option says to
-/// go on: a limit on time of higher precedence removes it, and so does `--until never`.
+/// Reads the limits of a run. A limit on attempts must not end a run that another option says to go on: a limit on time
+/// removes one of lower precedence, given or the default, and `--until never` removes the default.
 pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits> {
     let deadline = limit_unless_zero(settings, &DEADLINE)?;
     let stop_after = limit_unless_zero(settings, &STOP_AFTER)?;
@@ -78,7 +80,7 @@ pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits>
         deadline,
         stop_after,
         stop_at_delay: settings.get(&STOP_AT_DELAY)?,
-        // 0 would start again after every attempt and never end.
+        // Never 0, which the option refuses: it would start the count again after every attempt.
         reset_after: settings.get(&RESET_AFTER)?,
         consecutive: consecutive(settings, attempts)?,
         asked_is_exact: asked_is_exact(settings),
@@ -102,7 +104,7 @@ fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
 
 /// Returns true if the wait that a server asks for (`Retry-After`) gets no random part. Many runs may get the same one,
 /// and a random part spreads them. A policy without jitter is meant for the policy's own waits: the random part is
-/// dropped only if the user types both options.
+/// dropped only if the user types both options, `--retry-after` and `--jitter none` (or `--every`, which implies it).
 fn asked_is_exact(settings: &Settings) -> bool {
     settings.get(&JITTER) == Ok(Some(Jitter::None))
         && settings.source(&JITTER) == Some(Source::Flag)
@@ -231,8 +233,8 @@ pub(super) struct BudgetAndStore {
 }
 
 /// Returns the budget of `--budget`, and prepares its store, which may be an error. `cap` is the run's own longest
-/// wait. `outer` names the budget that has counted the attempt of the outer run: if it is the same, the first attempt
-/// is not counted again.
+/// wait. `outer` is the `place` (name and store) of the budget that has counted the attempt of the outer run, None
+/// without one: if it is this budget, the first attempt is the same call, and is not counted again.
 pub(super) fn budget(
     settings: &Settings,
     cap: Duration,

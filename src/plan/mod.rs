@@ -48,8 +48,9 @@ struct Sources<'r> {
     surroundings: &'r dyn Surroundings,
 }
 
-/// Returns the plan of a run, or the first usage error. `settings` hold flags and variables; adds the policy that they
-/// select, then `[defaults]` of the file, each of lower precedence than what was there. First checks the whole file.
+/// Returns the plan of a run, or the first usage error. `settings` hold flags and variables; adds to them the policy
+/// that they, or else `[defaults]`, select, then `[defaults]` of the file, each of lower precedence than what is there.
+/// First checks the whole file.
 pub(crate) fn plan(
     settings: &mut Settings,
     command: &[OsString],
@@ -113,6 +114,7 @@ struct Parts {
 /// text is checked, even of an option that has no effect.
 fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     output::check_command_line_only(settings)?;
+    // Only for judgements of the command, so that bytes that are not UTF-8 may be lost.
     let texts: Vec<_> = sources
         .command
         .iter()

@@ -53,7 +53,8 @@ pub(super) fn streams(
         // Without hooks, nobody gets the output, and it need not be kept.
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
-        // Messages to GitHub have to begin a line; in a file of their own, they do.
+        // Messages to GitHub have to begin a line, so a line that the command leaves open is ended first. In a file of
+        // their own, they do begin one.
         ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })
@@ -105,7 +106,7 @@ fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
 
 /// Returns an error if a variable or the file turns a failure into a success, so that backoff would exit with 0
 /// although the command failed: only who types such an option surely means it, while the other sources may be
-/// forgotten.
+/// forgotten. `--success-exit` is no such option: it says what a failure is.
 pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
     check_typed(settings, &UNTIL, &Until::Failure)?;
     check_typed(settings, &EXHAUSTED_EXIT, &0)?;

@@ -224,7 +224,7 @@ pub(super) fn settings_and_rules(
     let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
     lines.extend(options.filter_map(|opt| in_effect::line(settings, limits, delays, opt)));
-    for (_, preset) in presets::chosen(&command.presets, command.wrapped.first().copied()) {
+    for preset in presets::chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
             let verdict = row.verdict.word();
             lines.push(format!(

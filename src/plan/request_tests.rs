@@ -171,6 +171,8 @@ fn listed(args: &[OsString]) -> Result<(), UsageError> {
     Ok(())
 }
 
+/// Asserts that a configuration file with this text, valid or not, leads to one printable line about an error, or to
+/// none.
 fn check(text: &[u8]) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text).unwrap();

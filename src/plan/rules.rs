@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::command::http::is_single_request;
 use crate::command::program::{WrappedCommand, is_backoff};
-use crate::config::presets::{self, Preset, PresetName, Row, RowVerdict};
+use crate::config::presets::{self, Preset, Row, RowVerdict};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::{Checked, UsageError};
@@ -43,7 +43,8 @@ pub(super) fn rules(
     let mut patterns = Vec::new();
     let success_match = add_patterns(settings, &SUCCESS_MATCH, &mut patterns)?;
     let fail_match = add_patterns(settings, &FAIL_MATCH, &mut patterns)?;
-    // Messages name the first rule that applies. Patterns precede codes, as patterns also give the text that matched.
+    // The order of the rules decides no verdict (a stop rule always wins), but messages name the first that applies:
+    // patterns precede codes, as they also give the text that matched.
     let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop, &mut patterns)?;
     rules.extend(match_rules(
         settings,
@@ -165,7 +166,8 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
     })
 }
 
-/// Returns the rules of the presets that `--for` chooses for the command, and appends their patterns to the list.
+/// Returns the rules of the presets that `--for` chooses for the command, and appends their patterns to the list. No
+/// rules without `--for`, or if `auto` knows no preset for the command's program.
 fn preset_rules(
     settings: &Settings,
     command: &WrappedCommand<'_>,
@@ -182,11 +184,11 @@ fn preset_rules(
         known: Vec::with_capacity(USUAL_ROWS),
     };
     let mut rules = Vec::with_capacity(USUAL_ROWS);
-    for (name, preset) in chosen_presets {
+    for preset in chosen_presets {
         let chosen = ChosenPreset {
             command,
             has_before_retry: settings.has(&BEFORE_RETRY),
-            refusal_is_proof: refusal_is_proof(name, command),
+            refusal_is_proof: refusal_is_proof(&preset, command),
             rule_name: format!("--for {}", preset.name).into(),
         };
         chosen.add_rules(&preset, &mut shared, &mut rules);
@@ -195,13 +197,15 @@ fn preset_rules(
 }
 
 /// Returns true if a refusal in the output (a closed port, say) proves that nothing was done: the command is a program
-/// of this preset that makes one request. The output of another program may tell of one request among many.
-fn refusal_is_proof(name: PresetName, command: &WrappedCommand<'_>) -> bool {
+/// of this preset that makes one request. The output of another program (`--for curl ./script`) may tell of one request
+/// among many.
+fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
-    program.is_some_and(|program| name.is_for(program)) && is_single_request(&command.wrapped)
+    program.is_some_and(|program| preset.is_for(program)) && is_single_request(&command.wrapped)
 }
 
-/// The patterns of presets. Presets share lists of rows, so that the same pattern may be needed several times.
+/// The patterns of presets. Several may include the same preset (`network`), whose patterns need to stand in the list
+/// only once.
 struct SharedPatterns<'p> {
     patterns: &'p mut Vec<Pattern>,
     /// Texts of patterns that were appended, with their indexes.
@@ -209,9 +213,9 @@ struct SharedPatterns<'p> {
 }
 
 impl SharedPatterns<'_> {
-    /// Returns the index of a row's pattern in the list of all patterns, to which it is appended if no earlier row has
-    /// it. Returns None if the row has no pattern.
-    fn index(&mut self, row: &Row) -> Option<usize> {
+    /// Appends a row's pattern to the list of all patterns, unless an earlier row of a preset has it. Returns its index
+    /// in the list, or None if the row has no pattern.
+    fn add(&mut self, row: &Row) -> Option<usize> {
         let text = row.text?;
         if let Some((_, index)) = self.known.iter().find(|(known, _)| *known == text) {
             return Some(*index);
@@ -234,7 +238,7 @@ struct ChosenPreset<'c> {
 
 impl ChosenPreset<'_> {
     /// Appends a rule for each row of the preset that applies to the command, and the patterns of these. A row does not
-    /// apply if the command has the word that the row excludes.
+    /// apply if the command has the word that the row excludes: `conda run`, say, prints what another program says.
     fn add_rules(&self, preset: &Preset, patterns: &mut SharedPatterns<'_>, rules: &mut Vec<Rule>) {
         for row in preset.rows() {
             if row
@@ -252,7 +256,7 @@ impl ChosenPreset<'_> {
                     RowVerdict::Retry | RowVerdict::Refused => RuleKind::Retry,
                 },
                 codes: row.codes,
-                pattern: patterns.index(&row),
+                pattern: patterns.add(&row),
                 is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
                 name: Rc::clone(&self.rule_name),
             });

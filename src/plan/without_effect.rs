@@ -64,7 +64,7 @@ static NEEDS: [Needs; 4] = [
 ];
 
 /// Returns an error for the first option of the command line that has no effect: because an option that it needs is
-/// missing, or because another one on the command line takes its place.
+/// missing, or because another one on the command line takes its place. Knows the mistakes that are likely, not all.
 pub(super) fn check(settings: &Settings) -> Checked<()> {
     for needs in &NEEDS {
         check_needs(settings, needs)?;

@@ -5,6 +5,9 @@
 //! "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others, 2016), per-client retry budget
 //! of 10%; Finagle's `RetryBudget` for the minimum.
 //!
+//! After a run gave up, the cool-off lets new runs of the name wait, as what they need is likely still down: a job that
+//! is started again and again must back off, too. It grows with the number of runs that gave up in a row.
+//!
 //! Time is the time since the UNIX epoch, in whole milliseconds. The window is kept in at most
 //! [`MOST_SLOTS`] slots, 60 of which span it, so that an attempt counts for at least the window and for at
 //! most a sixtieth longer.
@@ -198,7 +201,8 @@ impl Ledger {
         self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
     }
 
-    /// Adds an attempt to the slot of this moment, which is made if it is new.
+    /// Adds an attempt to the slot of this moment, which is the last one, as `tidy` leaves none in the future, or is
+    /// made.
     fn count(&mut self, attempt: Counts, now: Duration) {
         let until = self.slot_end(millis(now));
         match self.slots.last_mut() {

@@ -237,9 +237,9 @@ impl Classifier {
         }
     }
 
-    /// Judges a failed attempt: survivors, stop rules and lost output make it permanent, then retry rules make it
-    /// transient. Collects all rules that apply, as the first names the verdict, but any may say that a repetition is
-    /// safe.
+    /// Judges a failed attempt by the first of these that applies: survivors, stop rules, lost output and a lost reader
+    /// make it permanent, retry rules make it transient; `judge_without_rule` judges the rest. Collects all rules that
+    /// apply, as the first names the verdict, but any may say that a repetition is safe.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
@@ -281,6 +281,7 @@ impl Classifier {
         match failure.outcome.end {
             // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => return failure.permanent(Why::CannotStart),
+            // The next attempt would run beside the command.
             End::Unended => return failure.permanent(Why::Survivors),
             // A reader that is gone does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
@@ -331,8 +332,8 @@ impl Failure<'_> {
         }
     }
 
-    /// Returns the reason by the rules that apply: the first gives name and matched text; any of them can declare a
-    /// repetition safe.
+    /// Returns the reason by the rules that apply, of which `first` is the first: it gives name and matched text; any
+    /// of them can declare a repetition safe.
     fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
         let mut reason = self.reason(Why::Rule(first.name.to_string()));
         if let Some(pattern) = first.pattern

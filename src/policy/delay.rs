@@ -119,6 +119,7 @@ impl Delays {
     /// Two jitters grow by themselves and ignore `growth`: with decorrelated jitter e(i) is base * factor^i; with slots
     /// e(i) is the longest possible wait.
     pub fn unjittered(&self, retry: u64) -> Duration {
+        // The exponent, of the type that `powi` takes.
         let steps = i32::try_from(retry).unwrap_or(i32::MAX);
         let wait = match (&self.jitter, &self.growth) {
             (Jitter::Slotted { ceiling }, _) => self.scaled(last_slot(retry, *ceiling) as f64),
@@ -233,7 +234,8 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap. A wait without a random part takes nothing from `rng`.
+    /// Draws a wait, never longer than the cap. A wait without a random part takes nothing from `rng`, and so does not
+    /// change the later waits of a `--seed`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {

@@ -87,7 +87,8 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
                 None => after_giving_up(why, end, until),
             },
         },
-        // No success or failure was found: with `--until failure`, 1 would say that no failure came.
+        // As after a timeout, 124, whatever the goal: no success or failure was found, and with the goal `failure` the
+        // status would be 1, which says that no failure came.
         Ending::CutOff { stop } => status(
             Ending::Stopped {
                 stop,
@@ -139,6 +140,7 @@ fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     match end {
         // The run failed, or had too few successes in a row; 0 would hide that.
         End::Exited(0) => Exit::Code(1),
+        // Not even `--success-exit CODE=0` may turn the status into 0 then.
         _ => as_it_ended(end, CodeSet::default()),
     }
 }

@@ -113,7 +113,8 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
 }
 
 /// Returns the waits of the one run that draws from `rng`, as a run with this `--seed` does: least, mean and most of a
-/// row are its one wait. `before` passes before the first attempt.
+/// row are its one wait. `before` passes before the first attempt; as a run draws that first, the caller must have
+/// drawn it from `rng`.
 pub fn forecast_of_one_run(
     delays: &Delays,
     limits: &Limits,

@@ -79,7 +79,7 @@ enum Left {
 }
 
 impl Left {
-    /// Returns what a field tells whose number is zero, or is not.
+    /// Returns what a field about the rest of a limit tells, whose number is zero, or is not.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing
@@ -90,8 +90,8 @@ impl Left {
 }
 
 impl RateLimits {
-    /// Reads a line with its end, printed at `now`, and remembers the limits that it tells about, and a status 429.
-    /// Most lines have neither, so one cheap search comes before all others.
+    /// Reads a line with its line feed, printed at `now`, and remembers the limits that it tells about, and a status
+    /// 429. Most lines have neither, so one cheap search comes before all others.
     pub(super) fn read(&mut self, line: &[u8], now: SystemTime) {
         if !is_match(&HINT, line) {
             return;
@@ -197,6 +197,7 @@ impl RateLimits {
             // An item of the older form is a parameter by itself, of the only limit, which has no name.
             let is_older_form = first.contains('=');
             let name = if is_older_form { "" } else { first };
+            // Unlike any name that `read_field` gives: the limits of the two are never taken for one.
             let limit_name = format!("ratelimit {name}");
             if is_older_form {
                 self.read_parameter(&limit_name, first);
@@ -208,7 +209,7 @@ impl RateLimits {
     }
 
     /// Reads one parameter of the limit with this name: `r=0` or `remaining=0` is what is left, `t=30` or `reset=30`
-    /// the seconds until the limit is full again. Any other parameter is ignored.
+    /// the seconds until the limit is full again. Any other parameter is ignored, and so is a reset too far ahead.
     fn read_parameter(&mut self, name: &str, parameter: &str) {
         let Some((key, value)) = parameter.split_once('=') else {
             return;

@@ -60,8 +60,9 @@ pub struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// Reads a clean line with its end, or a part of a long one, printed at `now`, and remembers the longest wait. A
-    /// number or unit counts only if a byte follows: at the end of a part, the rest of it may be missing.
+    /// Reads a line without control sequences (`search::clean`), with its line feed, or a part of a long one, printed
+    /// at `now`, and remembers the longest wait. A number or unit counts only if a byte follows: at the end of a part,
+    /// the rest of it may be missing.
     pub fn read(&mut self, line: &[u8], now: SystemTime) {
         if let Some(expression) = &*REQUEST {
             for captures in expression.captures_iter(line) {

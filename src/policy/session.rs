@@ -184,7 +184,8 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
-    /// successes; counts the retry and lets the waits grow only if a wait is returned.
+    /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
+    /// `--until never`. Counts the retry and lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -306,9 +307,9 @@ impl<'p> Session<'p> {
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. The
-    /// asked wait gets a random part, so that clients with the same answer do not return together, unless
-    /// `asked_is_exact`.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`: beyond
+    /// it only a cool-off and `--until never` come here, as any other run has ended. The asked wait gets a random part,
+    /// so that clients with the same answer do not return together, unless `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {

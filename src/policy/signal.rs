@@ -27,9 +27,11 @@ well_known! {
 impl Signal {
     /// Returns a signal by number, 1 to the platform's highest (64 on Linux); None for any other number.
     pub fn from_number(number: i32) -> Option<Signal> {
-        (1..=highest())
-            .contains(&number)
-            .then_some(Signal(number as u8))
+        if (1..=highest()).contains(&number) {
+            Some(Signal(number as u8))
+        } else {
+            None
+        }
     }
 
     pub fn all() -> impl Iterator<Item = Signal> {

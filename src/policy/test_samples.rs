@@ -20,10 +20,12 @@ pub(crate) fn s(n: u64) -> Duration {
     Duration::from_secs(n)
 }
 
+/// Returns a generator that draws the same numbers in each test run.
 pub(crate) fn seeded(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
+/// Returns waits that grow exponentially.
 pub(crate) fn exponential(base: Duration, factor: f64, cap: Duration, jitter: Jitter) -> Delays {
     Delays {
         base,
@@ -33,13 +35,16 @@ pub(crate) fn exponential(base: Duration, factor: f64, cap: Duration, jitter: Ji
     }
 }
 
+/// Returns waits with decorrelated jitter, which ignores the growth.
 pub(crate) fn decorrelated() -> Delays {
     let jitter = Jitter::Decorrelated { factor: 3.0 };
     exponential(ms(500), 2.0, s(30), jitter)
 }
 
+/// Returns the mean of waits in seconds; NaN if there are none.
 pub(crate) fn mean(waits: impl IntoIterator<Item = Duration>) -> f64 {
-    let (mut count, mut sum) = (0.0, 0.0);
+    let mut count = 0.0;
+    let mut sum = 0.0;
     for wait in waits {
         count += 1.0;
         sum += wait.as_secs_f64();
@@ -47,6 +52,7 @@ pub(crate) fn mean(waits: impl IntoIterator<Item = Duration>) -> f64 {
     sum / count
 }
 
+/// Panics unless `got` differs from `expected` by at most the share `relative` of it: 0.01 is one percent.
 #[track_caller]
 pub(crate) fn expect_near(got: f64, expected: f64, relative: f64) {
     assert!(
@@ -75,6 +81,7 @@ pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     ]
 }
 
+/// Generates factors of growth as the options accept them: at least 1, with the extremes of the range.
 pub(crate) fn factor() -> impl Strategy<Value = f64> {
     prop_oneof![
         1 => Just(1.0),
@@ -84,10 +91,12 @@ pub(crate) fn factor() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// Generates indices of retries: mostly small ones, also some after which every growth has reached its cap.
 pub(crate) fn retry() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0..80_u64, 2 => any::<u64>(), 1 => Just(u64::MAX)]
 }
 
+/// Generates all growths but lists, whose waits need not grow.
 pub(crate) fn growth_by_formula() -> impl Strategy<Value = Growth> {
     prop_oneof![
         factor().prop_map(|factor| Growth::Exponential { factor }),
@@ -97,6 +106,7 @@ pub(crate) fn growth_by_formula() -> impl Strategy<Value = Growth> {
     ]
 }
 
+/// Generates all growths, lists included.
 pub(crate) fn growth() -> impl Strategy<Value = Growth> {
     prop_oneof![
         4 => growth_by_formula(),
@@ -104,6 +114,7 @@ pub(crate) fn growth() -> impl Strategy<Value = Growth> {
     ]
 }
 
+/// Generates all jitters, with values as the options accept them.
 pub(crate) fn jitter() -> impl Strategy<Value = Jitter> {
     prop_oneof![
         Just(Jitter::None),
@@ -116,6 +127,7 @@ pub(crate) fn jitter() -> impl Strategy<Value = Jitter> {
     ]
 }
 
+/// Generates delays of any values: the base may be above the cap.
 pub(crate) fn delays() -> impl Strategy<Value = Delays> {
     (duration(), duration(), growth(), jitter()).prop_map(|(base, cap, growth, jitter)| Delays {
         base,
@@ -149,6 +161,7 @@ impl TryRng for Always {
         Ok(self.0)
     }
 
+    /// Repeats the bytes of the constant.
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
         for (byte, own) in bytes
             .iter_mut()

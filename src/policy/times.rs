@@ -158,7 +158,7 @@ fn distance_of_zone(zone: &str) -> Option<Duration> {
 }
 
 /// Adds up the lengths of a text, such as `1m30s`, up to one whose unit is not smaller than the unit before: `5s, 10s`
-/// is 5 seconds. Saturates.
+/// is 5 seconds. Saturates; zero for a text without a length, which no caller passes.
 pub(super) fn length(text: &str) -> Duration {
     let mut total = 0_u128;
     let mut last_unit = u128::MAX;

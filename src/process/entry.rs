@@ -25,24 +25,14 @@ use crate::policy::signal::Signal;
 #[derive(Debug, Clone, Copy)]
 pub struct Argv(*const *const c_char);
 
-/// Calls `main` with the arguments, between what has to come before and after: descriptors that the caller closed are
-/// filled, a panic ends with status 125, and the terminal's modes are restored. Returns the exit status for the C
-/// `main`, or ends the process by the signal that `main` returned, so that the caller sees how the run was interrupted.
+/// Calls `main` with the arguments (first backoff's own name), between what has to come before and after: descriptors
+/// that the caller closed are filled, a panic ends with status 125, and the terminal's modes are restored. Returns the
+/// exit status for the C `main`. If `main` returns a signal, ends the process by it, so that the caller sees how the
+/// run was interrupted; returns 128+N only if that signal does not end the process.
 pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
-    // First, before backoff opens anything.
+    // First: a file that backoff opens must not get the number of a closed standard descriptor.
     fill_closed_standard();
-    // A panic is a defect of backoff: status 125 says so.
-    std::panic::set_hook(Box::new(|info| {
-        modes::restore();
-        stdio::complain(&match info.to_string() {
-            // The standard library could not seed a hash map.
-            text if text.contains("random data") => {
-                "the system gives no random numbers: getrandom(2) and /dev/urandom fail".into()
-            }
-            text => format!("internal error, please report it: {text}"),
-        });
-        exit_now(125);
-    }));
+    std::panic::set_hook(Box::new(|info| end_after_panic(&info.to_string())));
     // SAFETY: the C runtime made the array, and backoff never changes it.
     let words = unsafe { strings(argv) };
     let exit = main(
@@ -60,14 +50,30 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
     }
 }
 
+/// Reports a panic, and ends the process at once, without unwinding: a panic is a defect of backoff, which status 125
+/// says. `text` is the message of the panic.
+fn end_after_panic(text: &str) -> ! {
+    // First, as lines would be printed as stairs on a terminal in raw mode.
+    modes::restore();
+    // The standard library panics so if it cannot seed a hash map.
+    let is_lack_of_randomness = text.contains("random data");
+    let message = if is_lack_of_randomness {
+        "the system gives no random numbers: getrandom(2) and /dev/urandom fail".to_owned()
+    } else {
+        format!("internal error, please report it: {text}")
+    };
+    stdio::complain(&message);
+    exit_now(125)
+}
+
 /// Ends the process by the default action of `signal`, without a core dump. Returns if the action does not end a
 /// process, or if this is process 1, which the kernel spares: the caller then exits with 128+N.
 fn die_by(signal: Signal) {
-    // The command has dumped its core; a core of backoff would mislead.
+    // After QUIT the command has dumped its core, if any; a core of backoff would mislead.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     forbid_core();
     let _ = set_default(signal);
     let _ = send(Target::OwnProcess, signal);
-    // The signal takes effect once it is unblocked.
+    // A run blocks all signals, so this one takes effect only here.
     let _ = SigSet::empty().thread_set_mask();
 }

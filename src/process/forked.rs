@@ -18,13 +18,15 @@ use super::sys::processes::is_runnable;
 use crate::policy::signal::Signal;
 use crate::run::uninterrupted;
 
-/// A function that runs in a child, which is reaped as orphans are.
+/// A function that runs in a child. Nothing here waits for the child: `reap_orphans` reaps it with the orphans that
+/// backoff inherits.
 #[derive(Debug)]
 pub(crate) struct Forked {
-    /// May be of another process once the child has ended.
+    /// May be of another process once the child has ended, as it may be reaped then.
     pid: Pid,
     /// The pipe of the answer. Its end shows that the child has ended, which holds the only writing end.
     pipe: OwnedFd,
+    /// The part of the answer that was read.
     received: Vec<u8>,
 }
 
@@ -32,19 +34,21 @@ pub(crate) struct Forked {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ForkedState {
     Runs,
-    /// With all that the child has written: nothing if it died.
+    /// With all that the child has written: nothing, or a part of the answer, if it died.
     Ended(Vec<u8>),
 }
 
 impl Forked {
-    /// Forks a child that runs `work` and sends the bytes that it returns. Returns at once; an error means that no
-    /// process could be made.
+    /// Forks a child that runs `work`, sends the bytes that it returns, and ends. Returns at once; an error means that
+    /// no pipe or process could be made.
     ///
-    /// The child closes all descriptors, as others may wait for the end of a pipe or for a lock; `work` may hold
-    /// none. It blocks all signals, as backoff does: a signal to the group of backoff does not interrupt the work. A
-    /// timer ends it after `life`, rounded up to seconds, even if backoff has ended before.
+    /// The child closes all descriptors, as others may wait for the end of a pipe or for a lock; so `work` can use none
+    /// that was open before. All signals but the timer's stay blocked, as in backoff: a signal to its group does not
+    /// interrupt the work. The timer ends the child after `life`, rounded up to seconds, even if backoff ends before.
     pub(crate) fn start(life: Duration, work: impl FnOnce() -> Vec<u8>) -> io::Result<Forked> {
-        let (pipe, answer) = pipe()?;
+        // This process closes the writing end on return, so that the pipe ends with the child.
+        let (pipe, writing_end) = pipe()?;
+        // `state` does not wait.
         set_nonblocking(&pipe)?;
         // SAFETY: backoff has a single thread, so the child may do whatever backoff may.
         match unsafe { fork() }? {
@@ -54,8 +58,8 @@ impl Forked {
                 received: Vec::new(),
             }),
             ForkResult::Child => {
-                set_up_child(life, answer.as_fd());
-                send(answer.as_fd(), &work());
+                set_up_child(life, writing_end.as_fd());
+                write_answer(writing_end.as_fd(), &work());
                 exit_now(0)
             }
         }
@@ -66,12 +70,14 @@ impl Forked {
         self.pipe.as_fd()
     }
 
-    /// Returns true if the child could go on, but has no CPU.
+    /// Returns true if the child could go on, but has no CPU: then the machine is busy, and nothing hangs. False if the
+    /// system does not tell.
     pub(crate) fn awaits_cpu(&self) -> bool {
         is_runnable(self.pid.as_raw())
     }
 
-    /// Returns the state, without waiting. An end is returned, with the answer, by one call only: do not call again.
+    /// Reads what the child has written, and returns its state, without waiting. Do not call it again once it has
+    /// returned the end, which hands over the answer.
     pub(crate) fn state(&mut self) -> ForkedState {
         let mut chunk = [0; 4096];
         loop {
@@ -80,23 +86,25 @@ impl Forked {
                 Ok(count) => self.received.extend_from_slice(&chunk[..count]),
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => return ForkedState::Runs,
-                // The answer cannot be read, now or later.
+                // The rest of the answer cannot be read, now or later.
                 Err(_) => return ForkedState::Ended(std::mem::take(&mut self.received)),
             }
         }
     }
 }
 
-/// Cuts the child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a timer
-/// that ends it after `life`: a child that hangs must not stay for ever. Only the descriptor of the `answer` stays
-/// open.
-fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
-    close_all_except(answer.as_raw_fd());
+/// Cuts the new child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a
+/// timer that ends it after `life`: a child that hangs must not stay for ever. Only `kept`, the descriptor for the
+/// answer, stays open.
+fn set_up_child(life: Duration, kept: BorrowedFd<'_>) {
+    close_all_except(kept.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.
     fill_closed_standard();
-    // Files get the modes that `work` gives them, also below a umask of 777.
+    // This user gets the rights that `work` asks for, which a umask of 777 would take away; no other user gets any.
     umask(Mode::S_IRWXG | Mode::S_IRWXO);
+    // A core would be taken for backoff's or the command's.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+    // ALRM of the timer is blocked, and backoff handles or ignores it: here it has to end the process.
     let _ = set_default(Signal::ALRM);
     let mut unblocked = SigSet::empty();
     unblocked.add(nix::sys::signal::Signal::SIGALRM);
@@ -106,8 +114,9 @@ fn set_up_child(life: Duration, answer: BorrowedFd<'_>) {
     alarm::set(u32::try_from(seconds).unwrap_or(u32::MAX).max(1));
 }
 
-/// Writes an answer to the parent, which may have given up and closed the pipe: then the answer is lost.
-fn send(pipe: BorrowedFd<'_>, mut answer: &[u8]) {
+/// Called in the child: writes all of the answer to the parent. If that fails, as backoff has given up and closed the
+/// pipe, or has ended, the answer is dropped. PIPE, which then comes, is blocked.
+fn write_answer(pipe: BorrowedFd<'_>, mut answer: &[u8]) {
     while !answer.is_empty() {
         match uninterrupted(|| write(pipe, answer)) {
             Ok(count) => answer = &answer[count..],

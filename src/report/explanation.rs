@@ -1,7 +1,8 @@
-//! Explains the end of a run, and names the option that allows more.
+//! Explains the end of a run, and names the option that allows more: the part of a sentence that tells why no attempt
+//! follows.
 
 use super::text::Sentences;
-use super::words::{limiting_option, still_run, typed_limit, with_detail};
+use super::words::{limiting_option, survivors, typed_limit, with_detail};
 use crate::policy::budget::Counts;
 use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
 use crate::policy::outcome::{End, Outcome};
@@ -11,10 +12,11 @@ use crate::run::event::JudgedAttempt;
 use crate::text::{length, printable};
 
 impl Sentences<'_> {
-    /// Returns `how` with the reason for the end in brackets, and advice after it: `exit 7 (attempt limit reached);
-    /// raise --attempts to allow more`. `attempt` is the last one.
+    /// Returns `how`, which tells how `attempt`, the last one, ended, with the reason for the end of the run in
+    /// brackets, and advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        // Only the deadline ends a predicate that runs, even if `--stop-after` has passed, too.
+        // The deadline has ended a predicate, as no other limit does. The run gives up by the earlier limit, which may
+        // be `--stop-after`, but that would explain nothing.
         let why = match attempt.verdict.why() {
             Some(Why::PredicateFailed { .. }) if why == GiveUp::StopAfter => GiveUp::Deadline,
             _ => why,
@@ -27,9 +29,9 @@ impl Sentences<'_> {
     fn advice(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let outcome = &attempt.outcome;
         let is_useless = match why {
-            // The attempt may hang, so more time may not help.
+            // The deadline ended the attempt, which may hang, so that more time may not help.
             GiveUp::Deadline => outcome.ended_by_deadline(),
-            // The system failed to keep the input, and not `--stdin-limit`.
+            // The system failed to keep the input, which no `--stdin-limit` changes.
             GiveUp::Stdin => outcome.seen.input_error.is_some(),
             // A single attempt was asked for.
             GiveUp::Attempts => self.plan.limits.attempts == Some(1),
@@ -57,16 +59,18 @@ impl Sentences<'_> {
         reason.is_some_and(|reason| reason.is_typed)
     }
 
-    /// Returns the reason for the end, with the option that set it: `the next wait would reach --stop-at-delay 5m`.
+    /// Returns the reason for the end of the run, with the option that set it: `the next wait would reach
+    /// --stop-at-delay 5m`. Foreign text in it is escaped.
     fn reason(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let JudgedAttempt { outcome, verdict } = attempt;
         let limit = typed_limit(&self.plan.limits, why);
         match why {
-            GiveUp::Permanent if !outcome.survivors.is_empty() => still_run(outcome),
+            GiveUp::Permanent if !outcome.survivors.is_empty() => survivors(outcome),
             GiveUp::Permanent => self.permanent(verdict, outcome),
             GiveUp::Attempts => self.too_many_attempts(verdict).to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => {
                 if let Some(Why::PredicateFailed { option, how }) = verdict.why() {
+                    // `how` is that the deadline ended it.
                     format!("{option} failed: {how}: {limit}")
                 } else if outcome.ended_by_deadline() {
                     limit
@@ -91,7 +95,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if `--attempts` ended the run. After a success, only `--consecutive` can have asked for more.
+    /// Returns the reason if `--attempts` ended the run. If success is the goal, a run only goes on after one to
+    /// confirm it (`--consecutive`).
     fn too_many_attempts(&self, verdict: &Verdict) -> &'static str {
         if *verdict == Verdict::Success && self.plan.limits.until == Until::Success {
             "too few successes in a row"
@@ -100,7 +105,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if the budget allowed no retry. `counts` are those of the budget's window.
+    /// Returns the reason if the budget allowed no retry: `budget "api" exhausted: 10 of 100 attempts in 10m were
+    /// retries`. `counts` are those of all runs of the budget in its window.
     fn budget_exhausted(&self, counts: Counts) -> String {
         let Counts { attempts, retries } = counts;
         let window = match &self.plan.budget {
@@ -111,8 +117,8 @@ impl Sentences<'_> {
         format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
     }
 
-    /// Returns the statement that a retry could do harm, with the reason: what the user or the words of the command
-    /// say.
+    /// Returns the statement that a retry could do harm, with the reason why the command is taken for one that must not
+    /// be repeated: what the user or the words of the command say.
     fn not_idempotent(&self) -> String {
         let why = match &self.plan.not_idempotent {
             Some(reason) => printable(&reason.why),
@@ -121,15 +127,15 @@ impl Sentences<'_> {
         format!("it may have taken effect, and is not idempotent: {why}")
     }
 
-    /// Returns the reason why the failure is permanent: the rule or cause that the verdict names; nothing for a
-    /// success.
+    /// Returns the reason why the failure is permanent: the rule or cause that the verdict names, or that no retry rule
+    /// matched; nothing for a success. Processes that still run have a reason of their own, in the caller.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
             return String::new();
         };
         let how = match why {
             Why::Rule(rule) => rule.clone(),
-            // backoff could not deliver the output.
+            // backoff could not deliver the output, which no option changes.
             Why::ReaderGone if outcome.seen.reader_gone => {
                 return "the reader of its output is gone".to_owned();
             }
@@ -156,12 +162,16 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns `--for NAME` if all retry rules are of this preset; None if there are others, which no sentence about
-    /// the preset would explain, or no rules.
+    /// Returns `--for NAME`, the name of each rule of a preset, if all retry rules are of this one; None if there are
+    /// others, which no sentence about the preset would explain, or no rules.
     fn only_preset(&self) -> Option<&str> {
         let mut names = self.retry_rules().map(|rule| &*rule.name);
-        let first = names.next().filter(|name| name.starts_with("--for"))?;
-        names.all(|name| name == first).then_some(first)
+        let first = names.next()?;
+        if first.starts_with("--for") && names.all(|name| name == first) {
+            Some(first)
+        } else {
+            None
+        }
     }
 
     fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
@@ -170,7 +180,8 @@ impl Sentences<'_> {
     }
 
     /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option
-    /// that adds a rule (`-e` for a code, `-r` for a text). Nothing after any other failure.
+    /// that adds a rule (`-e` for a code, `-r` for a text). Nothing after any other failure, and with rules of the
+    /// user's own, who knows how to add one.
     fn rule_to_add(&self, attempt: &JudgedAttempt) -> String {
         let (Some(Why::NoRuleMatched), Some(preset)) = (attempt.verdict.why(), self.only_preset())
         else {
@@ -178,20 +189,21 @@ impl Sentences<'_> {
         };
         let preset = preset.trim_start_matches("--for ");
         let end = &attempt.outcome.end;
-        // Empty if there is no code to add: 0, or a timeout.
+        // Empty if `-e` could add no code: after 0, or an end that is none of the command's own.
         let new_code = match end {
             End::Exited(code) if *code != 0 => code.to_string(),
             End::Signaled(signal) => signal.to_string(),
             _ => String::new(),
         };
-        // A rule has the code already, so its text is missing.
-        let is_listed = self
+        // A rule fits all but its text: it lists the code, or has only a text, and so holds for any code.
+        let lacks_only_text = self
             .retry_rules()
             .any(|rule| rule.codes.is_none_or(|codes| codes.contains_end(end)));
-        if new_code.is_empty() || is_listed {
+        if new_code.is_empty() || lacks_only_text {
             let lines = format!("it retries on lines that --list-presets {preset} shows");
             return format!("; {lines}; add -r TEXT to retry on another");
         }
+        // Here each retry rule is one of codes.
         let codes = self
             .retry_rules()
             .filter_map(|rule| rule.codes)

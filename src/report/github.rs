@@ -6,8 +6,8 @@ use super::verbosity::Level;
 use crate::run::event::Event;
 use crate::text::without_runner_commands;
 
-/// Returns a sentence as an annotation of this level, which the runner shows beside the job; a plain one stays a line
-/// of the log.
+/// Returns a sentence as a line with the command for an annotation of this level, which the runner shows beside the
+/// job; a plain sentence stays a line of the log. Foreign text in either cannot be another command.
 pub(super) fn annotation(level: Level, sentence: &str) -> String {
     let command = match level {
         Level::Plain => return format!("backoff: {}\n", without_runner_commands(sentence)),
@@ -27,8 +27,9 @@ pub(super) enum LastOutput {
     Unseen,
 }
 
-/// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so, and notes
-/// in `is_open` whether a group is open, as only an open one may be ended. Without a `title` no group begins.
+/// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so, or None.
+/// The log then shows the attempt's output folded. Notes in `is_open` whether a group is open, as only an open one may
+/// be ended, and once. Without a `title` no group begins.
 pub(super) fn group(
     event: &Event<'_>,
     title: Option<String>,
@@ -41,10 +42,11 @@ pub(super) fn group(
             *is_open = true;
             Some(format!("::group::backoff: {}\n", escaped(&title)))
         }
-        // A signal or a fault may end the run first.
+        // A signal or a fault may end the run before the attempt's end is reported.
         Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
-            // A command has to begin a line. backoff itself ends the last line of output that it sees.
+            // A command has to begin a line. backoff ends the last line of the output that it has seen, but not of
+            // other output, after which an empty line may come about.
             let line_feed = match last_output {
                 LastOutput::Seen => "",
                 LastOutput::Unseen => "\n",
@@ -55,7 +57,8 @@ pub(super) fn group(
     }
 }
 
-/// Escapes a text for a command of the runner, which is one line: the runner turns the codes back into the characters.
+/// Escapes a text for a command of the runner, which is one line: the runner turns `%25`, `%0D` and `%0A` back into the
+/// characters.
 fn escaped(text: &str) -> String {
     without_runner_commands(text)
         .replace('%', "%25")

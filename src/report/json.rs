@@ -22,10 +22,11 @@ impl Serialize for Object {
     }
 }
 
-/// Returns the value as one line of JSON, with its line feed. The values of this program cannot fail to be written.
+/// Returns the value as one line of JSON, with its line feed. The values of this program cannot fail to be written, so
+/// that there is no error.
 pub(crate) fn line(value: &impl Serialize) -> String {
     let mut text = Vec::new();
-    // Maps have strings as keys, and a `Vec` takes every byte.
+    // Never an error: maps have strings as keys, and a `Vec` takes every byte.
     let _ = value.serialize(&mut serde_json::Serializer::with_formatter(
         &mut text, Harmless,
     ));
@@ -33,7 +34,7 @@ pub(crate) fn line(value: &impl Serialize) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Returns seconds, rounded down to the microsecond.
+/// Returns seconds, rounded down to the microsecond, as more digits say nothing.
 pub(super) fn seconds(length: Duration) -> f64 {
     Duration::new(length.as_secs(), length.subsec_micros() * 1_000).as_secs_f64()
 }
@@ -43,14 +44,14 @@ pub(super) fn seconds(length: Duration) -> f64 {
 struct Harmless;
 
 impl Formatter for Harmless {
-    /// Writes a part of a string. The serializer has escaped quotes, backslashes and control characters of ASCII
-    /// itself, and passes the rest here.
+    /// Writes a part of a string. The serializer escapes quotes, backslashes and control characters of ASCII itself,
+    /// and passes what stands between them here; a command of a runner cannot go on past such an escape.
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        // Number of `#` so far in what may become `##[` or `##vso[`.
+        // Number of `#` in what may become `##[` or `##vso[`; 0 once it cannot.
         let mut hashes = 0;
         for c in fragment.chars() {
             let begins_command = c == '[' && hashes >= 2;

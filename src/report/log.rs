@@ -1,5 +1,6 @@
 //! Lines for programs, each a JSON object (`--log-format json`). `docs/log.schema.json` is the schema, so names and
-//! words here are part of the interface.
+//! words here are part of the interface. The report (`--report`) shares the fields of an attempt and the words for
+//! ends.
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ use crate::text::{length, printable, timestamp};
 /// The log as JSON lines, some of which wait for the decision whether the run has a log at all.
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
-    /// Lines that are printed only if the run becomes eventful.
+    /// Lines that are printed only if the run becomes eventful, and are otherwise dropped at its end.
     held: String,
     /// True after any logged event except the start of an attempt, a success at once and a skipped run.
     is_eventful: bool,
@@ -27,7 +28,7 @@ pub(super) struct JsonLog {
 impl JsonLog {
     /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds at once or is
     /// skipped has no lines, unless verbose; any other run has a complete log. So lines are held back until an event
-    /// decides that, and are then returned before its own.
+    /// decides that, and are then returned before its own. With `-q`, none is held back, and few events have lines.
     pub(super) fn lines(
         &mut self,
         sentences: &Sentences<'_>,
@@ -37,7 +38,7 @@ impl JsonLog {
         let line = line(sentences, moment, event)?;
         let verbosity = sentences.plan.output.verbosity;
         if verbosity < 0 {
-            // Only warnings, a command that cannot start and, unless silenced by `-qq`, the end of a failed run.
+            // Only warnings, a command that cannot start and, unless `-qq` silences it, the end of a failed run.
             if sentences.least_verbosity(moment, event) > verbosity {
                 return None;
             }
@@ -55,8 +56,8 @@ impl JsonLog {
     }
 }
 
-/// Returns the line about an event, or None if the log leaves the event out. The line of the last event has the totals
-/// of the run.
+/// Returns the line about an event, or None if the log leaves the event out. The line with the result of the run
+/// ([`result`]) has the totals, too.
 fn line(sentences: &Sentences<'_>, moment: &Moment, event: &Event<'_>) -> Option<String> {
     let record = record(sentences, event)?;
     let mut fields = vec![
@@ -95,7 +96,7 @@ impl Record {
 }
 
 /// Returns the record of an event, or None if the log leaves the event out: one that only people need, such as a
-/// remark or a success that is still to be confirmed (`--consecutive`), or that a later event tells, too.
+/// remark or a success that is still to be confirmed (`--consecutive`), or whose news another event tells, too.
 fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     Some(match event {
         Event::Started => Record::new("attempt_started", vec![]),
@@ -106,6 +107,7 @@ fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
             asked,
             attempt,
         } => {
+            // Null unless the output made the wait longer, even if it asked for a shorter one.
             let asked_s = if *asked {
                 asked_seconds(&attempt.outcome)
             } else {
@@ -130,10 +132,11 @@ fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
     })
 }
 
-/// Returns the record of an attempt's end; None for a success that another line reports, or that has none.
+/// Returns the record of an attempt's end. None for a success if success is the goal: that of the last attempt is the
+/// end of the run, which has a line of its own.
 fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     let name = match verdict {
-        // The line `succeeded` reports the last success. Those before it (`--consecutive`) have no line.
+        // The line `succeeded` reports it, or nothing if another success has to follow (`--consecutive`).
         Verdict::Success if plan.limits.until == Until::Success => return None,
         Verdict::Success => "attempt_succeeded",
         _ => "attempt_failed",
@@ -142,8 +145,8 @@ fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     Some(Record::new(name, fields))
 }
 
-/// Returns the record of the event that ends the run, which is named after the result. Any other event has no result,
-/// and no line.
+/// Returns the record of the event that ends the run, which is named after the result; with the reasons if the run gave
+/// up. None for any other event, which has no result, and no line.
 fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     let Some(why) = gave_up(event) else {
         return Some(Record::new(result(event)?, vec![]));
@@ -176,8 +179,8 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 }
 
 /// Returns the fields of an attempt, for the log and the report. `verdict` is None if a signal or a fault of backoff
-/// ended the run before the attempt was judged. Absent values are null, so that the object has the same fields always,
-/// except `survivors`.
+/// ended the run before the attempt was judged. Absent values are null, so that the object has the same fields always;
+/// only `survivors` is left out if there are none, as there almost never are.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
     // `code` would be 128+N after a signal, which the field `signal` already tells.
@@ -205,8 +208,8 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
     fields
 }
 
-/// Returns how the attempt failed, and how a predicate or hook that decided failed; None for a success. Not escaped, as
-/// JSON escapes it.
+/// Returns how the attempt failed and, if a predicate or hook decided by failing itself, how that failed; None for a
+/// success. Not escaped, as JSON escapes it.
 fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let why = verdict.why()?;
     let failure = words::how_it_failed(outcome, verdict, str::to_owned);
@@ -226,7 +229,7 @@ fn verdict_name(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// Returns an object about a process of the attempt that could not be ended.
+/// Returns an object about a process of the attempt that could not be ended, for the field `survivors`.
 fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     let why = match why {
         Survival::Protected => "not_permitted",
@@ -235,8 +238,8 @@ fn survivor(Survivor { pid, program, why }: &Survivor) -> Value {
     json!({ "pid": pid, "program": program, "why": why })
 }
 
-/// Returns the wait that the output of the last attempt asked for, in seconds; None if it asked for none, or there was
-/// no attempt.
+/// Returns the wait that the output of the last attempt asked for, in seconds, for the end of a run; None if it asked
+/// for none, or there was no attempt.
 fn last_asked(event: &Event<'_>) -> Option<f64> {
     match event {
         Event::Stopped { attempt, .. } => asked_seconds(&attempt.outcome),
@@ -244,13 +247,13 @@ fn last_asked(event: &Event<'_>) -> Option<f64> {
     }
 }
 
-/// Returns the wait that the output asked for.
+/// Returns the wait that the output asked for, in seconds.
 fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }
 
-/// Returns the reason for giving up in one word; None if the event is not the end of a run that gave up. Reasons that a
-/// program would treat alike share a word; the field `rule` tells them apart.
+/// Returns the reason for giving up in one word, for programs; None if the event is not the end of a run that gave up.
+/// Reasons that a program would treat alike share a word; the field `rule` tells them apart.
 pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
     let why = match event {
         Event::Stopped { stop, .. } => stop.gave_up()?,

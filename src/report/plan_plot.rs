@@ -35,7 +35,8 @@ const ASCII: Ink = Ink {
 };
 
 /// Returns the text of `--plan=plot`: a bar for each wait, between the lines that `--plan` has, too. `columns` is the
-/// width of the terminal; None, without a terminal, is 80. Bars are of block characters if the locale `is_utf8`.
+/// width of the terminal; None, without a terminal, is 80. Bars are of block characters if the locale `is_utf8`, or
+/// else of ASCII. Without retries there is no bar.
 pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     // Some terminals begin a new line after the last column, so that one stays empty.
     let line_width = columns.map_or(80, usize::from).saturating_sub(1);
@@ -57,6 +58,7 @@ pub(crate) fn bars(plan: &Plan, columns: Option<u16>, is_utf8: bool) -> String {
     text + &reason_for_end(plan, end)
 }
 
+/// Returns the line above the bars, which explains their characters, cut to the width.
 fn heading(ink: Ink, line_width: usize) -> String {
     let Ink { sure, chance, mean } = ink;
     let line = format!("retry  wait: {sure} at least, {chance} by chance, {mean} mean");
@@ -71,8 +73,8 @@ struct Labels {
     width_of_bars: usize,
 }
 
-/// Returns the labels of the bars, `0.5s to 1.5s`, and the width that they leave for the longest bar. If that would be
-/// too narrow to compare bars, the labels are empty, and bars have all the room.
+/// Returns the labels of the bars, ` 500ms to 1.5s`, one for each row, and the width that they leave for the longest
+/// bar. If that would be too narrow to compare bars, the labels are empty, and bars have all the room.
 fn labels(rows: &[WaitRow], line_width: usize) -> Labels {
     let texts: Vec<String> = rows
         .iter()
@@ -92,16 +94,17 @@ fn labels(rows: &[WaitRow], line_width: usize) -> Labels {
     }
 }
 
-/// Returns the bar of a wait; the longest wait of the plan is `width` columns long. The part up to the least wait is
-/// sure, the rest random with a mark at the mean; a wait without a random part has no mark.
+/// Returns the bar of a wait, as long as the most that it may be; that of `longest`, the longest wait of the plan,
+/// would be `width` columns long. The part up to the least wait is sure, the rest random with a mark at the mean; a
+/// wait without a random part has no mark.
 fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
-    let least = columns_of(row.least, longest, width);
-    let most = columns_of(row.most, longest, width);
-    // Rounding could put the mean past the end of the bar.
-    let mean = columns_of(row.mean, longest, width).min(most.saturating_sub(1));
+    let end_of_sure = columns_of(row.least, longest, width);
+    let end = columns_of(row.most, longest, width);
+    // A mean near the most is rounded to the end of the bar, past its last column.
+    let mean = columns_of(row.mean, longest, width).min(end.saturating_sub(1));
     let mut bar = String::new();
-    for column in 0..most {
-        bar.push(if column < least {
+    for column in 0..end {
+        bar.push(if column < end_of_sure {
             ink.sure
         } else if column == mean {
             ink.mean
@@ -112,7 +115,7 @@ fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     bar
 }
 
-/// Returns the columns that a wait takes, rounded, if the longest one takes `width`.
+/// Returns the columns that a wait takes, rounded, if the longest one takes `width`; 0 if all waits are zero.
 fn columns_of(wait: Duration, longest: Duration, width: usize) -> usize {
     if longest.is_zero() {
         return 0;

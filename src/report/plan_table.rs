@@ -1,4 +1,4 @@
-//! `--plan`: the waits as a table or as JSON.
+//! `--plan`: the waits of a run in which every attempt fails at once, as a table or as JSON. Nothing is run.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ struct Column {
     least_width: usize,
 }
 
-/// Returns a column with a heading, at least so wide, with the blanks before it.
+/// Returns a column with this heading. `least_width` includes the blanks that keep it apart from the column before it,
+/// so that tables of different plans look alike.
 const fn column(heading: &'static str, least_width: usize) -> Column {
     Column {
         heading,
@@ -40,7 +41,8 @@ const RANDOM: [Column; 7] = [
 /// Columns if no wait is random.
 const EXACT: [Column; 3] = [column("retry", 5), column("wait", 9), column("total", 13)];
 
-/// Returns the table that `--plan` prints.
+/// Returns the table that `--plan` prints, between a line about the wait before the first attempt and one about what
+/// ends the table, if there are such lines.
 pub(crate) fn table(plan: &Plan) -> String {
     let Waits {
         line_on_start,
@@ -50,8 +52,8 @@ pub(crate) fn table(plan: &Plan) -> String {
     line_on_start + &columns(&rows) + &reason_for_end(plan, end)
 }
 
-/// Returns the rows as columns that are as wide as their longest cell; nothing if there is no row. Without any random
-/// wait, least, mean and most would be equal, so one column stands for them.
+/// Returns the rows as columns that are as wide as their longest cell; nothing if there is no row. If no wait is
+/// random, least, mean and most are equal, so that one column stands for them.
 fn columns(rows: &[WaitRow]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -64,14 +66,14 @@ fn columns(rows: &[WaitRow]) -> String {
     }
 }
 
-/// Returns the headings of the columns and a line for each row of cells, aligned to the right. Each row has a cell for
-/// each column.
-fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
-    let heading = columns
+/// Returns the headings of the columns and a line for each row of cells, aligned to the right. Each row must have a
+/// cell for each column, of ASCII, whose bytes count as its width.
+fn aligned(columns: &[Column], rows: Vec<Vec<String>>) -> String {
+    let headings = columns
         .iter()
         .map(|column| column.heading.to_owned())
         .collect();
-    let lines = [vec![heading], cells].concat();
+    let lines = [vec![headings], rows].concat();
     let mut widths = Vec::new();
     for (index, column) in columns.iter().enumerate() {
         let longest = lines.iter().map(|line| line[index].len()).max();
@@ -89,6 +91,7 @@ fn aligned(columns: &[Column], cells: Vec<Vec<String>>) -> String {
     text
 }
 
+/// Returns the cells of a row, one for each of [`EXACT`].
 fn exact_cells(row: &WaitRow) -> Vec<String> {
     vec![row.retry.to_string(), length(row.mean), length(row.total)]
 }
@@ -115,7 +118,8 @@ struct Retries {
     more: Option<u64>,
 }
 
-/// Returns the waits as one object, in seconds, for `--plan --log-format json`.
+/// Returns the waits as one object, in seconds, for `--plan --log-format json`. The wait before the first attempt is
+/// left out, and of the reason for the end all but the number of further retries.
 pub(crate) fn as_json(plan: &Plan) -> String {
     let Waits { rows, end, .. } = waits(plan);
     let more = match end {
@@ -141,7 +145,7 @@ fn row_as_json(row: &WaitRow) -> Object {
     ])
 }
 
-/// Returns a wait in seconds: as an integer if it has no fraction.
+/// Returns a wait in seconds: as an integer if it has no fraction, as JSON would otherwise have `1.0`.
 fn in_seconds(wait: Duration) -> Value {
     if wait.subsec_nanos() == 0 {
         wait.as_secs().into()
@@ -150,16 +154,19 @@ fn in_seconds(wait: Duration) -> Value {
     }
 }
 
-/// The waits of a plan.
+/// The waits of a plan, with the lines of text around them.
 pub(super) struct Waits {
     /// A line about the wait before the first attempt; empty if there is none.
     pub(super) line_on_start: String,
+    /// The wait before each retry, in order.
     pub(super) rows: Vec<WaitRow>,
+    /// Why no further row follows.
     pub(super) end: RowsEnd,
 }
 
-/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions. With a seed, the
-/// wait before the first attempt is drawn first, as the run draws it first, too.
+/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions. A limit on time
+/// includes the wait before the first attempt, which so shortens the table, without a seed by its mean. With a seed, it
+/// is drawn first, as the run draws it first, too.
 pub(super) fn waits(plan: &Plan) -> Waits {
     let Some(seed) = plan.seed else {
         let least = plan.initial_delay;
@@ -182,8 +189,8 @@ pub(super) fn waits(plan: &Plan) -> Waits {
     }
 }
 
-/// Returns a line about the wait before the first attempt, or nothing if there is none. Names the limit on time, if
-/// there is one, as the wait uses up a part of it.
+/// Returns a line about the wait before the first attempt, from `least` to `most`, or nothing if there is none. Names
+/// the limit on time, if there is one, as the wait uses up a part of it.
 fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
     if most.is_zero() {
         return String::new();
@@ -197,7 +204,8 @@ fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
     }
 }
 
-/// Returns a line with the reason for the end of the table, or nothing if all attempts are shown.
+/// Returns a line with the reason for the end of the table, or nothing if it shows the waits of all attempts. A single
+/// attempt has no wait, and a line that says so in place of the table.
 pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     let line = match end {
         RowsEnd::Attempts if plan.limits.attempts == Some(1) => {
@@ -208,6 +216,7 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
         RowsEnd::More(retries) => format!("and {retries} more"),
         RowsEnd::Delay => "--stop-at-delay ends the run here".to_owned(),
         RowsEnd::Deadline(retries) => {
+            // Never empty: only a limit on time ends the rows so.
             let limit = time_limit(plan).unwrap_or_default();
             format!("{limit} {}", retries_in_time(retries))
         }
@@ -215,8 +224,8 @@ pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     line + "\n"
 }
 
-/// Returns the second half of a sentence: how many retries a limit on time allows, from the 5th to the 95th percentile,
-/// so in 90% of runs.
+/// Returns the second half of a sentence that begins with a limit on time: after how many retries it ends a run, from
+/// the 5th to the 95th percentile of runs, so in 90% of them; or after a single number if both are the same.
 fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     if low < high {
         return format!("ends 90% of runs after {low} to {high} retries");
@@ -228,13 +237,13 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
     }
 }
 
-/// Returns the option that limits the time of the run: `--deadline 5m`.
+/// Returns the option that first limits the time of the run, `--deadline 5m` or `--stop-after 5m`; None without one.
 fn time_limit(plan: &Plan) -> Option<String> {
     let latest = plan.limits.latest_begin()?;
     Some(typed_limit(&plan.limits, latest.why))
 }
 
-/// Returns a range of waits: `0.5s to 1.5s`.
+/// Returns a range of waits, `500ms to 1.5s`; a single one if both look the same when rounded.
 pub(super) fn range(least: Duration, most: Duration) -> String {
     let least = length(least);
     let most = length(most);

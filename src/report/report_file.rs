@@ -1,5 +1,5 @@
 //! Summary of a run, for programs (`--report`): collected from the events, and written once at the end.
-//! `docs/report.schema.json` is the schema.
+//! `docs/report.schema.json` is the schema, so that names and words here are part of the interface.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -55,13 +55,15 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Notes the start, as the clock may be set during the run.
+    /// Notes the time of day at which the run begins, since the UNIX epoch. Cannot be computed at the end, as the clock
+    /// may be set during the run.
     pub(crate) fn begin(&mut self, now: Duration) {
         self.started = timestamp(now);
     }
 
     /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
-    /// the run. Drops the oldest entry if there are too many.
+    /// the run. Drops the oldest entry if there are too many. The events must come in order, as a delay is added to the
+    /// last entry.
     pub(super) fn observe(
         &mut self,
         sentences: &Sentences<'_>,
@@ -78,7 +80,7 @@ impl<'a> Report<'a> {
                     ("started", started.into()),
                 ];
                 entry.extend(attempt_fields(sentences.plan, outcome, *verdict));
-                // Last, so that a retry can set it.
+                // The last field, so that the event of a retry finds it.
                 entry.push(("delay_s", Value::Null));
                 self.attempts.push_back(Object(entry));
                 if self.attempts.len() > MOST_ATTEMPTS {
@@ -100,8 +102,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the text of the report of a run that ended after `elapsed`. `exit` is the status of backoff, which an
-    /// error has, too. An error outweighs the result that an event told before: the run may have failed after that.
+    /// Returns the text of the report of a run that ended after `elapsed`, and whose loop returned `result`. `exit` is
+    /// the status of backoff, which an error has, too. An error outweighs the result that an event told before: a
+    /// signal or a fault may have come after that.
     pub(crate) fn end(
         mut self,
         result: &Result<Exit, RunError>,

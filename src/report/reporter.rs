@@ -51,9 +51,9 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Returns the lines about an event, each with its line feed, or the text of a countdown; None if nothing is to be
-    /// printed. Must see each event once and in order: it adds to the report, holds back JSON lines, and remembers an
-    /// open group of a runner's log.
+    /// Returns the lines about an event, each with its line feed, or the text of a countdown, without one; None if
+    /// nothing is to be printed. Must see each event once and in order: it adds to the report, also what has no line,
+    /// holds back JSON lines, and remembers an open group of a runner's log.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Event::Countdown {
             wait,
@@ -75,12 +75,13 @@ impl<'a> Reporter<'a> {
             return Some(self.line(moment, level(event), sentence?));
         }
         let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
+        // Without a title, no group begins.
         let title = if format == Format::GitHubGroups {
             self.text.title(moment)
         } else {
             None
         };
-        // A predicate runs after the command and writes to standard error itself.
+        // A predicate runs after the command and writes to standard error itself, perhaps without a last line feed.
         let plan = self.text.plan;
         let last_output = if plan.retry_if.is_some() || plan.success_if.is_some() {
             LastOutput::Unseen
@@ -96,7 +97,11 @@ impl<'a> Reporter<'a> {
     /// runner that foreign text may hold are disarmed, unless a plain log file keeps them from the runner.
     fn line(&self, moment: &Moment, level: Level, mut sentence: String) -> String {
         let log_file = self.text.plan.output.log_file.as_ref();
-        if (self.is_read_by_runner)() && !log_file.is_some_and(|path| is_file(path)) {
+        let may_reach_runner = match log_file {
+            Some(path) => may_be_descriptor(path),
+            None => true,
+        };
+        if may_reach_runner && (self.is_read_by_runner)() {
             sentence = without_runner_commands(&sentence);
         }
         let color = if self.has_color() {
@@ -109,7 +114,7 @@ impl<'a> Reporter<'a> {
         if log_file.is_none() {
             return lines;
         }
-        // Several runs may share the log file, so each line names its run, by the begin of its id.
+        // Several runs may share the log file, so each line names its run, by the begin of its id (a UUID).
         let time = timestamp(moment.time_of_day);
         let id = &self.text.identity.run_id[..8];
         lines
@@ -118,7 +123,8 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
-    /// Returns true if lines are colored (`--color`): by default not in a log file, which is read by other programs.
+    /// Returns true if lines are colored (`--color`): by default if standard error takes color, and never in a log
+    /// file, which is read by other programs.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {
@@ -139,8 +145,8 @@ fn color_of(level: Level) -> &'static str {
     }
 }
 
-/// Returns true for the path of a plain log file; false for one in /dev or /proc, which may lead to a descriptor that a
-/// CI runner reads.
-fn is_file(path: &Path) -> bool {
-    !path.starts_with("/dev") && !path.starts_with("/proc")
+/// Returns true if a path may lead to an open descriptor, as `/dev/stderr` does, which a CI runner may read; false for
+/// that of a plain file.
+fn may_be_descriptor(path: &Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
 }

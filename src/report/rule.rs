@@ -1,4 +1,5 @@
-//! The field `rule` of the JSON log and the report: the option that decided.
+//! The field `rule` of the JSON log and the report: the option that decided about a failure or the end of a run, or a
+//! fixed word if none did. Programs compare these texts: they are part of the interface.
 
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::Outcome;
@@ -15,12 +16,12 @@ const NO_READER: &str = "output not read";
 /// Processes of the attempt could not be ended.
 const SURVIVORS: &str = "survivors";
 
-/// Returns the name of what decided whether a failure is retried; None for a success. `--idempotent` outweighs the rule
-/// that would have allowed a retry.
+/// Returns the name of what decided whether a failure is retried; None for a success. `--idempotent no` outweighs the
+/// rule that would have allowed a retry, unless the failure is safe to repeat, as one that had no effect.
 pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason()?;
-    let is_refused = !plan.limits.idempotent && !reason.is_safe_to_repeat;
-    if is_refused && matches!(verdict, Verdict::Transient(_)) {
+    let must_not_repeat = !plan.limits.idempotent && !reason.is_safe_to_repeat;
+    if must_not_repeat && matches!(verdict, Verdict::Transient(_)) {
         return Some("--idempotent".to_owned());
     }
     let rule = match &reason.why {
@@ -31,14 +32,14 @@ pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> O
         Why::ReaderGone if outcome.seen.reader_gone => NO_READER,
         Why::Unread => NO_READER,
         Why::Survivors => SURVIVORS,
-        // Here the reader is that of another pipe or socket.
+        // Without `reader_gone`, the reader that is gone is that of another pipe or socket.
         Why::ByDefault | Why::CannotStart | Why::ReaderGone => DEFAULT,
     };
     Some(rule.to_owned())
 }
 
-/// Returns the name of what decided that the run gave up: a rule, or the option of a limit. None if the event is not
-/// such an end.
+/// Returns the name of what decided that the run gave up: a rule after a permanent failure, or else the option of the
+/// limit. None if the event is not such an end.
 pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
     match event {
         Event::Stopped { stop, attempt } => match stop.gave_up()? {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{how_it_failed, likely_mistake, still_run, typed_limit, with_detail};
+use super::words::{how_it_failed, likely_mistake, survivors, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome};
 use crate::policy::session::{GiveUp, Stop, Until};
@@ -21,15 +21,15 @@ pub(crate) struct Sentences<'a> {
 }
 
 impl Sentences<'_> {
-    /// Returns the line about an event without `backoff: `, or None if the event has no line at this verbosity. Foreign
-    /// text in it is escaped.
+    /// Returns the line about an event without `backoff: ` and line feed, or None if the event has no line, or none at
+    /// this verbosity. What the command, a server or the user may have written is escaped in it.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
             return None;
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // `main` prints the failure on standard error itself, so a line is only for a log file.
+            // Standard error gets the failure from the caller of the run, so a line is only for a log file.
             Event::Failed(why) => {
                 if self.plan.output.log_file.is_some() {
                     Some((*why).to_owned())
@@ -50,8 +50,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence: only JSON has a
-    /// line about the end of an attempt that goes on.
+    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence: the end of an
+    /// attempt has one only in JSON, as the next event tells it together with what follows.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -87,7 +87,8 @@ impl Sentences<'_> {
     }
 
     /// Returns the sentence about the end of the run after `attempt`, the last one: success, the failure that was
-    /// looked for, or giving up, with the reason and advice.
+    /// looked for (`--until failure`), or giving up, with the reason and advice. A limit that ends the run after a
+    /// success (`--until never`) is no failure, and has a reason, too.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
@@ -110,7 +111,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about a wait for the end of a cool-off.
+    /// Returns the sentence about a wait for the end of a cool-off, before the first attempt.
     fn cooling_off(&self, wait: Duration) -> String {
         let wait = length(wait);
         let budget = self.budget();
@@ -141,7 +142,7 @@ impl Sentences<'_> {
     }
 
     /// Returns why no attempt could begin in time: the limit of `why` has passed, or would during the wait for the end
-    /// of the cool-off, if there is one.
+    /// of the cool-off, if `cool_off` tells how long one still lasts.
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -154,8 +155,9 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about an attempt that another one follows after `delay`. `number` is `attempt 2 of 5`;
-    /// `is_asked` says that the output asked for the delay.
+    /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
+    /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that the output
+    /// asked for the delay.
     fn retrying(
         &self,
         number: &str,
@@ -183,9 +185,10 @@ impl Sentences<'_> {
         format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
-    /// Returns the remark that the output asked for the wait, which then differs from the options.
+    /// Returns the remark that the output asked for the wait, which then is longer than the options say. Only for a
+    /// wait that was asked for, so with `--retry-after`.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
-        // The wait was cut: only with `--until never`, as otherwise the run gives up.
+        // The wait was cut to the limit: only with `--until never`, as otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
             ", as the output asked for more than --retry-after allows"
         } else {
@@ -193,8 +196,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the remark that the attempt was long enough for `--reset-after`, if it was: the number of the next
-    /// attempt, which counts from there, would surprise.
+    /// Returns the remark that the failed attempt was long enough for `--reset-after`, or nothing if it was not: it
+    /// then counts as the first, and without the remark a next `attempt 2` would surprise.
     fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
@@ -202,8 +205,9 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the countdown of a wait for the attempt of `moment`, which is still to come, cut to `columns`: a longer
-    /// text would leave lines behind, as the terminal can only overwrite the last one.
+    /// Returns the countdown of a wait for the attempt of `moment`, which is still to come: `left` is the rest of the
+    /// wait, and `wait` tells why. Cut to `columns`: a longer text would leave lines behind, as only the last line of
+    /// the terminal is overwritten.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -223,7 +227,8 @@ impl Sentences<'_> {
         let left = length(left);
         let start = format!("backoff: {label}: starting {next} in {left}");
         let line = format!("{start}{deadline}: {why}");
-        // The time must not be cut off, or be next to dots: a narrow terminal gets a line that begins with it.
+        // The time at the end of `start` must not be cut off, or be next to dots, as it would look cut: a narrow
+        // terminal gets a line that begins with it.
         let columns_before_dots = columns.saturating_sub("...".len());
         if width(&line) > columns && width(&start) > columns_before_dots {
             return cut(&format!("{left} until {next} ({why})"), columns);
@@ -231,8 +236,8 @@ impl Sentences<'_> {
         cut(&line, columns)
     }
 
-    /// Returns `, deadline in 5m`, or nothing without a deadline. In whole seconds, as the countdown is drawn each
-    /// second.
+    /// Returns `, deadline in 5m`, or nothing without `--deadline`. In whole seconds, rounded down, as the countdown is
+    /// drawn each second.
     fn time_to_deadline(&self, moment: &Moment) -> String {
         match self.plan.limits.deadline {
             Some(deadline) => {
@@ -244,7 +249,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the title of an attempt's group in a runner's log, `curl: attempt 2 of 5`; None with `-q`.
+    /// Returns the title of an attempt's group in a runner's log, `curl: attempt 2 of 5`; None with `-q`, as then there
+    /// are no groups.
     pub(super) fn title(&self, moment: &Moment) -> Option<String> {
         if self.plan.output.verbosity < 0 {
             return None;
@@ -257,7 +263,7 @@ impl Sentences<'_> {
     }
 
     /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
-    /// apart. A path without a last part, such as `..`, is quoted whole.
+    /// apart. A path without a last part, such as `..`, is quoted whole. A label has only printable characters.
     fn label(&self) -> String {
         if let Some(label) = &self.plan.output.label {
             return label.clone();
@@ -277,8 +283,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, with a tip if its name may be a mistake, and not only its interpreter
-    /// is missing.
+    /// Returns why the command could not start, with a tip about the likely mistake. Has no tip if a file of that name
+    /// exists, and only its interpreter is missing, or it may not be executed. The attempt must not have started.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         let tip = match &outcome.end {
@@ -288,7 +294,7 @@ impl Sentences<'_> {
         format!("cannot run {command}: {}{tip}", outcome.end)
     }
 
-    /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget have it.
+    /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget (`--budget`) have it.
     pub(super) fn budget(&self) -> String {
         let name = match &self.plan.budget {
             Some(budget) => printable(&budget.name),
@@ -309,12 +315,14 @@ impl Sentences<'_> {
     }
 }
 
+/// Returns how an attempt failed, for a terminal: `exit 7`.
 fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }
 
 /// Returns the name of what allows the retry: a rule of an option or preset (`--retry-exit`, `--for curl`), or a
-/// predicate that said yes; nothing if it is allowed by default, or whatever the verdict (`--until`).
+/// predicate that said yes (`--retry-if`); empty if no rule does, as a failure is retried by default, or by `--until`
+/// whatever the verdict.
 fn retry_rule(verdict: &Verdict) -> &str {
     match verdict {
         Verdict::Transient(reason) => match &reason.why {
@@ -326,14 +334,14 @@ fn retry_rule(verdict: &Verdict) -> &str {
 }
 
 /// Returns the sentence about INT or QUIT that ended the command, but that backoff has not received: most likely a key
-/// of a terminal of the command's own.
+/// of a terminal of the command's own, so that the user wants no retry.
 fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
     let advice = format!("use --retry-exit {signal} to retry");
     format!("interrupted: {outcome}; no further attempt; {advice}")
 }
 
-/// Returns the sentence about a signal that backoff received, during an attempt with this outcome, or between two
-/// attempts if there is none.
+/// Returns the sentence about a signal that backoff received, during an attempt with this outcome, or while no attempt
+/// ran if there is none. Says, too, if the signal was not enough to end the attempt, and which processes still run.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {
@@ -342,16 +350,16 @@ fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
             } else {
                 ""
             };
-            let by = format!("interrupted by {signal}{kill_note}");
-            with_detail(by, &still_run(outcome))
+            let interrupted = format!("interrupted by {signal}{kill_note}");
+            with_detail(interrupted, &survivors(outcome))
         }
         None => format!("interrupted by {signal}"),
     };
     format!("{how}; no further attempt")
 }
 
-/// Returns the warning that retries multiply, as an outer run retries all retries of this one. `attempts` is this run's
-/// own limit; None leaves the number of calls out.
+/// Returns the warning that retries multiply, as an outer run repeats this run with all its retries. `attempts` is this
+/// run's own limit; None, if it is unlimited or not to be shown, leaves the number of calls out.
 pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String {
     let calls = number_of_calls(nesting, attempts).unwrap_or_default();
     format!(
@@ -359,7 +367,8 @@ pub(super) fn nested_warning(nesting: &Nesting, attempts: Option<u64>) -> String
     )
 }
 
-/// Returns ` (up to 3 x 5 = 15 calls)`; None if one of the limits is unknown or unlimited, or the product too large.
+/// Returns ` (up to 3 x 5 = 15 calls)`, the outer limit first; None if one of the limits is unknown or unlimited, or
+/// the product too large.
 fn number_of_calls(nesting: &Nesting, attempts: Option<u64>) -> Option<String> {
     let outer = nesting.outer_attempts?;
     let own = attempts?;

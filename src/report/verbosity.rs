@@ -24,7 +24,7 @@ pub(super) enum Level {
 }
 
 /// Returns how grave an event is, which decides the color and the kind of annotation. A retry after a success is what
-/// the user asked for (`--until`), and no warning.
+/// the user asked for (`--until`), and no warning. A signal is what somebody wanted, and plain.
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
@@ -39,7 +39,8 @@ pub(super) fn level(event: &Event<'_>) -> Level {
 
 impl Sentences<'_> {
     /// Returns the least verbosity that shows an event: -1 with `-q`, 0 by default, 1 with `-v`. By default a run that
-    /// succeeds at once prints nothing, and no line only repeats what the exit status tells.
+    /// succeeds at once prints nothing, and no line only repeats what the exit status tells. The JSON log follows it
+    /// only with `-q`.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => ALWAYS,
@@ -48,6 +49,7 @@ impl Sentences<'_> {
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
                 ALWAYS
             }
+            // SIGPIPE, as the reader of the output is gone (`| head`): shells are silent about it, too.
             Event::Stopped { attempt, .. } if attempt.verdict.is_silent_end(&attempt.outcome) => {
                 VERBOSE
             }
@@ -64,7 +66,7 @@ impl Sentences<'_> {
             | Event::Confirming { .. }
             | Event::WaitSkipped
             | Event::Skipped(_) => VERBOSE,
-            // The status alone does not tell why no attempt follows.
+            // The status alone does not tell that backoff took the command's end for a wish of the user.
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 ..
@@ -86,10 +88,11 @@ impl Sentences<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the exit status of backoff alone tells why no attempt follows: it is 0, or that of the signal, by
-    /// which the command died or after which it exited with 128 + its number.
+    /// Returns true if the exit status of backoff alone tells why no attempt follows the one that a signal interrupted:
+    /// it is 0, as the attempt has succeeded all the same, or that of the signal, by which the command died or after
+    /// which it exited with 128 + its number. False if processes still run, whatever the status.
     fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
-        // A line has to name them.
+        // A line has to name these processes.
         if !outcome.survivors.is_empty() {
             return false;
         }
@@ -100,6 +103,7 @@ impl Sentences<'_> {
         };
         match status(ending, self.plan.overrides) {
             Exit::Signal(cause) => cause == signal,
+            // With another goal, 0 does not tell why the run ended.
             Exit::Code(0) => until == Until::Success,
             Exit::Code(code) => code == signal.shell_status(),
         }

@@ -1,5 +1,5 @@
 //! Parts of lines that text and JSON share or that need no state: failures, names, limits, and tips about a command
-//! that was not found.
+//! that was not found, which is most often one that was typed wrong.
 
 use std::time::Duration;
 
@@ -20,8 +20,9 @@ const SYNTAX_OF_SHELLS: [char; 16] = [
     ' ', '\t', '\n', '|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?',
 ];
 
-/// Describes the failure of an attempt: `exit 7`, or `matched "bad" (exit 0; --fail-match)`. `shown` escapes the
-/// command's output for where the text goes: a terminal needs it, JSON escapes by itself.
+/// Describes the failure of an attempt: `exit 7`; `matched "bad" (exit 0; --fail-match)` if a pattern matched; `no line
+/// matches --success-match (exit 0)` if the end alone would be no failure. Of a success, returns its end. `shown`
+/// escapes the matched text for where it goes: a terminal needs that, JSON escapes by itself.
 pub(super) fn how_it_failed(
     outcome: &Outcome,
     verdict: &Verdict,
@@ -30,13 +31,15 @@ pub(super) fn how_it_failed(
     let Some(reason) = verdict.reason() else {
         return outcome.to_string();
     };
-    // For use in brackets: `timed out: --timeout 5s`.
-    let end = outcome.to_string().replace(" (", ": ").replace(')', "");
+    // Without brackets of its own, as it stands in brackets: `timed out: --timeout 5s`.
+    let end_for_brackets = outcome.to_string().replace(" (", ": ").replace(')', "");
     match (&reason.matched, reason.cause) {
-        (Some(text), Some(cause)) => format!("matched \"{}\" ({end}; {cause})", shown(text)),
-        (Some(text), None) => format!("matched \"{}\" ({end})", shown(text)),
+        (Some(text), Some(cause)) => {
+            format!("matched \"{}\" ({end_for_brackets}; {cause})", shown(text))
+        }
+        (Some(text), None) => format!("matched \"{}\" ({end_for_brackets})", shown(text)),
         (None, Some(cause)) => format!("{cause} ({outcome})"),
-        // Programs other than shells may exit with 127, too.
+        // A hint only, as programs other than shells may exit with 127, too.
         (None, None) if outcome.end == End::Exited(127) => {
             format!("{outcome} (\"command not found\", in a shell)")
         }
@@ -44,8 +47,9 @@ pub(super) fn how_it_failed(
     }
 }
 
-/// Names the processes of the attempt that could not be ended, so that no further attempt may run beside them.
-pub(super) fn still_run(outcome: &Outcome) -> String {
+/// Returns the processes of the attempt that could not be ended, beside which no further attempt may run, and why: `PID
+/// 42 (rsync) does not die of KILL`. Empty if there are none.
+pub(super) fn survivors(outcome: &Outcome) -> String {
     let names: Vec<String> = outcome.survivors.iter().map(Survivor::to_string).collect();
     printable(&names.join(", "))
 }
@@ -63,7 +67,7 @@ pub(super) fn with_detail(text: String, detail: &str) -> String {
 }
 
 /// Returns a tip about the likely mistake in a command that was not found, `; tip: ...`, or nothing if none is likely.
-/// The surest guess comes first.
+/// The first guess that fits counts, so the surest come first.
 pub(super) fn likely_mistake(plan: &Plan) -> String {
     let Some(first) = plan.command.first() else {
         return String::new();
@@ -92,8 +96,8 @@ pub(super) fn likely_mistake(plan: &Plan) -> String {
     String::new()
 }
 
-/// Returns a tip about a first word that no program has as its name: of a shell's language, an option, a duration ...;
-/// None if the word may be a program.
+/// Returns a tip about a first word that no program has as its name: of a shell's language, an option, a unit of time
+/// ...; None if the word may be a program. Not for a program that exists, as some words of shells do (`time`).
 fn mistaken_word(word: &str) -> Option<String> {
     if is_in(WORDS_OF_SH, word) {
         return Some(format!(
@@ -118,6 +122,7 @@ fn mistaken_word(word: &str) -> Option<String> {
     if word.starts_with('~') || word.contains(SYNTAX_OF_SHELLS) {
         return Some("; a command line needs a shell; tip: try backoff sh -c '...'".to_owned());
     }
+    // `5 s` in place of `5s`.
     if is_in("ns us ms s m h d", word) {
         return Some(format!("; tip: a duration is one word, such as 5{word}"));
     }
@@ -133,7 +138,8 @@ fn is_other_dash(c: char) -> bool {
     matches!(c, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// Returns true for a name such as `my_login` or `waitFor`, which few programs have and many functions of shells.
+/// Returns true for a name such as `my_login` or `waitFor`, which few programs have and many functions of shells. A
+/// function that the user calls in a shell is unknown to backoff, which runs programs.
 fn may_be_function(word: &str) -> bool {
     let begins_as_name = word.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -142,20 +148,20 @@ fn may_be_function(word: &str) -> bool {
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
-/// is `connection`, and `refused` was taken for the command. None without such an option, or without `--` in the
-/// command.
+/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without `--` in the
+/// command. The pattern's first word is not known here, so that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
-    let end = plan.command.iter().position(|word| word == "--")?;
+    let dashes = plan.command.iter().position(|word| word == "--")?;
     let option = option_with_pattern(&plan.classifier)?;
-    let words: Vec<String> = plan.command[..end].iter().map(name).collect();
+    let words: Vec<String> = plan.command[..dashes].iter().map(name).collect();
     let expression = quoted(format!("... {}", words.join(" ")));
     Some(format!(
         "; tip: quote the expression: {option} {expression}"
     ))
 }
 
-/// Returns an option that was given an expression, `--retry-match`, if one was. Rules of presets have expressions, too,
-/// but other names.
+/// Returns an option that was given an expression, `--retry-match`, if one was; of several, any may be the one that was
+/// not quoted. Rules of presets have expressions, too, but other names (`--for curl`).
 fn option_with_pattern(classifier: &Classifier) -> Option<String> {
     for rule in &classifier.rules {
         if rule.pattern.is_some() && rule.name.ends_with("-match") {
@@ -176,8 +182,9 @@ pub(super) fn command_name(plan: &Plan) -> String {
     plan.command.first().map(name).unwrap_or_default()
 }
 
-/// Returns a limit on time as the user sets it, `--deadline 5m`; nothing if the reason to give up is no limit. `why`
-/// tells which of the limits.
+/// Returns a limit on time as the user sets it, `--deadline 5m`. `why` tells which of the limits; nothing if it is no
+/// limit. A limit that is no time, such as `--attempts`, has no value here: callers use the text only for those on
+/// time.
 pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let Some(limit) = limiting_option(limits, why) else {
         return String::new();
@@ -185,7 +192,7 @@ pub(super) fn typed_limit(limits: &Limits, why: GiveUp) -> String {
     let option = limit.option;
     let value = limit.value.map(exact).unwrap_or_default();
     if why == GiveUp::RetryAfterTooLong {
-        // The option takes its value in the same word only.
+        // The value of this option is optional, and so stands in the same word.
         format!("--{option}={value}")
     } else {
         format!("--{option} {value}")
@@ -199,7 +206,8 @@ pub(super) struct LimitingOption {
     value: Option<Duration>,
 }
 
-/// Returns the option that set the limit by which the run gave up; None if the reason is no limit that can be raised.
+/// Returns the option that set the limit by which the run gave up, and its value if that is a time; None if the reason
+/// is no limit that can be raised.
 pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOption> {
     let option = match why {
         GiveUp::Attempts => "attempts",

@@ -9,12 +9,14 @@ use super::host::AttemptSpec;
 pub(crate) const LIMIT: usize = 64 << 10;
 const TOO_LARGE: &str = "the file or all variables together are larger than 64KiB";
 
+/// The variables for all later attempts, the one set last at the end: no name twice, and at most [`LIMIT`] bytes.
 #[derive(Debug, Default)]
 pub(super) struct ExtraEnv(Vec<(String, OsString)>);
 
 impl ExtraEnv {
     /// Adds the variables of a file, each line one, for all later attempts; a later value of a name replaces an earlier
-    /// one. Returns a warning about lines that were ignored, or None. It does not quote them, as they may hold secrets.
+    /// one. Returns a warning about lines that were ignored, or None if there are none. It does not quote them, as they
+    /// may hold secrets, and names the reason of the first only.
     pub(super) fn add(&mut self, file: &[u8]) -> Option<String> {
         let mut ignored = Vec::new();
         let mut bytes = 0;

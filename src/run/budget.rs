@@ -1,7 +1,8 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
-//! first attempts, asks before each retry, and reports the end. After a run has given up, the budget lets later runs
-//! wait before their first attempt for a while: the cool-off. An error of a function here ends the run at once: a
-//! signal has come. A store that does not answer is none.
+//! first attempts, asks before each retry, and reports the end. A store (a directory or Redis) keeps its numbers. After
+//! a run has given up, the budget lets later runs wait before their first attempt for a while: the cool-off. An error
+//! of a function here ends the run at once: a signal has come. A store that does not answer is no error: it causes one
+//! warning, and `--store-down` decides.
 
 use std::time::Duration;
 
@@ -63,7 +64,8 @@ impl Run<'_> {
         })
     }
 
-    /// Asks how long new runs have to wait, as an earlier run gave up; zero if they need not wait.
+    /// Asks how long new runs have to wait, as an earlier run gave up; zero if they need not wait, and if the budget
+    /// gives no answer.
     pub(super) fn ask_for_cool_off(&mut self) -> RunResult<Duration> {
         let answer = self.ask_budget(Question::CoolOff, Duration::ZERO)?;
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
@@ -84,7 +86,8 @@ impl Run<'_> {
     }
 
     /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later
-    /// runs. None if there is nothing to report: no budget, an inner run, or a failure that was the goal.
+    /// runs. None if there is nothing to report: no budget, or that of an outer run, which reports itself; a failure
+    /// that an outer run retries, or one that was the goal.
     fn final_update(
         &mut self,
         stop: Stop,
@@ -92,6 +95,7 @@ impl Run<'_> {
     ) -> Option<Question> {
         // An outer run that shares the budget reports its own end.
         let budget = self.plan.own_budget()?;
+        // 0 also if the budget never gave an answer.
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {
@@ -109,12 +113,16 @@ impl Run<'_> {
         };
         // Only `--on-give-up` and the cool-off read the number of failed runs, which Redis has to keep for a year.
         let needs_failed_runs = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
-        let earlier = needs_failed_runs.then_some(failed_runs);
+        let earlier = if needs_failed_runs {
+            Some(failed_runs)
+        } else {
+            None
+        };
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// Asks the budget a question, after a count that is still pending. The answer may take `spare`, a time for which
-    /// the run waits anyway, or else the store's timeout. Returns None without a budget or an answer.
+    /// Asks the budget a question, after a count that is still pending. The answer may take as long as the store's
+    /// timeout, or longer if the run waits anyway for a time (`spare`). Returns None without a budget or an answer.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> RunResult<Option<Answer>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);
@@ -127,7 +135,7 @@ impl Run<'_> {
         self.note_answer(answered)
     }
 
-    /// Waits until the attempt of `begin_counting`, if any, is counted.
+    /// Waits until the attempt of `begin_counting`, if any, is counted. For `spare`, see `ask_budget`.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(budget, spare);
         let counted = self.host.finish_counting(budget, patience)?;

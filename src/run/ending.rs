@@ -1,5 +1,6 @@
 //! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table
 //! of exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
+//! Kept output is what `--stdout` and `--stderr` hold back until then, as only the end tells whether it is wanted.
 //! An error of a function here means that a signal has ended the run meanwhile, or that backoff itself has failed.
 
 use super::event::{Event, Interruption, JudgedAttempt};
@@ -89,7 +90,7 @@ impl Run<'_> {
     }
 
     /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
-    /// cut off.
+    /// cut off. Nothing is kept afterwards, also after an error, so that a later call prints nothing.
     pub(super) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         let printed = self.host.print_kept(kept)?;
         if printed == Printed::CutOff {
@@ -99,8 +100,9 @@ impl Run<'_> {
     }
 
     /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command
-    /// (`by` tells which). The exit status is the attempt's. The run has found nothing out, so neither `--on-give-up`
-    /// nor the cool-off follows, and no predicate judges the attempt.
+    /// (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its kept output
+    /// is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows, and no predicate
+    /// judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,

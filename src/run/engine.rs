@@ -44,6 +44,7 @@ pub(crate) fn run<'a>(
         previous: None,
         extra_env: ExtraEnv::default(),
     };
+    // An outer run with the same budget has counted the first attempt of this one.
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     // Prints nothing if printing has already begun.
@@ -104,8 +105,8 @@ impl Run<'_> {
         }
     }
 
-    /// Prints warnings, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if the
-    /// cool-off lets no attempt begin.
+    /// Prints warnings and remarks, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if
+    /// the cool-off lets no attempt begin.
     fn before_the_first_attempt(&mut self) -> RunResult<Step> {
         let plan = self.plan;
         for warning in &plan.warnings {
@@ -115,6 +116,7 @@ impl Run<'_> {
         let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
         let step = self.wait_for_cool_off()?;
+        // `BACKOFF_ELAPSED` counts from here.
         self.first_attempt_at = self.host.elapsed();
         Ok(step)
     }
@@ -188,6 +190,7 @@ impl Run<'_> {
             verdict: judged.as_ref().ok(),
         })?;
         let verdict = judged?;
+        // A command that could not start is explained by its own message.
         if verdict != Verdict::Success && !outcome.could_not_start() && self.session.total == 1 {
             self.remark(&self.plan.remarks_on_failure)?;
         }
@@ -196,7 +199,7 @@ impl Run<'_> {
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
     /// it counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes
-    /// whether the next attempt is already counted.
+    /// whether the next attempt is already counted. An error is a signal that ends the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -250,9 +253,9 @@ impl Run<'_> {
         }
     }
 
-    /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the one that
-    /// failed. Returns `Step::End` if the run gives up instead, as its time runs out meanwhile or `--before-retry`
-    /// fails.
+    /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
+    /// failure or, with `--until`, perhaps a success. Returns `Step::End` if the run gives up instead, as its time runs
+    /// out meanwhile or `--before-retry` fails.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {
@@ -275,6 +278,7 @@ impl Run<'_> {
     /// remarks that the command may take effect twice.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
+        // The session has counted this retry.
         if self.session.retries == 1 {
             if nesting.warns {
                 self.emit(&Event::Nested(nesting))?;

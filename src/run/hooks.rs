@@ -1,6 +1,7 @@
 //! Runs hooks, command lines of the user: `--on-retry` and `--on-give-up`, which do not affect the run, and
-//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example). An error of a function
-//! here ends the run at once: a signal has come, or backoff itself has failed (only a warning for the first two).
+//! `--before-retry`, which must succeed before the next attempt (it renews a token, for example). An error of a
+//! function here ends the run at once: a signal has come, or backoff itself has failed (only a warning for the first
+//! two).
 
 use std::time::Duration;
 
@@ -18,8 +19,9 @@ use crate::text::printable;
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl Run<'_> {
-    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the one that failed. Its failure
-    /// only causes a warning; an error is a signal that ends the run.
+    /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
+    /// `--until`, perhaps a success. A failure of the hook only causes a warning; an error is a signal that ends the
+    /// run.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -34,7 +36,8 @@ impl Run<'_> {
     }
 
     /// Runs `--on-give-up`, if it is given and the end is a failure for the user. It has some seconds even after the
-    /// deadline, as it often sends an alarm. Its own failure only causes a warning.
+    /// deadline, as it often sends an alarm. Its own failure only causes a warning; an error is a signal that ends the
+    /// run.
     pub(super) fn hook_on_give_up(
         &mut self,
         why: GiveUp,
@@ -115,6 +118,7 @@ impl Run<'_> {
     /// Ends the run as after a permanent failure of `attempt`, the last one, as `--before-retry` has failed. `why` says
     /// how, for the message.
     fn stop_unprepared(&mut self, why: String, attempt: &JudgedAttempt) -> RunResult<Exit> {
+        // A success has no reason (`--until`).
         let mut reason = attempt
             .verdict
             .reason()

@@ -17,6 +17,7 @@ use crate::text::describe_error;
 /// Name and value.
 pub(crate) type Variable = (Cow<'static, str>, OsString);
 
+/// What the host has to know to run the command once, or a predicate or hook.
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
     pub(crate) attempt_limits: AttemptLimits,
@@ -35,6 +36,7 @@ impl AttemptSpec {
     }
 }
 
+/// A finished attempt of the command, or the same of a predicate or hook.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,

@@ -86,8 +86,8 @@ impl Plan {
         self.budget.as_ref().filter(|budget| !budget.is_inherited)
     }
 
-    /// Returns the limits on an attempt, counted from 1. Each has its own `--timeout` of the list, and the last one
-    /// repeats; 0 means that the attempt has none.
+    /// Returns the limits on an attempt, counted from 1 (after `--reset-after` from 2 on again). Each has its own
+    /// `--timeout` of the list, and the last one repeats; 0 means that the attempt has none.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
         let index = usize::try_from(attempt - 1).unwrap_or(usize::MAX);
         let timeout = self.timeouts.get(index).or(self.timeouts.last());
@@ -124,7 +124,7 @@ pub(crate) struct CoolOffOptions {
     pub(crate) skipped_exit: Option<u8>,
 }
 
-/// The outer runs, as their variables describe them.
+/// The outer runs (backoffs in whose commands this one runs), as their variables describe them.
 #[derive(Debug, Default)]
 pub(crate) struct Nesting {
     /// Number of outer runs.

@@ -17,14 +17,16 @@ pub(super) struct Run<'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) rng: &'a mut dyn Rng,
     pub(super) reporter: &'a mut DescribeEvent<'a>,
+    /// Decides after each attempt whether another follows.
     pub(super) session: Session<'a>,
     pub(super) store: StoreState,
     /// Time from the start of the run to its first attempt.
     pub(super) first_attempt_at: Duration,
     /// Wait that was decided and has not begun: if the run gives up before it, other runs wait for as long.
     pub(super) planned_wait: Option<Duration>,
-    /// Attempt before the current one.
+    /// Attempt before the current one; None during the first.
     pub(super) previous: Option<JudgedAttempt>,
+    /// Variables that `--before-retry` has set for later attempts.
     pub(super) extra_env: ExtraEnv,
 }
 
@@ -41,15 +43,16 @@ pub(super) enum Step {
 pub(super) struct StoreState {
     /// The next attempt is already counted, with the granted retry or by the outer run.
     pub(super) is_next_counted: bool,
+    /// The one warning about the store that a run prints is printed.
     pub(super) has_warned: bool,
-    /// Runs that had given up in a row when this run began.
+    /// Runs that had given up in a row when this run began; None before the first answer.
     pub(super) failed_runs_before: Option<u64>,
-    /// Runs that have given up in a row by now.
+    /// Runs that have given up in a row by now; None before the first answer.
     pub(super) failed_runs_now: Option<u64>,
 }
 
 impl Run<'_> {
-    /// Returns the limit that forbids an attempt after this wait, if one does.
+    /// Returns the limit on time that forbids an attempt after this wait, counted from now; None if it may begin.
     pub(super) fn out_of_time(&self, wait: Duration) -> Option<GiveUp> {
         self.session.exceeded_time_limit(self.host.elapsed(), wait)
     }
@@ -66,8 +69,8 @@ impl Run<'_> {
     }
 
     /// Tells the reporter about an event, and writes the lines that it returns, if any, to the log. They begin with a
-    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are
-    /// none.
+    /// warning if earlier lines were lost. An error is a signal that ends the run; lines that cannot be written are no
+    /// error, as a log must not end a run.
     pub(super) fn emit(&mut self, event: &Event<'_>) -> RunResult<()> {
         let moment = self.moment();
         let Some(mut lines) = (self.reporter)(&moment, event) else {

@@ -18,6 +18,7 @@ pub(crate) struct Script<I> {
     now: Duration,
     /// Requested waits, in order.
     pub(crate) waits: Vec<Duration>,
+    /// All lines of the log.
     pub(crate) said: String,
 }
 
@@ -60,7 +61,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
     fn wait(
         &mut self,
         delay: Duration,
-        _shown: &dyn Fn(Duration, usize) -> String,
+        _countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd> {
         self.now = self.now.saturating_add(delay);
         self.waits.push(delay);

@@ -1,5 +1,6 @@
-//! Cleans a stream and cuts it into lines of limited length, for readers that look at one line at a time, such as the
-//! one that looks for a `Retry-After`. A line without an end must not fill the memory.
+//! Cleans a stream and cuts it into lines of limited length, for a reader that looks at one line at a time, such as the
+//! one that looks for a `Retry-After`. A line without an end must not fill the memory: a long one is shown in parts,
+//! which overlap, so that the reader sees some text twice.
 
 use super::clean::Cleaner;
 
@@ -16,22 +17,25 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Takes a piece of the stream, and shows the lines that it completes, cleaned, each with its `\n`.
+    /// Takes a piece of the stream, which may end anywhere, and shows the lines that it completes, cleaned, each with
+    /// its `\n`. Parts of a long line, except the last, have none.
     pub fn push(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
+        // Taken out for the call, as the cleaned bytes may lie in it.
         let mut cleaner = std::mem::take(&mut self.cleaner);
         self.push_clean(cleaner.clean(piece), show);
         self.cleaner = cleaner;
     }
 
-    /// Shows a last line without an end as if it had one.
+    /// Ends the stream, and shows a last line without an end as if it had one. Without such a line, shows an empty one,
+    /// which no reader minds.
     pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
         let mut cleaner = std::mem::take(&mut self.cleaner);
         self.push_clean(cleaner.finish(), show);
         self.push_clean(b"\n", show);
     }
 
-    /// Calls `show` for each line that a cleaned piece completes, and for each full part of a long one, which shares
-    /// its end with the next part. Keeps the unfinished line.
+    /// Calls `show` for each line that a cleaned piece completes, and for each full part of a long one. Keeps the
+    /// unfinished line, or of a long one the end of the last part, with which the next part begins.
     fn push_clean(&mut self, piece: &[u8], show: &mut impl FnMut(&[u8])) {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.unfinished.extend_from_slice(part);

@@ -42,8 +42,10 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Parses an expression of the user. Blanks of Unicode in it are spaces, as in the output ([`super::clean`]).
-    /// Returns the parser's error, which shows the place of the mistake.
+    /// Parses an expression of the user. In the cleaned output each blank of Unicode is a space ([`super::clean`]), so
+    /// blanks in the expression become spaces, too: those typed as such before it is parsed, as it may then need no
+    /// Unicode, and those that an escape (`\u{a0}`) or a class names after. Returns the parser's error, which shows the
+    /// place of the mistake.
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = parse(&text.replace(|c: char| !c.is_ascii() && c.is_whitespace(), " "))?;
         let written = OnceLock::from(Box::new(map_leaves(&hir, &with_spaces)));
@@ -51,7 +53,8 @@ impl Pattern {
     }
 
     /// Returns true if an expression names ESC: `\x1b`, `\u{1b}`, the byte itself, or `\e` and `\033`, which the syntax
-    /// does not know. Such an expression can never match, as no cleaned line holds ESC, and the user has to be told so.
+    /// does not know. The caller refuses such an expression: no cleaned line holds ESC, so that it could never match,
+    /// or the name is of no use, as in `[^\x1b]`.
     pub fn names_escape(text: &str) -> bool {
         let mut unread = text;
         while let Some(found) = unread.find(['\\', '\x1b']) {
@@ -88,7 +91,8 @@ impl Pattern {
         }
     }
 
-    /// Returns how the program's own expressions complete theirs, which ignore case.
+    /// Returns the function that has the lists which one of the program's own expressions names. None for an expression
+    /// of the user, by which callers also tell the two apart: only the program's own ignore case whatever their text.
     pub(super) fn list(&self) -> Option<List> {
         self.list
     }
@@ -110,8 +114,9 @@ impl Pattern {
             .get_or_init(|| Box::new(ignoring_case(&with_lists(self.written(), list))))
     }
 
-    /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case, by
-    /// which the bytes of a call are limited.
+    /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case. The
+    /// more there are in all patterns, the fewer bytes the scanner searches at once, so that signals are heard soon;
+    /// over `scanner::MOST_PLACES`, the patterns are refused.
     pub fn places(&self) -> usize {
         // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
         if self.list.is_some() {
@@ -137,13 +142,15 @@ impl Pattern {
         block_form(&written, TextCase::Lowercase)
     }
 
-    /// Returns true if the user ignores case, so that a search in lowercase pays off. Texts of presets are too common.
+    /// Returns true if the user ignores case, so that blocks are better searched in lowercase: with both cases of each
+    /// letter, there are too many texts to look for fast. Expressions of presets ignore case, too, but do not count, as
+    /// their words are too common for that to pay off. A wrong answer costs only time.
     pub(super) fn user_ignores_case(&self) -> bool {
         self.text.contains("(?i")
     }
 
     /// Returns the engine that decides if one line, without its line ending, matches. It is built at the first call;
-    /// None if it would be too large.
+    /// None if it would be too large, which [`Pattern::places`] prevents: the pattern would then never match.
     pub(super) fn for_line(&self) -> Option<&Regex> {
         self.for_line
             .get_or_init(|| engine_for_line(self.folded()))
@@ -151,8 +158,9 @@ impl Pattern {
     }
 }
 
-/// Builds an engine that searches one line; None if it would be too large. It has no lazy automaton, which costs memory
-/// and pays off only on long texts. Its size has no limit here, as [`Pattern::places`] has one.
+/// Builds an engine that searches one line; None if it would be too large for the crate. It has no lazy automaton,
+/// which costs memory and pays off only on long texts. It sets no limit on the size itself, as [`Pattern::places`] has
+/// been compared with one.
 pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
     let config = Regex::config()
         // The text may be no UTF-8.
@@ -162,10 +170,11 @@ pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
     Regex::builder().configure(config).build_from_hir(hir).ok()
 }
 
-/// Parses an expression: if it has only ASCII, first without Unicode, whose tables make large and slow engines. If that
-/// fails, as for `\p{Greek}`, with Unicode. The error is that of the last try.
+/// Parses an expression: if its text has only ASCII, first without Unicode, whose tables make large and slow engines:
+/// `\w` is then that of ASCII. If that fails, as for `\p{Greek}`, with Unicode. The error is that of the last try.
 fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
     let plain = ParserBuilder::new()
+        // The expression may match bytes that are no UTF-8, as output may have them.
         .utf8(false)
         .unicode(!text.is_ascii())
         .build()
@@ -181,20 +190,21 @@ fn parse(text: &str) -> Result<Hir, Box<regex_syntax::Error>> {
 }
 
 /// Parses an expression of the program's own. The name of a list, as in `{HTTP}`, becomes an empty group with this
-/// name, in whose place the list is put later; it may not be repeated as such (`{HTTP}+`), as the parser cuts that. An expression that does not parse matches nothing; tests see that none
-/// is.
+/// name, in whose place [`with_lists`] puts the list. So `\p{Greek}` would be taken for a list, and `{HTTP}{3}` would
+/// match once, as the parser takes an empty group for the same however often it is repeated. An expression that does
+/// not parse matches nothing; tests make sure that each one parses.
 pub(super) fn parse_known(text: &str) -> Hir {
     let mut with_groups = String::with_capacity(text.len());
     let mut unread = text;
-    let mut count = 0;
+    let mut lists = 0;
     while let Some((before, after_brace)) = unread.split_once('{') {
         with_groups.push_str(before);
         unread = after_brace;
         match after_brace.split_once('}') {
             Some((name, after)) if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
-                // No two groups may have the same name.
-                count += 1;
-                with_groups += &format!("(?P<{name}.{count}>)");
+                // No two groups may have the same name, but a list may be named twice.
+                lists += 1;
+                with_groups += &format!("(?P<{name}.{lists}>)");
                 unread = after;
             }
             // A repetition such as `{2}`.
@@ -205,13 +215,13 @@ pub(super) fn parse_known(text: &str) -> Hir {
     parse(&with_groups).unwrap_or_else(|_| Hir::fail())
 }
 
-/// Returns the name of the list that a group of [`parse_known`] stands for.
+/// Returns the name of the list that a group of [`parse_known`] stands for; None for any other group.
 pub(super) fn name_of_list(group: &Capture) -> Option<&str> {
     Some(group.name.as_ref()?.split_once('.')?.0)
 }
 
 /// Returns the expression with each list in the place of the group that [`parse_known`] has made for its name, and
-/// without other groups, which no search needs.
+/// without other groups, which no search needs. A list may name other lists, but not itself: this would never end.
 pub(super) fn with_lists(hir: &Hir, list: List) -> Hir {
     let completed = |part: &Hir| with_lists(part, list);
     match hir.kind() {
@@ -244,15 +254,15 @@ fn is_name_of_escape(after_backslash: &str) -> bool {
     is_number || is_fixed || after_backslash.starts_with('e') || after_backslash.starts_with("033")
 }
 
-/// Rewrites an expression for blocks: nothing matches a `\n`, anchors hold at the ends of each line, and Unicode's word
-/// boundaries, which no fast engine has, hold everywhere.
+/// Rewrites an expression for the search in a block of lines; see [`leaf_for_block`].
 fn block_form(hir: &Hir, case: TextCase) -> Hir {
     map_leaves(hir, &|leaf| leaf_for_block(leaf, case))
 }
 
-/// Rewrites a literal, class or assertion for the search in a block: nothing matches `\n`, `^` and `$` hold at each
-/// line, and for text in lowercase, letters are lowercase. Word boundaries of Unicode hold everywhere: a line that is
-/// found by mistake is searched once more.
+/// Rewrites a literal, class or assertion for the search in a block, so that no match reaches into the next line:
+/// nothing matches `\n`, and `^` and `$` hold at each line, as `\A` and `\z` do. For text in lowercase, letters are
+/// lowercase. Word boundaries of Unicode, which no fast engine has, hold everywhere: a line that is found by mistake is
+/// searched once more.
 fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
@@ -286,9 +296,10 @@ fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
     }
 }
 
-/// Returns the expression that matches both cases of each letter of ASCII, as `(?i)` would have made the parser do: the
-/// program's own expressions are parsed once as they are written, for the sieve, and get both cases only here. A
-/// negated class has to name both to exclude both.
+/// Returns the expression that matches both cases of each letter of ASCII. `(?i)` in the text would make the parser do
+/// that, but the program's own expressions are parsed only once, as they are written, for the sieve (`super::sieve`),
+/// which looks for their words. The parser has turned `[^a]` into a class with an `A`, which gets its `a` back here: an
+/// expression has to say `[^aA]`.
 pub(super) fn ignoring_case(hir: &Hir) -> Hir {
     map_leaves(hir, &|leaf| match leaf.kind() {
         HirKind::Literal(literal) => {
@@ -314,7 +325,7 @@ fn both_cases(byte: u8) -> Hir {
 }
 
 /// Makes each blank of Unicode in a literal a space, and adds a space to a class with such a blank: in the cleaned
-/// output, each of them is a space. A class keeps its blanks, which now match nothing.
+/// output, each of them is a space. A class keeps its blanks, which match nothing there. Other leaves stay.
 fn with_spaces(leaf: &Hir) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) => Hir::literal(spaces_for_blanks(&literal.0)),
@@ -333,9 +344,10 @@ fn with_spaces(leaf: &Hir) -> Hir {
 }
 
 /// Removes from a class what a match in a block must not hold: `\n`, which would lead into the next line, and uppercase
-/// letters of ASCII if the text is in lowercase. Lowercase letters then stand for both cases.
+/// letters of ASCII if the text is in lowercase. First the class gets both cases of each letter, so that `[A-F]`
+/// becomes `[a-f]`.
 fn class_for_block(mut class: Class, case: TextCase) -> Class {
-    // As ranges, from the first to the last byte.
+    // Ranges, each from its first byte to its last.
     let mut absent = vec![(b'\n', b'\n')];
     if case == TextCase::Lowercase {
         class.case_fold_simple();
@@ -357,7 +369,8 @@ fn class_for_block(mut class: Class, case: TextCase) -> Class {
 }
 
 /// Counts the bytes, classes and assertions of an expression, times the limit of each repetition: about the states that
-/// its engine has. Saturates, so that `(x{1000}){1000}` and more is only refused.
+/// its engine has. Saturates, so that `(x{1000}){1000}` and more cannot overflow, and is refused as any other that is
+/// too large ([`Pattern::places`]).
 fn count_places(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,

@@ -1,4 +1,5 @@
-//! Columns of a terminal: how many a text takes, and cutting it, so that the countdown stays in one line.
+//! Columns of a terminal: how many a text takes, and cutting it, so that the countdown stays in one line. A text is
+//! taken for too wide rather than too narrow, as a line that is too long would be wrapped.
 
 /// Stands for the rest of a line that was cut.
 const DOTS: &str = "...";
@@ -13,8 +14,8 @@ fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut. A shorter line stays as it
-/// is.
+/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut; a part of the dots if
+/// there are fewer. A shorter line stays as it is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -12,7 +12,8 @@ pub(crate) fn is_printable(c: char) -> bool {
     !c.is_control() && !is_unseen
 }
 
-/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`.
+/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`. For
+/// people: a backslash of the text itself stays as it is.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -25,7 +26,8 @@ pub(crate) fn printable(text: &str) -> String {
     shown
 }
 
-/// Returns a word of the command line as text, with bytes that are not UTF-8 as `\xff`.
+/// Returns a word of the command line as text, with bytes that are not UTF-8 as `\xff`. Characters that a terminal acts
+/// on stay: [`printable`] escapes them, as does the writer of JSON.
 pub(crate) fn name(word: impl AsRef<OsStr>) -> String {
     let mut shown = String::new();
     for chunk in word.as_ref().as_encoded_bytes().utf8_chunks() {
@@ -42,12 +44,13 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
 }
 
 /// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no
-/// CI runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others.
+/// CI runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others. Other
+/// text stays as it is.
 pub(crate) fn without_runner_commands(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(without_leading_colons).collect();
     let mut text = lines.join("\n");
-    while let Some(start) = find_runner_command(&text) {
-        text.insert(start + 2, ' ');
+    while let Some(hashes) = find_runner_command(&text) {
+        text.insert(hashes + "##".len(), ' ');
     }
     text
 }
@@ -61,8 +64,8 @@ fn without_leading_colons(line: &str) -> String {
     }
 }
 
-/// Returns the position of the first command to a CI runner: `##`, a name and `[`, as in `##vso[`. The name may be
-/// empty. None if there is none.
+/// Returns the position of the `##` of the first command to a CI runner: `##`, a name that may be empty, and `[`, as in
+/// `##vso[`. None if there is no command.
 fn find_runner_command(text: &str) -> Option<usize> {
     // Each `#` is tried: of three, the last two begin a command.
     for (start, _) in text.match_indices('#') {

@@ -11,7 +11,7 @@ pub(crate) fn exact(length: Duration) -> String {
     let days = all_minutes / 1_440;
     let hours = all_minutes / 60 % 24;
     let minutes = all_minutes % 60;
-    // `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
+    // Below a minute. `Debug` prints `500ms`, never `0.5s`, so that a part that begins with 0 is zero.
     let seconds = format!("{:?}", length - Duration::from_secs(all_minutes * 60));
     let parts = format!("{days}d {hours}h {minutes}m {}", seconds.replace('µ', "u"));
     let text: String = parts
@@ -25,9 +25,9 @@ pub(crate) fn exact(length: Duration) -> String {
     }
 }
 
-/// Returns a length of time for a message, rounded to three digits or two units: `51.2us`, `31s`, `2m5s`.
+/// Returns a length of time for a message, rounded to three digits or two units: `51.2us`, `31s`, `2m5s`. Zero is `0s`.
 pub(crate) fn length(length: Duration) -> String {
-    // Limits lie where rounding would reach the next unit: 999.6us is `1ms`, not `1000us`.
+    // Each limit lies where rounding would reach the next unit: 999.6us is `1ms`, not `1000us`.
     match length.as_secs_f64() {
         0.0 => "0s".to_owned(),
         seconds @ ..999.5e-9 => in_three_digits(seconds * 1e9, "ns"),
@@ -40,7 +40,7 @@ pub(crate) fn length(length: Duration) -> String {
 
 /// Returns a value with at most three significant digits and its unit: `4.55s`, `31s`. The value is below 1000.
 fn in_three_digits(value: f64, unit: &str) -> String {
-    // Limits lie where rounding would reach the next digit: 9.996 is `10`, not `10.00`.
+    // Each limit lies where rounding would reach the next digit: 9.996 is `10`, not `10.00`.
     let decimals = match value {
         ..9.995 => 2,
         ..99.95 => 1,
@@ -65,11 +65,11 @@ fn in_two_units(seconds: u64) -> String {
 }
 
 /// Formats a number of large units and of small ones, which are left out if there are none: `2m5s`, `2m`.
-fn two_units(many: u64, large: &str, few: u64, small: &str) -> String {
-    if few == 0 {
-        format!("{many}{large}")
+fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+    if small == 0 {
+        format!("{large}{large_unit}")
     } else {
-        format!("{many}{large}{few}{small}")
+        format!("{large}{large_unit}{small}{small_unit}")
     }
 }
 

@@ -1,5 +1,6 @@
-//! The address of a Redis service, and the credentials. The crate `redis` parses most of it; what it does not know,
-//! such as several hosts, a timeout and files for TLS, is taken out before.
+//! The address of a Redis service, and the credentials: `redis://USER:PASSWORD@HOST1,HOST2/DATABASE?timeout=1s`. The
+//! crate `redis` parses most of it; what it does not know, such as several hosts, a timeout and files for TLS, is taken
+//! out before.
 
 use std::fmt;
 use std::time::Duration;
@@ -69,7 +70,8 @@ struct AddressSettings {
 }
 
 impl AddressSettings {
-    /// Parses the text after `?`: settings, separated by `&`. Only `rediss`, the scheme of TLS, has files.
+    /// Parses the text after `?`: settings, separated by `&`. Only `rediss`, the scheme of TLS, has files. `read`
+    /// parses the timeout.
     fn parse(
         scheme: &str,
         text: &str,
@@ -89,7 +91,8 @@ impl AddressSettings {
         Ok(settings)
     }
 
-    /// Reads one setting, `timeout=250ms`, and notes its value. `ca`, `cert` and `key` need TLS.
+    /// Reads one setting, `timeout=250ms`, and notes its value; of two with the same key the last counts. `ca`, `cert`
+    /// and `key` need TLS. Any other key is an error, as a typo would otherwise have no effect.
     fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(AddressError::UnknownSetting);
@@ -105,7 +108,7 @@ impl AddressSettings {
             ("ca" | "cert" | "key", Some(tls)) => {
                 tls.files.insert(key.to_owned(), value.as_ref().into());
             }
-            // The crate reads the settings of `redis+unix`.
+            // As they are, as the crate reads and decodes the settings of `redis+unix` itself.
             ("user" | "pass" | "db", _) if scheme == "redis+unix" => {
                 self.credentials += &format!("{setting}&");
             }
@@ -126,35 +129,38 @@ struct AddressParts<'a> {
 }
 
 impl AddressParts<'_> {
-    /// Splits the text between `://` and `?`. One user holds for all hosts, so it must stand before the first.
+    /// Splits the text between `://` and `?`. One user holds for all hosts, so it must stand before the first; an error
+    /// says so if what stands before the last `@` looks like another host.
     fn parse<'a>(scheme: &str, text: &'a str) -> Result<AddressParts<'a>, AddressError> {
-        // `@` may be part of a socket's path.
+        // The user ends at the last `@`. `redis+unix` has none here, and `@` may be part of its socket's path.
         let end_of_user = match text.rfind('@') {
-            Some(at) if scheme != "redis+unix" => at + 1,
+            Some(last_at) if scheme != "redis+unix" => last_at + 1,
             _ => 0,
         };
-        let (user, rest) = text.split_at(end_of_user);
-        let (hosts, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let name = user.rsplit_once(':').map_or(user, |(name, _)| name);
+        let (user, after_user) = text.split_at(end_of_user);
+        let end_of_hosts = after_user.find('/').unwrap_or(after_user.len());
+        let (hosts, path) = after_user.split_at(end_of_hosts);
+        let before_password = user.rsplit_once(':').map_or(user, |(name, _)| name);
         // `h1,u:p@h2` or `u:p@h1,u:p@h2`.
-        if name.contains(',') {
+        if before_password.contains(',') {
             return Err(AddressError::UserAfterFirstHost);
         }
         Ok(AddressParts { user, hosts, path })
     }
 
-    /// Returns the servers, one for each host. The crate parses a single host, and the scheme of TLS only with its own
-    /// TLS, so each host gets an address of its own without TLS.
+    /// Returns the servers, one for each host; at least one, as `redis+unix` has one empty host before its path. The
+    /// crate parses a single host, and the scheme of TLS only with its own TLS, so each host gets an address of its own
+    /// without TLS. `credentials` are the settings that the crate is to read.
     fn servers(
         &self,
         scheme: &str,
         credentials: &str,
     ) -> Result<Vec<ConnectionInfo>, AddressError> {
         let AddressParts { user, hosts, path } = self;
-        let plain = scheme.replace("rediss", "redis");
+        let scheme_without_tls = scheme.replace("rediss", "redis");
         let mut servers = Vec::new();
         for host in hosts.split(',') {
-            let url = format!("{plain}://{user}{host}{path}?{credentials}");
+            let url = format!("{scheme_without_tls}://{user}{host}{path}?{credentials}");
             servers.push(
                 url.into_connection_info()
                     .map_err(|error| without_address(&error))?,
@@ -164,7 +170,8 @@ impl AddressParts<'_> {
     }
 }
 
-/// Returns our error for one of the crate, whose text may quote the address, and so a password.
+/// Returns our error for one of the crate, whose text may quote the address, and so a password. A database that is no
+/// number has a message of its own; the crate tells it only by its text.
 fn without_address(error: &RedisError) -> AddressError {
     if error.to_string().contains("database") {
         AddressError::DatabaseIsNoNumber
@@ -174,13 +181,14 @@ fn without_address(error: &RedisError) -> AddressError {
 }
 
 impl Address {
-    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. `read` parses the timeout.
+    /// Parses the text after `redis://`, `rediss://` (TLS) or `redis+unix://`. `read` parses the timeout. Looks up no
+    /// host, and reads no file yet.
     pub(crate) fn parse(
         scheme: &str,
         after_scheme: &str,
         read: ReadDuration,
     ) -> Result<Address, AddressError> {
-        // In the crate, `#insecure` turns the check of certificates off.
+        // To the crate, `#insecure` means that certificates are not checked, which is refused rather than ignored.
         if after_scheme.contains('#') {
             return Err(AddressError::Fragment);
         }
@@ -196,19 +204,21 @@ impl Address {
     }
 
     /// Returns the service and its database without user and password, by which nested runs compare their stores. Reads
-    /// the files that the address names, to find faulty ones at the start. Without files nothing is read, as the
-    /// authorities of the machine take a while.
+    /// the files that the address names, to find faulty ones at the start. If it names none, the machine's authorities
+    /// are not read yet: this takes a while, and can wait for the first query.
     pub(crate) fn prepare(&self) -> Result<String, TlsError> {
         if let Some(tls) = &self.tls
             && !tls.files.is_empty()
         {
             tls.config()?;
         }
+        // The same for all servers.
         let database = self.servers[0].redis_settings().db();
         Ok(format!("{}/{database}", self.name()))
     }
 
-    /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries.
+    /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries:
+    /// these run in child processes, which would each read them again. Does nothing without TLS.
     pub(crate) fn load_certificates(&self) {
         if let Some(tls) = &self.tls {
             // A query returns the error.

@@ -1,5 +1,6 @@
 //! A connection to an untrusted server: ends when the step's time is over, and reads a limited number of bytes,
-//! whatever the server does. That of the crate `redis` has neither limit over all its reads and writes.
+//! whatever the server does. That of the crate `redis` has neither limit over all its reads and writes. A step is one
+//! question about the budget, with all that it takes to ask it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -23,8 +24,8 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Returns a time of this length that begins now. `Instant::now()` is reserved for `process`, so now is computed as
-    /// the begin plus what has passed since.
+    /// Returns a time of length `limit` that begins now, whatever is left of this one. `Instant::now()` is reserved for
+    /// `process`, so now is computed as the begin plus what has passed since.
     pub(super) fn restarted(self, limit: Duration) -> Time {
         Time {
             began: self.began + self.began.elapsed(),
@@ -32,7 +33,8 @@ impl Time {
         }
     }
 
-    /// Returns the time left, which is not zero, as a socket would take zero for no limit; a timeout error if none is.
+    /// Returns the time left, which is never zero, as a socket would take zero for no limit; a timeout error if none is
+    /// left.
     fn left(&self) -> io::Result<Duration> {
         let left = self.limit.saturating_sub(self.began.elapsed());
         if left.is_zero() {
@@ -49,7 +51,9 @@ impl<T: Read + Write> ReadWrite for T {}
 pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
-    /// Connects to a server, with TLS if it is given. Fails once `time` is over, also in any later call.
+    /// Connects to a server, with TLS if it is given. Fails once `time` is over, also in any later call; only the
+    /// lookup of a name and a socket of this machine have no limit here. The handshake of TLS is left to the first
+    /// query.
     pub(super) fn open(
         server: &ConnectionAddr,
         tls: Option<&Tls>,
@@ -72,7 +76,8 @@ impl Connection {
         }))
     }
 
-    /// Sends a command, waits for the reply, and returns it. An error reply is an error, as is a reply of another type.
+    /// Sends a command, waits for the reply, and returns it. An error reply is an error, as is a reply of another type
+    /// than `T`, and the end of the time or of the bytes.
     pub(super) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> RedisResult<T> {
         self.0.write_all(&command.get_packed_command())?;
         self.0.flush()?;
@@ -82,8 +87,9 @@ impl Connection {
 }
 
 /// Connects to the first reachable address of `HOST:PORT`; each address has an equal share of the time left, as a host
-/// may have an address that drops all packets. The lookup of the name has no limit of its own: the child that makes the
-/// step is given up instead. Returns a timeout error once `time` is over, or else the last error if none can be reached.
+/// may have an address that drops all packets. The lookup of the name has no limit of its own: the child process in
+/// which the step is made is given up instead. Returns a timeout error once `time` is over, or else the last error if
+/// none can be reached.
 fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     let mut addresses = server.to_socket_addrs()?;
     let mut problem = ErrorKind::AddrNotAvailable.into();
@@ -102,7 +108,8 @@ fn connect(server: &str, time: Time) -> io::Result<TcpStream> {
     Err(problem)
 }
 
-/// A socket of any kind, with a limit on time, and on bytes: past them it is at its end.
+/// A socket of any kind, with a limit on time, past which calls fail, and on the bytes read, past which it is at its
+/// end.
 struct Socket {
     socket: TcpStream,
     time: Time,
@@ -110,8 +117,9 @@ struct Socket {
 }
 
 impl Socket {
-    /// Makes a call of the socket with the time left. All signals are blocked, so only a stop (SIGSTOP) can interrupt
-    /// it: then repeats the call with the full time again, as the server was not late.
+    /// Makes a call of the socket, which may take the time left, and returns its result; a timeout error if none is
+    /// left. All signals are blocked, so only a stop (SIGSTOP) can interrupt it: then repeats the call, and the full
+    /// time begins again, as the server was not late.
     fn in_time(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<usize>,

@@ -21,7 +21,7 @@ pub enum TlsError {
         file: PathBuf,
         why: String,
     },
-    /// The file holds neither a certificate nor a key.
+    /// The file does not hold what it was named for, a certificate or a key, or holds it damaged.
     Empty {
         file: PathBuf,
     },
@@ -64,7 +64,7 @@ pub(super) struct Tls {
 
 impl Tls {
     /// Creates the TLS session for `HOST:PORT`, to whose host the server's certificate must be issued. Sends nothing
-    /// yet.
+    /// yet: the handshake comes with the first bytes.
     pub(super) fn session(&self, server: &str) -> io::Result<ClientConnection> {
         let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
@@ -82,8 +82,9 @@ impl Tls {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
-    /// Reads the files that the address names, or else the authorities of the system. `cert` and `key`, by which the
-    /// server knows this client, go together.
+    /// Makes the configuration: of the authorities in the file `ca` or else those of the system, of which those that
+    /// cannot be parsed are left out, and of `cert` and `key`, by which the server knows this client. These two go
+    /// together; of several keys the first counts.
     fn build(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(match self.files.get("ca") {
@@ -105,7 +106,8 @@ impl Tls {
     }
 }
 
-/// Returns the certificates or the keys in a file, at least one; an error names the file.
+/// Returns the certificates or the keys (`T`) in a file of PEM, at least one; other parts of the file are passed over.
+/// An error names the file; one that is no PEM counts as empty.
 fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, TlsError> {
     let found: Result<Vec<T>, PemError> = T::pem_file_iter(file).and_then(Iterator::collect);
     let file = file.to_owned();

@@ -40,8 +40,8 @@ fn may_be_of_version(symbol: &Symbol) -> bool {
     }
 }
 
-/// Returns the part of a path after its last slash, or all of a text without one. Behind an `@` stands the digest of an
-/// image (`curl@sha256:...`), in which a slash does not count. In zsh `=curl` is the path of curl.
+/// Returns the part of a path after its last slash, or all of a text without one. What follows the first `@` belongs to
+/// the name, whatever is in it: the digest of an image (`curl@sha256:...`). In zsh `=curl` is the path of curl.
 fn file_name(text: &[Symbol]) -> &[Symbol] {
     let text = match text {
         [Symbol::Known('='), path @ ..] => path,
@@ -60,9 +60,9 @@ fn file_name(text: &[Symbol]) -> &[Symbol] {
     }
 }
 
-/// Returns true if a word is not certain to name this client, but may do so, as a part of it is unknown and the known
-/// characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, but not `git$X`. A
-/// part that is a number or the like is no name.
+/// Returns true if a word is not certain to name this client ([`is_named`]), but may do so, as a part of it is unknown
+/// and the known characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, but not `git$X`.
+/// An unknown part that is only a number or the like is no name.
 pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
     if !may_hold_code(name) || is_named(text, client) {
@@ -72,7 +72,7 @@ pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let mut ending: Symbols = name.iter().rev().take_while(is_known).copied().collect();
     ending.reverse();
     let client = known(client);
-    // True for an empty ending, too.
+    // True for an empty ending, too. Letters would belong to another name.
     let is_version = ending
         .iter()
         .all(|symbol| matches!(symbol, Symbol::Known(c) if !c.is_alphabetic()));

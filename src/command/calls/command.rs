@@ -46,7 +46,8 @@ const MAY_CLEAR_VARIABLES: [&str; 7] = [
 
 impl Calls<'_> {
     /// Adds the calls in one command to the findings of this round, and the scripts that it runs to those to be read. A
-    /// word may begin a call, run a script, or be a script that some unknown program runs.
+    /// word may begin a call, run a script, or be a script that some unknown program runs. Words behind `eval` and
+    /// `ssh` are read only as the script that these make of them.
     pub(super) fn read_command(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         self.add_guessed_calls(command, context);
         let feeder = Feeder::before(command.words, command.words.len());
@@ -55,6 +56,7 @@ impl Calls<'_> {
         }
         // What the program at a word gets; behind `sudo` or `ssh`, not all variables.
         let mut inner_context = context.clone();
+        // Calls and scripts so far: by it, calls get their IDs.
         let mut part_count = 0;
         for (index, word) in command.words.iter().enumerate() {
             let is_call = self.add_named_call(command.words, index, context, part_count);
@@ -79,13 +81,15 @@ impl Calls<'_> {
             }
             // The script of `sh -c` was added above, with its arguments.
             if index != command.script_index {
+                // As the innermost program would run it, with the fewest variables known.
                 self.add_possible_scripts(word, &inner_context);
             }
         }
     }
 
-    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark unknown: what is put there becomes
-    /// code. A shell that gets words at its end, or no program at all, runs what the input names.
+    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark (such as `{}`) unknown: what is put
+    /// there becomes code. A shell that gets words at its end runs what the input names, and so does parallel without a
+    /// program: this is unknown code.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,
@@ -115,8 +119,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the word at this index, which is not the command's own program, as a script file that some wrapper runs. A
-    /// file that `find` puts in the place of `{}` is unknown code.
+    /// Reads the word at this index as a script file, as some unknown wrapper may run it. The command's own program is
+    /// left to [`Self::read_program_as_script`]. A file that `find` puts in the place of `{}` is unknown code.
     fn read_program_of_wrapper(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -131,15 +135,15 @@ impl Calls<'_> {
         }
     }
 
-    /// Adds a call if the word at this index names a client, and returns true if it does. `number` is how many calls
-    /// and scripts of the command stand before it: by it, the call has the same ID whatever values its variables have,
-    /// and is recognized as the same call.
+    /// Adds a call if the word at this index names a client, and returns true if it does. `parts_before` is how many
+    /// calls and scripts of the command stand before it: by it, the call has the same ID whatever values its variables
+    /// have, and is recognized as the same call.
     fn add_named_call(
         &mut self,
         words: &[Word],
         index: usize,
         context: &Context,
-        number: usize,
+        parts_before: usize,
     ) -> bool {
         let name = name_in_word(&words[index].text);
         let client = CLIENTS
@@ -149,7 +153,9 @@ impl Calls<'_> {
             return false;
         };
         let call_words = words_of_call(words, index);
-        // Only what stands in both is certain to belong to this call: `find -exec curl -d x URL \; -exec curl -G URL \;`
+        // What follows a word that may end the call may belong to another one, so the call is judged with it and
+        // without: in `find -exec curl -d x URL \; -exec curl -G URL \;` the `-G`, which sends no data, is not of the
+        // first call.
         let end = call_words
             .iter()
             .position(|word| may_end_call(&word.text))
@@ -165,14 +171,15 @@ impl Calls<'_> {
                 location: context.location.clone(),
                 certainty: Certainty::Named,
                 // The first ID is that of guessed calls.
-                id: self.first_id + number + 1,
+                id: self.first_id + parts_before + 1,
             });
         }
         true
     }
 
     /// Adds the scripts that the program at this index runs. Returns true if its name is known and that of a shell or
-    /// of another command that runs scripts (`eval`, `ssh`), even if none is found.
+    /// of another command that runs scripts (`eval`, `ssh`), even if none is found: the word then counts as a part of
+    /// the command. The word need not be a program: it may stand behind an unknown wrapper.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -225,9 +232,10 @@ fn may_end_call(text: &[Symbol]) -> bool {
     is_end || CLIENTS.iter().any(|client| is_named(text, client.name))
 }
 
-/// Returns the context of what stands behind the word at this index: on another machine (`ssh`), variables are unknown,
-/// and behind `sudo` and the like, some may be missing. The value of an option (`sudo -u vagrant`) is no program, or one
-/// that runs here. Never gives back what an earlier program took.
+/// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
+/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. A
+/// name behind an option may be its value (`sudo -u vagrant ./post.sh`), so that files of this machine have to be read:
+/// it counts like `sudo`. Never gives back what an earlier program took.
 fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
     let name = base_name(&words[index].text);
     let may_be_value = words[..index]
@@ -241,6 +249,7 @@ fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
     } else {
         return context;
     };
+    // A greater one holds less.
     if environment <= context.frame.environment {
         return context;
     }
@@ -278,8 +287,8 @@ fn defines_global_alias(words: &[Word]) -> bool {
     })
 }
 
-/// Returns the parts of a word that may be scripts: `text`, `-Stext`, `--option=text`, and the command of an alias of git
-/// (`alias.name=!text`). The whole word is always among them.
+/// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: `text`, `-Stext`,
+/// `--option=text`, and the command of an alias of git (`alias.name=!text`). The whole word is always among them.
 fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {

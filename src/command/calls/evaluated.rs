@@ -1,6 +1,8 @@
 //! Reads what `eval` and `source` run. Unlike other scripts, this code shares the variables of the shell that reads it,
 //! so that code which cannot be read may set any of them. "Reading" a text as a script means: it is added to the
 //! search.
+//!
+//! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
 use super::scripts::joined;
 use super::{Calls, Context};
@@ -27,7 +29,8 @@ const PRINT_ASSIGNMENTS: [&str; 14] = [
 
 impl Calls<'_> {
     /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
-    /// counts as unknown code, too, unless it is the output of a program that is known to print only assignments.
+    /// counts as unknown code, too. But if the first such word is the output of a program that is known to print only
+    /// assignments, no word is read, and nothing counts as unknown code.
     pub(super) fn read_eval(&mut self, words: &[Word], context: &Context) {
         let unknown = words.iter().find(|word| may_hold_code(&word.text));
         if let Some(word) = unknown {
@@ -51,12 +54,16 @@ impl Calls<'_> {
     }
 
     /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
-    /// variable. Unlike a script that runs by itself, it shares the variables of the shell.
+    /// variable: unlike a script that runs by itself, it shares those of the shell. It also keeps the shell's
+    /// arguments; words behind the file do not count as its own.
     pub(super) fn read_source(&mut self, words: &[Word], context: &Context) {
-        let ends_options = |word: &&Word| exact(&word.text).as_deref() == Some("--");
-        let Some(file) = words.iter().find(|word| !ends_options(word)) else {
+        let mut operands = words
+            .iter()
+            .filter(|word| exact(&word.text).as_deref() != Some("--"));
+        let Some(file) = operands.next() else {
             return;
         };
+        // `source <(minikube docker-env)`
         if prints_assignments(&file.origin) {
             self.allow_unknown_assignments();
             return;
@@ -87,7 +94,7 @@ impl Calls<'_> {
 }
 
 /// Returns true for a word like `"$(ssh-agent -s)"`: the substitution of one command that is known to print assignments
-/// for `eval`. `origin` is the word as it is written.
+/// for `eval`. `origin` is the word as it is written, of which only the beginning is kept.
 fn prints_assignments(origin: &str) -> bool {
     let script = origin.trim_start_matches(['"', '$', '(', '`', '<', ' ']);
     let program = script.split([' ', ')']).next().unwrap_or_default();

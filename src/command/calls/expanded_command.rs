@@ -49,7 +49,8 @@ fn program_index(words: &[Word]) -> usize {
 }
 
 /// Returns the index of the script of the first `sh -c`, at any place of the command; the number of words if there is
-/// none. The words after the script are its arguments.
+/// none. The words after the script are its arguments, with which it is read: so it must not be taken for a text
+/// without arguments, nor a word behind it for another shell.
 fn script_index(words: &[Word]) -> usize {
     for (index, word) in words.iter().enumerate() {
         let Some(path) = exact(&word.text) else {

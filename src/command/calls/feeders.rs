@@ -16,8 +16,8 @@ pub(super) fn words_of_call(words: &[Word], name_index: usize) -> Vec<Word> {
     arguments
 }
 
-/// Returns the words after an index, with those that `xargs` or `parallel` before it adds at the end or puts in the
-/// place of a mark such as `{}`. Such words are unknown.
+/// Returns the words after the name at this index, with those that `xargs` or `parallel` before it adds at the end or
+/// puts in the place of a mark such as `{}`. Such words are unknown.
 fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
     let mut arguments = words[name_index + 1..].to_vec();
     let Some(feeder) = Feeder::before(words, name_index) else {
@@ -48,21 +48,21 @@ pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
     pub(super) name: String,
-    /// The texts that it replaces in the words of the command. Empty for an xargs that adds words at the end, and if its
-    /// options leave that open.
+    /// The texts that it replaces in the words of the command, none of them empty. No text for an xargs that adds words
+    /// at the end, and if its options leave that open.
     marks: Vec<String>,
     /// The index of the first word behind its name.
     first: usize,
 }
 
 impl Feeder {
-    /// Returns the first such program among the words before an index.
+    /// Returns the first such program among the words before an index, with its marks; None if there is none.
     pub(super) fn before(words: &[Word], index: usize) -> Option<Feeder> {
         let position = words[..index]
             .iter()
             .position(|word| adds_words(&word.text))?;
-        // A word that is not known is no option, and no mark.
-        let options: Vec<String> = words[position + 1..index]
+        // Empty for a word that is not known, which is no mark.
+        let texts_behind: Vec<String> = words[position + 1..index]
             .iter()
             .map(|word| exact(&word.text).unwrap_or_default())
             .collect();
@@ -73,8 +73,8 @@ impl Feeder {
             FeederKind::Xargs
         };
         let mut marks = match kind {
-            FeederKind::Parallel => marks_of_parallel(&options),
-            FeederKind::Xargs => mark_of_xargs(&options).into_iter().collect(),
+            FeederKind::Parallel => marks_of_parallel(&texts_behind),
+            FeederKind::Xargs => mark_of_xargs(&texts_behind).into_iter().collect(),
         };
         marks.retain(|mark| !mark.is_empty());
         Some(Feeder {
@@ -85,7 +85,8 @@ impl Feeder {
         })
     }
 
-    /// Returns true if the command gets words at its end. parallel adds them unless a word has a mark.
+    /// Returns true if the command gets words at its end. parallel adds them unless a word has a mark. `words` are all
+    /// of the command, in which this program stands.
     pub(super) fn adds_at_end(&self, words: &[Word]) -> bool {
         let command = &words[self.first..];
         match self.kind {
@@ -94,20 +95,21 @@ impl Feeder {
         }
     }
 
-    /// Returns false if no word stands behind this program and its options: parallel then runs the lines of its input. A
-    /// lone xargs prints.
+    /// Returns false if no word stands behind this program and its options: parallel then runs the lines of its input.
+    /// True for any xargs, as one without a program only prints. `words` are all of the command.
     pub(super) fn has_program(&self, words: &[Word]) -> bool {
         let mut behind = words[self.first..].iter();
         self.kind == FeederKind::Xargs || behind.any(|word| may_be_program(&word.text))
     }
 
-    /// Returns the words of a command with what stands behind this program changed: each mark is unknown, also within
+    /// Returns all words of a command, with an unknown part in the place of each mark behind this program, also within
     /// the script of `sh -c`.
     pub(super) fn with_unknown_marks(&self, words: &[Word]) -> Vec<Word> {
         let (before, behind) = words.split_at(self.first);
         [before.to_vec(), self.replace_marks(behind)].concat()
     }
 
+    /// Returns these words with an unknown part in the place of each mark. Without any mark, they come back unchanged.
     fn replace_marks(&self, words: &[Word]) -> Vec<Word> {
         let mut replaced = words.to_vec();
         for word in &mut replaced {
@@ -119,7 +121,7 @@ impl Feeder {
     }
 }
 
-/// Returns false for an option, and for a number, which is the value of one (`-j 4`).
+/// Returns false for an option, and for a number, which is the value of one (`-j 4`). An unknown word may be a program.
 fn may_be_program(text: &[Symbol]) -> bool {
     match exact(text) {
         Some(text) => !text.starts_with('-') && !text.chars().all(|c| c.is_ascii_digit()),
@@ -127,36 +129,39 @@ fn may_be_program(text: &[Symbol]) -> bool {
     }
 }
 
-/// Returns the marks of parallel: that of `-I`, or its own, which are `{}` and others such as `{1}` and `{.}`.
-fn marks_of_parallel(options: &[String]) -> Vec<String> {
-    if let Some(index) = options.iter().position(|option| option == "-I") {
-        return options.get(index + 1).cloned().into_iter().collect();
+/// Returns the marks of parallel: that of `-I`, or its own, which are `{}` and others such as `{1}` and `{.}`. `texts`
+/// are all words behind its name.
+fn marks_of_parallel(texts: &[String]) -> Vec<String> {
+    if let Some(index) = texts.iter().position(|text| text == "-I") {
+        return texts.get(index + 1).cloned().into_iter().collect();
     }
     let own = ["{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}"];
     let numbered = (1..10).map(|number| format!("{{{number}}}"));
     own.map(str::to_owned).into_iter().chain(numbered).collect()
 }
 
-/// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option may
-/// take it back (`-n`, `-L`). `options` are all words behind its name; the first that is no option is the program.
-fn mark_of_xargs(options: &[String]) -> Option<String> {
+/// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option
+/// may take it back (`-n`, `-L`): the caller then expects words at the end. `texts` are all words behind its name,
+/// empty for an unknown one; the first that is no option is the program, behind which no option is looked for.
+fn mark_of_xargs(texts: &[String]) -> Option<String> {
     let mut mark = None;
-    let mut words = options.iter();
-    while let Some(word) = words.next() {
-        if let Some(typed) = word.strip_prefix("--replace=") {
-            mark = Some(typed.to_owned());
+    let mut unread = texts.iter();
+    while let Some(word) = unread.next() {
+        if let Some(mark_behind_sign) = word.strip_prefix("--replace=") {
+            mark = Some(mark_behind_sign.to_owned());
             continue;
         }
         match word.as_str() {
             "--replace" => mark = Some("{}".to_owned()),
             "--null" | "--no-run-if-empty" | "--verbose" => {}
-            letters if letters.starts_with("--") || letters.is_empty() => return None,
-            letters if letters.starts_with('-') => match meaning_of_letters(&letters[1..])? {
-                Letters::Mark("") => mark = words.next().cloned(),
-                Letters::Mark(typed) => mark = Some(typed.to_owned()),
+            // Any other long option, or an unknown word, may take the mark back.
+            option if option.starts_with("--") || option.is_empty() => return None,
+            option if option.starts_with('-') => match meaning_of_letters(&option[1..])? {
+                Letters::Mark("") => mark = unread.next().cloned(),
+                Letters::Mark(behind_letter) => mark = Some(behind_letter.to_owned()),
                 Letters::DefaultMark => mark = Some("{}".to_owned()),
                 Letters::TakesNextWord => {
-                    words.next();
+                    unread.next();
                 }
                 Letters::Other => {}
             },
@@ -168,16 +173,18 @@ fn mark_of_xargs(options: &[String]) -> Option<String> {
 
 /// What a word of option letters of xargs says.
 enum Letters<'w> {
-    /// `-I`, with the mark if it stands in the same word.
+    /// `-I`, with the mark if it stands in the same word; empty if the mark is the next word.
     Mark(&'w str),
-    /// `-i`
+    /// `-i`: the mark is `{}`.
     DefaultMark,
     /// The value of the last letter is the next word.
     TakesNextWord,
+    /// Nothing that concerns the mark.
     Other,
 }
 
-/// Returns what the letters of one word mean; None if one of them may take a mark back.
+/// Returns what the option letters of one word of xargs mean; None if one of them may take a mark back. `letters` come
+/// without the `-`. What follows a letter that takes a value is that value.
 fn meaning_of_letters(letters: &str) -> Option<Letters<'_>> {
     for (index, letter) in letters.char_indices() {
         let behind = &letters[index + letter.len_utf8()..];
@@ -196,8 +203,8 @@ fn meaning_of_letters(letters: &str) -> Option<Letters<'_>> {
     Some(Letters::Other)
 }
 
-/// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs.
-/// The part stays in one word, but may begin an option. `mark` is not empty.
+/// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs or
+/// parallel. The part stays in one word, but may begin an option. `mark` must not be empty, or the loop has no end.
 fn replace_mark(word: &Word, mark: &str) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();

@@ -17,8 +17,9 @@ use crate::command::text::{
 };
 
 impl Calls<'_> {
-    /// Reads a script file: from each directory to which a script may have gone. A missing file, or one of another
-    /// machine, adds nothing; one whose name or directory is unknown, or that is too long to be read, is unknown code.
+    /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file, or
+    /// one of another machine, adds nothing; one whose name or directory is unknown, or that is too long or cannot be
+    /// read, is unknown code.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         let is_elsewhere = context.frame.environment == Inherited::None;
         if is_elsewhere {
@@ -35,17 +36,19 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the script {}", file.origin), context);
             return;
         };
-        if is_pattern(&path) || self.scope.may_be_in_unknown_directory(&path) {
+        if stands_for_other_files(&path) || self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the script {path}"), context);
             return;
         }
         let context = context.named(path.clone());
-        for path in self.scope.possible_paths(&path) {
-            match self.surroundings.script(&path) {
-                ScriptFile::Text(text) => self.add_script_of_file(&path, &text, context.clone()),
+        for candidate in self.scope.possible_paths(&path) {
+            match self.surroundings.script(&candidate) {
+                ScriptFile::Text(text) => {
+                    self.add_script_of_file(&candidate, &text, context.clone());
+                }
                 ScriptFile::NotThere => {}
                 ScriptFile::TooLong(_) | ScriptFile::NotRead => {
-                    let what = format!("the script {path}, which is not read");
+                    let what = format!("the script {candidate}, which is not read");
                     self.note_unknown_code(what, &context);
                 }
             }
@@ -53,7 +56,8 @@ impl Calls<'_> {
     }
 
     /// Adds the text of a script file, and its directory to those in which further files may stand: many scripts go
-    /// there first.
+    /// there first. `path` is the one by which the file was found. A new directory asks for another round, as files
+    /// that were missing may stand in it.
     fn add_script_of_file(&mut self, path: &str, text: &str, context: Context) {
         self.needs_another_round |= self.scope.add_directory_of_script(path);
         self.add_script(&known(text), context);
@@ -61,7 +65,8 @@ impl Calls<'_> {
 
     /// Reads the program of the command as a script if it is a file that a shell runs, or a function that bash has
     /// exported, which may have any name. A name without a slash is taken for a program of the system, unless a
-    /// directory that is known has a script of this name.
+    /// directory that is known has a script of this name. A relative path that may mean an unknown file is unknown
+    /// code.
     pub(super) fn read_program_as_script(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -81,29 +86,27 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        if is_in_directory(&path) && is_pattern(&path) {
+        if is_relative_path(&path) && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
-        if is_in_directory(&path) && self.scope.may_be_in_unknown_directory(&path) {
+        if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         self.read_word_as_script_file(command, command.program_index, context);
     }
 
-    /// Notes a program whose name is unknown behind a slash (`./"$name"`), or that may be a script which stands in a
-    /// known directory (`"$DIR/post.sh"`): it may be that script.
+    /// Notes a program with an unknown part as unknown code if it may be a script: its name behind a slash is unknown
+    /// (`./"$name"`), or a script with this end of its path stands in a known directory (`"$DIR/post.sh"`). Without a
+    /// slash it does nothing: such a program is at most a guessed call (`add_guessed_calls`).
     fn note_unknown_program(&mut self, program: &Word, context: &Context) {
         let is_elsewhere = context.frame.environment == Inherited::None;
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
             return;
         }
-        let parts = shown(&program.text);
-        let tail = parts.rsplit("...").next().unwrap_or_default();
-        let may_be_script = match tail.trim_start_matches('/') {
-            _ if !tail.starts_with('/') => true,
-            path => self.is_script_file(path),
-        };
-        if may_be_script {
+        let path = shown(&program.text);
+        let known_end = path.rsplit("...").next().unwrap_or_default();
+        let has_known_name = known_end.starts_with('/');
+        if !has_known_name || self.is_script_file(known_end.trim_start_matches('/')) {
             self.note_unknown_code(format!("the program {}", program.origin), context);
         }
     }
@@ -118,8 +121,9 @@ impl Calls<'_> {
         })
     }
 
-    /// Reads the word at this index as a script file if its path has a slash: the program itself, or any other word
-    /// that names the script of a shell, as some unknown wrapper may run it (`unshare ./post.sh`).
+    /// Reads the word at this index as a script file: the program itself, or any other word with a slash that names the
+    /// script of a shell, as some unknown wrapper may run it (`unshare ./post.sh`). Any other file adds nothing: unlike
+    /// in [`Self::read_script_file`], it may be no script at all.
     pub(super) fn read_word_as_script_file(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -130,19 +134,21 @@ impl Calls<'_> {
             return;
         };
         let is_program = index == command.program_index;
-        let may_be_file = path.contains('/') || is_program;
-        if !may_be_file || context.frame.environment == Inherited::None {
+        let has_slash = path.contains('/');
+        let may_be_file = has_slash || is_program;
+        let is_elsewhere = context.frame.environment == Inherited::None;
+        if is_elsewhere || !may_be_file {
             return;
         }
-        // Without a slash it is a program of the system, unless `PATH` begins with the directory.
-        let is_program = is_program && path.contains('/');
+        // A program without a slash is one of the system, unless `PATH` begins with the directory of the file.
+        let is_certainly_run = is_program && has_slash;
         for candidate in self.scope.possible_paths(&path) {
             match self.surroundings.script(&candidate) {
-                ScriptFile::Text(text) if is_run(&path, &text, is_program) => {
+                ScriptFile::Text(text) if may_run_in_shell(&path, &text, is_certainly_run) => {
                     let context = context_of_file(command.words, index, &path, context);
                     self.add_script_of_file(&candidate, &text, context);
                 }
-                ScriptFile::TooLong(text) if is_run(&path, &text, is_program) => {
+                ScriptFile::TooLong(text) if may_run_in_shell(&path, &text, is_certainly_run) => {
                     let what = format!("the script {candidate}, which is not read");
                     self.note_unknown_code(what, context);
                 }
@@ -151,13 +157,15 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name.
+    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. A word that is made of
+    /// the script's own path (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown, whatever stands
+    /// behind that path. Without a directory, it is the home directory.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
         let Some(word) = operands.next() else {
             return self.note_directory(Some("~".to_owned()));
         };
-        // The directory of a script that was read is known already.
+        // The directory of a script that was read is known already, but none above it.
         let is_own = word.origin.contains("dirname")
             && (word.origin.contains("$0") || word.origin.contains("BASH_SOURCE"))
             && !word.origin.contains("..");
@@ -166,7 +174,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes a directory to which a script goes; None for an unknown one.
+    /// Notes a directory to which a script goes; None for an unknown one. If it is new, asks for another round, as more
+    /// files may be found then.
     fn note_directory(&mut self, directory: Option<String>) {
         let is_new = match directory {
             Some(directory) => self.scope.add_directory(&directory),
@@ -175,8 +184,8 @@ impl Calls<'_> {
         self.needs_another_round |= is_new;
     }
 
-    /// Reads what options of `env` mean, given the words after that name: the script of `-S`, with the words behind it,
-    /// and the directory of `-C`.
+    /// Follows the options of `env`, given the words after that name: reads the text of `-S`, with the words behind it,
+    /// as a script, and notes the directory of `-C`. The first word that is no option ends them.
     pub(super) fn read_env(&mut self, words: &[Word], context: &Context) {
         let mut unread = words;
         while let Some((word, after)) = unread.split_first() {
@@ -207,7 +216,8 @@ impl Calls<'_> {
     }
 }
 
-/// The meaning of an option of `env` for the command. A value is empty if it is the next word.
+/// The meaning of an option of `env` for the command. The text of a variant is the value of the option; it is empty if
+/// the value is the next word.
 enum EnvOption<'w> {
     /// `-S`: the beginning of a script, to which the next words belong.
     Script(&'w [Symbol]),
@@ -215,6 +225,7 @@ enum EnvOption<'w> {
     Directory(&'w [Symbol]),
     /// Another one whose value is the next word.
     ValueFollows,
+    /// Any other one, with its value.
     Other,
 }
 
@@ -224,6 +235,7 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
     if text.starts_with(&known("--")) {
         let NameAndValue { name, value } = name_and_value(text);
         let name = exact(name).unwrap_or_default();
+        // The first letter tells these from all other options of `env`.
         return match name.get(2..3) {
             Some("s") => EnvOption::Script(value.unwrap_or_default()),
             Some("c") => EnvOption::Directory(value.unwrap_or_default()),
@@ -244,8 +256,8 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
     }
 }
 
-/// Returns the context of a script file that a program runs, which is the word at this index, with the words behind it
-/// as its arguments.
+/// Returns the context of the script file that the word at this index names by `path`: the word is its `$0`, and those
+/// behind it are its other arguments. An `xargs` before it adds unknown ones.
 fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) -> Context {
     let mut arguments = texts(&words[index..]);
     if words[..index].iter().any(|word| adds_words(&word.text)) {
@@ -256,30 +268,31 @@ fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) 
         .with_arguments(Some(arguments))
 }
 
-/// Returns true if a file with this path and text may be run by a shell. One that is not the program of a command has
-/// to look like a script: it may be any file.
-fn is_run(path: &str, text: &str, is_program: bool) -> bool {
-    if is_program {
+/// Returns true if a shell may run a file with this path and text. One that is not certainly run has to look like a
+/// script: it may be any file that a word names.
+fn may_run_in_shell(path: &str, text: &str, is_certainly_run: bool) -> bool {
+    if is_certainly_run {
         shells::runs_in_shell(text)
     } else {
         shells::names_shell(text) || path.ends_with(".sh")
     }
 }
 
-/// Returns true for a path that stands for other files: `{}` of `find -exec sh {}`, `*.sh` as the value of a loop over
-/// such files, or a descriptor, which the shell may have opened before.
-fn is_pattern(path: &str) -> bool {
+/// Returns true for a path that stands for other files, which are not known: `{}` of `find -exec sh {}`, `*.sh` as the
+/// value of a loop over such files, or a descriptor, which the shell may have opened before.
+fn stands_for_other_files(path: &str) -> bool {
     path.contains(['*', '?', '['])
         || path.contains("{}")
         || path.starts_with("/dev/fd/")
         || path.starts_with("/proc/self/fd/")
 }
 
-/// Returns true for a path in the current directory or below it.
-fn is_in_directory(path: &str) -> bool {
+/// Returns true for a path with a slash that does not begin at the root: `./post.sh`, `../post.sh`, `bin/post`.
+fn is_relative_path(path: &str) -> bool {
     path.contains('/') && !path.starts_with('/')
 }
 
+/// Returns true for an option, which `-` alone is not.
 fn is_option(word: &Word) -> bool {
     begins_option(&word.text) && word.text.len() > 1
 }

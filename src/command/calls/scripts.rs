@@ -24,7 +24,8 @@ const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
 
 impl Calls<'_> {
     /// Reads what the shell at this index of the command runs: the script of `-c`, a file, or its input. `context` is
-    /// that of the shell itself; its script gets the words behind it as arguments.
+    /// that of the shell itself; the script or file gets the words behind it as arguments. Words that leave open what
+    /// the shell runs are unknown code.
     pub(super) fn read_shell(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -37,6 +38,7 @@ impl Calls<'_> {
         match shells::operands_of_shell(&from_shell[1..]) {
             OperandsOfShell::Script { script, arguments } => {
                 if begins_unknown(&script.text) {
+                    // What is known of it is read all the same.
                     let what = format!("the script {}", script.origin);
                     self.note_unknown_code(what, &script_context);
                 }
@@ -64,7 +66,7 @@ impl Calls<'_> {
     /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts, or notes the directory
     /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`.
     ///
-    /// Returns true if it is the name of one of them.
+    /// Returns true if it is the name of one of them, which then counts as a part of the command.
     pub(super) fn read_command_with_scripts(
         &mut self,
         name: &str,
@@ -91,6 +93,7 @@ impl Calls<'_> {
     }
 
     /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands, with any words after it.
+    /// A text without a slash that mentions no client is left out: most aliases only add options to a program.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
             if let Some(value) = name_and_value(&word.text).value {
@@ -108,7 +111,8 @@ impl Calls<'_> {
     }
 
     /// Reads the words after `ssh` as a script, which a shell on another machine runs, whose variables are not known.
-    /// The options of ssh and the name of the machine are read with it, as they hide no call behind them.
+    /// Where the options of ssh and the name of the machine end is not looked for: they are read as the first words of
+    /// the script, and a call is found behind any word.
     fn read_ssh(&mut self, words: &[Word]) {
         let context = Context {
             frame: Rc::new(Frame {
@@ -120,8 +124,9 @@ impl Calls<'_> {
         self.add_script(&joined(words), context);
     }
 
-    /// Reads each word as a script that is known (`trap ./clean.sh EXIT`) or has a blank in it. Read so, options, names
-    /// and times do no harm. An unknown word without blanks is more often a name than a script.
+    /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
+    /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
+    /// without a blank, is more often a name than a script.
     fn read_words_as_scripts(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let has_blank = word
@@ -157,8 +162,9 @@ pub(super) fn joined(words: &[Word]) -> Symbols {
     text
 }
 
-/// Returns the parameters that `arguments` give to a script, or None if there may be more of them than there are words.
-/// `before` are the words before the shell: `xargs` among them adds some.
+/// Returns the texts of `arguments`, which a script gets as its parameters; None if there may be more of them than
+/// there are words, so that it is not certain which is `$1`. `before` are the words before the shell: `xargs` among
+/// them adds some.
 fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
     let may_get_more = before.iter().any(|word| adds_words(&word.text));
     let may_be_more = arguments

@@ -1,6 +1,8 @@
 //! Reads the standard input of a shell as a script: a here-document, a file, or what the commands before it in a
 //! pipeline print. Input that may come from this machine in another way is unknown code, while the output of a download
-//! adds nothing: most installers are run so.
+//! adds nothing: most installers are run so. "Reading" a text as a script means: it is added to the search.
+//!
+//! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
 use super::client_name::{mentions_client, source_names_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
@@ -24,8 +26,8 @@ impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
     /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
     ///
-    /// The input of backoff's own command cannot be read before it runs, nor one that an earlier `exec <file` opens:
-    /// then it is unknown code.
+    /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
+    /// its own, which an earlier `exec <file` may have opened: then it is unknown code.
     pub(super) fn read_standard_input(
         &mut self,
         shell: &str,
@@ -53,9 +55,11 @@ impl Calls<'_> {
         self.read_pipeline(script, index, &context);
     }
 
-    /// Reads what the commands write that stand before the one of this index in its pipeline, and their inputs.
-    fn read_pipeline(&mut self, script: &Script, reader: usize, context: &Context) {
-        let mut index = reader;
+    /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
+    /// which they may pass on (`cat <file | sh`). `shell_command` is the index of the command with the shell. The
+    /// output of a group is unknown code, unless it can only be a download.
+    fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
+        let mut index = shell_command;
         while script.commands[index].reads_pipe && index > 0 {
             if script.commands[index].reads_group && !is_download(&script.commands[..index]) {
                 self.note_unknown_code("the output of a group of commands", context);
@@ -63,21 +67,21 @@ impl Calls<'_> {
             index -= 1;
             let writer = &script.commands[index];
             self.read_redirected_input(writer, context);
-            // The group as a whole begins the pipeline, not its last command.
-            let is_source = !writer.reads_pipe && !script.commands[index + 1].reads_group;
+            // The group as a whole begins the pipeline, not its last command, and was judged above.
+            let begins_pipeline = !writer.reads_pipe && !script.commands[index + 1].reads_group;
             for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
                 let program_index = ExpandedCommand::new(&words, None).program_index;
                 let words = words.get(program_index..).unwrap_or_default();
                 self.read_printed(words, context);
-                if is_source {
+                if begins_pipeline {
                     self.note_unknown_source(words, context);
                 }
             }
         }
     }
 
-    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context: a
-    /// shell runs what it reads there.
+    /// Reads the here-documents and files that a command has as its standard input, each as a script of this context:
+    /// the command is a shell that runs them, or may write them to one.
     fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
         for input in &command.input {
             for text in expansion::texts(&self.scope, input, &context.frame) {
@@ -95,8 +99,9 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads what a command of these words prints as a script: the words of `echo` and `printf`, or the files of `cat`.
-    /// Any other command that gets the name of a local file may print this file, changed.
+    /// Reads what a command prints to a shell as a script: the words of `echo` and `printf`, or the files of `cat`. Any
+    /// other command that gets the name of a local file may print this file, changed, which is unknown code. `words`
+    /// begin with the program; without any, nothing is printed.
     fn read_printed(&mut self, words: &[Word], context: &Context) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -105,6 +110,7 @@ impl Calls<'_> {
         match name.as_str() {
             "echo" | "printf" => {
                 let text = joined(arguments);
+                // What is printed is not the text of the words.
                 let is_changed = match name.as_str() {
                     "printf" => !is_plain_format(arguments),
                     _ => has_escape(&text),
@@ -129,21 +135,24 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes a command at the beginning of a pipeline that is no download, and whose output is not known either: of a
-    /// function, or of a program that may print a local file (`gunzip -c x.gz`).
+    /// Notes a command at the beginning of a pipeline to a shell as unknown code if its output is neither a download
+    /// nor read by [`Self::read_printed`]: that of a function, or of a program that may print a local file (`gunzip -c
+    /// x.gz`).
     fn note_unknown_source(&mut self, words: &[Word], context: &Context) {
         let Some(program) = words.first() else {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_known = PRINTERS.contains(&name.as_str())
-            || words.iter().any(|word| mentions_client(&word.text));
+        let is_download = words.iter().any(|word| mentions_client(&word.text));
+        let is_read = PRINTERS.contains(&name.as_str());
+        let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.origin), context);
         }
     }
 
-    /// Returns true if a word is the name of a file that may be a script.
+    /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
+    /// a script may go.
     fn is_local_file(&self, word: &Word) -> bool {
         let Some(path) = exact(&word.text) else {
             return false;
@@ -157,7 +166,8 @@ impl Calls<'_> {
 }
 
 /// Returns true if the output of a group among these commands can only come from a client: one of them calls a client,
-/// and no other prints anything of its own. A command that reads a pipe passes on what it reads.
+/// and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the group begins
+/// is not known, so all commands of the script before its end are asked.
 fn is_download(commands: &[SimpleCommand]) -> bool {
     commands.iter().any(calls_client)
         && commands.iter().all(|command| {
@@ -166,13 +176,14 @@ fn is_download(commands: &[SimpleCommand]) -> bool {
         })
 }
 
+/// Returns true if the name of a client stands in any word of a command, as it is written.
 fn calls_client(command: &SimpleCommand) -> bool {
     let mut words = command.words.iter();
     words.any(|word| source_names_client(&word.source))
 }
 
-/// Returns true if a command prints nothing on its standard output: it is one of [`SILENT`], ends a group, or is only a
-/// reserved word or an assignment.
+/// Returns true if a command prints nothing on its standard output: its program is one of [`SILENT`], it ends a group,
+/// or it has no program, as it is only a reserved word or an assignment.
 fn is_silent(command: &SimpleCommand) -> bool {
     let words: Vec<String> = command
         .words
@@ -193,16 +204,16 @@ fn prints(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Returns true if these words after the name of a shell let it read no script.
+/// Returns true if these words after the name of a shell let it read no script: it prints its version or its options.
 fn only_prints(words: &[Word]) -> bool {
     words
         .iter()
         .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
 }
 
-/// Returns true if `printf` with these arguments prints them as they are: a format without a sign, or `%s\n`, which
-/// prints each on a line of its own. Only what is known of the format counts: an unknown part that may be a sign may
-/// hold code, too, by which the caller asks.
+/// Returns true if `printf` with these arguments prints them as they are: a format without `%` and `\`, but for `\n` at
+/// its end; `%s\n`, which prints each value on a line of its own; or `%s` and no more than one value. Only what is
+/// known of the format counts: an unknown part that may hold such a sign may also hold code, which the caller asks for.
 fn is_plain_format(arguments: &[Word]) -> bool {
     let Some((format, values)) = arguments.split_first() else {
         return true;
@@ -215,13 +226,14 @@ fn is_plain_format(arguments: &[Word]) -> bool {
             let line = format.text.strip_suffix(line_end.as_slice());
             let mut symbols = line.unwrap_or(&format.text).iter();
             let has_sign = symbols.any(|symbol| matches!(symbol, Symbol::Known('%' | '\\')));
+            // Such a format prints no values.
             values.is_empty() && !has_sign
         }
     }
 }
 
-/// Returns true if a text holds a sign of which `echo` may make another character, before its end. Some shells do so
-/// without `-e`.
+/// Returns true if a text holds an escape such as `\x63`, of which `echo` may make another character; some shells do so
+/// without `-e`. One of a single letter at the end, such as `\n`, changes no word of a script, and does not count.
 fn has_escape(text: &[Symbol]) -> bool {
     text.windows(3).any(|signs| match signs {
         [Symbol::Known('\\'), Symbol::Known(letter), _] => {

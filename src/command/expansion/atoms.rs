@@ -28,8 +28,8 @@ pub(super) fn in_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
 }
 
 /// Returns the atoms of the value of a variable. What an unknown part may be depends on the quotes around the
-/// expansion: in quotes it stays one word, and outside of them it may become several where words are split, and keeps
-/// what it may be where they are not.
+/// expansion: in quotes, any words become a part of one word, which is trusted. Outside of them, the part stays as it
+/// is: it may become several words where these are split (`fields`), but not in an assignment.
 pub(super) fn value_atoms(text: &[Symbol], quoting: Quoting) -> Vec<Atom> {
     let converted = text.iter().map(|symbol| match (symbol, quoting) {
         // `"$URL"` is one word, and trusted to begin no option.

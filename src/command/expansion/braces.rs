@@ -1,4 +1,5 @@
-//! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option. It comes before all other expansions.
+//! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option by which a request sends data. It comes before
+//! all other expansions.
 
 use crate::command::syntax::{Piece, Quoting, RawWord};
 use crate::command::text::{Doubt, Symbol};
@@ -6,10 +7,10 @@ use crate::command::text::{Doubt, Symbol};
 /// Limit on the words that one becomes.
 const MOST_WORDS: usize = 64;
 
-/// Limit on the braces of a word.
+/// Limit on the braces with commas in a word, as each multiplies the words.
 const MOST_GROUPS: usize = 6;
 
-/// A character that may be part of braces, or a piece that is not.
+/// A character that may be part of braces, or a piece that is not. Pieces of text have one symbol each.
 #[derive(Debug, Clone)]
 enum Unit {
     Open,
@@ -41,9 +42,9 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let mut waiting = vec![units];
     let mut done = Vec::new();
     while let Some(units) = waiting.pop() {
-        match choices(&units) {
-            // Reversed, so that the first choice is the next to be taken from the stack.
-            Some(choices) => waiting.extend(choices.into_iter().rev()),
+        match expand_first(&units) {
+            // Reversed, so that the first word is the next to be taken from the stack.
+            Some(words) => waiting.extend(words.into_iter().rev()),
             None => done.push(RawWord {
                 pieces: units.into_iter().map(piece).collect(),
                 source: word.source.clone(),
@@ -95,10 +96,10 @@ struct Braces {
     commas: Vec<usize>,
 }
 
-/// Returns the words that a word becomes by its first braces with a comma or a range, whose parts replace them one
-/// after another; further braces stay as they are. A range becomes one unknown part. Returns None if there are no such
-/// braces.
-fn choices(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+/// Returns the words that a word becomes by its first braces with a comma or a range: `x{a,b}y` is `xay` and `xby`.
+/// Further braces, also those in a part, stay as they are, for the next call. A range becomes one unknown part. Returns
+/// None if there are no such braces: the word is finished.
+fn expand_first(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     for Braces { start, end, commas } in pairs(units) {
         let parts = if !commas.is_empty() {
             split(units, start, end, &commas)
@@ -162,8 +163,8 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
     parts
 }
 
-/// Returns true if two dots stand side by side between braces, as in the range `1..5`. Any other text with two dots
-/// counts, too, as its words are unknown at worst.
+/// Returns true if two dots stand side by side in these units between braces, as in the range `1..5`. Any other text
+/// with two dots (`a../b`) counts, too: that it is unknown then does no harm.
 fn is_range(units: &[Unit]) -> bool {
     let is_dot = |unit: &Unit| match unit {
         Unit::Other(Piece::Text(text, _)) => text.as_slice() == [Symbol::Known('.')],

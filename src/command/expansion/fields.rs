@@ -25,7 +25,7 @@ pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
                 words.extend(std::mem::take(&mut field).into_word(origin));
             }
-            // A shell splits it at blanks that the part may hold.
+            // The part may hold blanks, at which a shell splits it: it may be any words.
             Atom::Symbol(
                 Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
                 Quoting::Unquoted,
@@ -46,8 +46,8 @@ impl Field {
     }
 
     /// Returns the finished word, or None if nothing stands between two blanks. A shell may replace an unquoted pattern
-    /// by the names of files: a pattern is an unknown part, and if a name may begin with `-`, the whole word may be any
-    /// words.
+    /// by the names of files: a pattern is an unknown part, and if such a name may begin with `-`, the whole word may be
+    /// any words, as one of them may be an option.
     fn into_word(self, origin: &str) -> Option<Word> {
         if !self.exists {
             return None;
@@ -61,7 +61,7 @@ impl Field {
                 text = vec![Symbol::Unknown(Doubt::AnyWords)];
                 break;
             } else {
-                // The names of all files that match begin with the same characters.
+                // Several names count as one: each begins as the word does, so that none is an option.
                 text.push(Symbol::Unknown(Doubt::AnyPart));
             }
         }
@@ -72,7 +72,7 @@ impl Field {
     }
 
     /// Returns true if the symbol at an index, which the caller knows to be unquoted, is a sign of a pattern: `*`, `?`,
-    /// or a `[` with its `]`.
+    /// or a `[` with its `]`, for which only the next 100 symbols are searched.
     fn is_pattern(&self, index: usize) -> bool {
         match self.symbols[index].0 {
             Symbol::Known('*' | '?') => true,

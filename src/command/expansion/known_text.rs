@@ -59,8 +59,8 @@ fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
 }
 
 /// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
-/// None if `old` is a pattern or empty. The forms with an anchor (`/#`, `/%`) are other operators, which are not
-/// computed.
+/// without one, `new` is empty. None if `old` is empty, if there is a sign of a pattern, even in `new`, or a `&` in
+/// `new`. The forms with an anchor (`/#`, `/%`) are other operators, which are not computed.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.
@@ -74,13 +74,13 @@ fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String>
     }
 }
 
-/// Returns true if a text holds no sign of a pattern.
+/// Returns true if a text holds no sign of a pattern, so that as a pattern it stands for itself.
 fn is_literal(text: &str) -> bool {
     !text.contains(['*', '?', '[', '\\', '('])
 }
 
-/// Returns `${text:start:length}`, given `start:length` or `start` as the operand; None if one of them is no plain
-/// number, as it may be negative or arithmetic.
+/// Returns `${text:start:length}`, given `start:length` or `start` as the operand: without a length, all from `start`
+/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed.
 fn slice(text: &str, operand: &str) -> Option<String> {
     let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
     let start: usize = start.trim().parse().ok()?;

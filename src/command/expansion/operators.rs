@@ -4,13 +4,19 @@
 //! result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data. How
 //! much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken
 //! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
+//!
+//! The results are atoms: symbols that remember if they are quoted, before the word is split at blanks. `frame` holds
+//! the arguments and the environment of the script in which the parameter stands.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
 use super::known_text::changed_text;
-use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_be_option};
-use crate::command::scope::{Frame, LONGEST_VALUE, Scope};
+use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_hide_option};
+use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
 use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
+
+/// Limit on the bytes of a text that an operator changes. The result for a longer one is not worth the work.
+const LONGEST_CHANGED: usize = 4096;
 
 /// Whether a value is empty, on which operators such as `:-` depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +27,13 @@ enum Emptiness {
 }
 
 /// Returns the lists of atoms that the expansion of a parameter may be: for each value that the parameter may have, and
-/// each result that the operator may give. No list stands twice.
+/// each result that the operator may give. No list stands twice, as each is judged by itself later.
 pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) -> Vec<Vec<Atom>> {
     match parameter.operator.as_str() {
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
+        // An operator for one shell, and a text behind the value for others.
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -40,7 +47,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         .collect();
     let needs_operand = values.iter().any(|(_, result)| *result != Expansion::Own);
     // Only if needed, and once for all values: with nested operands, the work would double at each level.
-    let operands = if needs_operand && is_alternative(parameter) {
+    let operands = if needs_operand {
         scope.expand.atoms(scope, &parameter.operand, frame)
     } else {
         Vec::new()
@@ -77,15 +84,13 @@ fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
 /// Returns the atoms of an expansion of which nothing is known, and which is not trusted to begin no option. In quotes
 /// it is a part of one word, except that `"$@"` may be any words even there.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
-    match parameter.quoting {
-        // Outside of quotes it is split where words are, and then may be any of them.
-        quoting if !parameter.is_list() => in_atoms(&unknown(Doubt::AnyPart), quoting),
-        // Where it is not split, what it begins with counts.
-        Quoting::Quoted | Quoting::Unquoted => {
-            let text = [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
-            in_atoms(&text, Quoting::Unquoted)
-        }
+    if parameter.is_list() {
+        // Any words. In an assignment, which keeps them as one text, the `AnyPart` says that this may begin an option.
+        let text = [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
+        return in_atoms(&text, Quoting::Unquoted);
     }
+    // Outside of quotes, the split into words makes any words of it.
+    in_atoms(&unknown(Doubt::AnyPart), parameter.quoting)
 }
 
 /// What an expansion with an operator such as `:-` gives for one value of its parameter.
@@ -126,7 +131,7 @@ fn result_for(parameter: &Parameter, value: &Value) -> Expansion {
 }
 
 /// Returns the lists of atoms of an expansion for one value of its parameter, given which of value and operand it is.
-/// `operands` are all results of the word after the operator, where `result` needs them.
+/// `operands` are all results of the word after the operator; empty unless the `result` of some value needs them.
 fn expanded_value(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -150,21 +155,21 @@ fn expanded_value(
     }
 }
 
-/// Tells if the text of a value is empty. A text of unknown parts alone may be either, unless one of them is known to
-/// hold a plain text such as a number.
+/// Tells if the value is empty: its element that the parameter means, or all elements of a list together. A text of
+/// unknown parts alone may be either, unless one of them is known to hold a plain text such as a number.
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()
     } else {
         element(value, parameter.index.as_deref())
     };
-    let is_certain = |symbol: &Symbol| match symbol {
+    let is_never_empty = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
         Symbol::Unknown(doubt) => *doubt <= Doubt::HarmlessPart,
     };
     if text.is_empty() {
         Emptiness::Empty
-    } else if text.iter().any(is_certain) {
+    } else if text.iter().any(is_never_empty) {
         Emptiness::NotEmpty
     } else {
         Emptiness::Unknown
@@ -172,30 +177,18 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
 }
 
 /// Returns the atoms of a list with an operator. Only `"${@:2}"` and `"${name[@]:2}"` with a fixed offset are computed,
-/// which scripts use to pass their arguments on; any other is unknown.
+/// which scripts use to pass their arguments on; any other is unknown, and so is a slice of words whose places are not
+/// known.
 fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
-    let offset = parameter
-        .operand
-        .literal()
-        .and_then(|text| text.trim().parse::<usize>().ok());
     let texts = elements(value);
-    let is_unknown = matches!(value, Value::Text(text) if may_be_option(text));
-    // Then the places of the elements are not known.
-    if is_unknown || texts.iter().any(|text| may_be_several_words(text)) {
-        return doubtful(parameter);
-    }
-    // `$@`, not the `${name[@]}` of an array.
-    let is_of_arguments = parameter.index.is_none();
-    let skipped = match offset {
-        // `$0` is no element of `$@`, so that offset 1 skips nothing.
-        Some(offset) if is_of_arguments => offset.checked_sub(1),
-        other => other,
-    };
+    // In place of a list, an unknown text may be a list whose elements are not known.
+    let has_unknown_places = texts.iter().any(|text| may_be_several_words(text))
+        || matches!(value, Value::Text(text) if may_hide_option(text));
     let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
-    if !is_quoted_slice {
+    if has_unknown_places || !is_quoted_slice {
         return doubtful(parameter);
     }
-    let Some(skipped) = skipped else {
+    let Some(skipped) = skipped_elements(parameter) else {
         return doubtful(parameter);
     };
     let mut sliced = Vec::new();
@@ -209,9 +202,22 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     sliced
 }
 
+/// Returns how many elements of a list a slice with this parameter leaves out at the beginning. Returns None if the
+/// offset is no fixed number, or the 0 of `${@:0}`, which adds `$0` instead.
+fn skipped_elements(parameter: &Parameter) -> Option<usize> {
+    let offset: usize = parameter.operand.literal()?.trim().parse().ok()?;
+    let is_array = parameter.index.is_some();
+    if is_array {
+        return Some(offset);
+    }
+    // `$@` counts from 1: `${@:1}` leaves out nothing.
+    offset.checked_sub(1)
+}
+
 /// Returns the lists of atoms of a value that the operator changes: without its beginning or end, with another part, or
 /// in other letters. There is one for each text that the operand may be. A result that cannot be computed is a harmless
-/// part if the value and the operand can make no option, and unknown otherwise.
+/// part if the value and the operand can make no option, and may be any part of a word otherwise. A value that is not
+/// known is trusted as it is without an operator, unless there is reason to expect an option in it.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -221,20 +227,20 @@ fn changed(
     let text = element(value, parameter.index.as_deref());
     // zsh takes `$name` for all elements.
     let is_whole_list = parameter.index.is_none() && matches!(value, Value::List(_));
-    if is_whole_list || may_be_option(&text) {
+    if is_whole_list || may_hide_option(&text) {
         return vec![doubtful(parameter)];
     }
     let Some(known_text) = exact(&text) else {
-        // A quoted expansion of a value that is not known, such as `"${URL%/}"`, is trusted as `"$URL"` is.
+        // In quotes, such as `"${URL%/}"`, it is trusted as `"$URL"` is.
         return vec![value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)];
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
         let operand_text = exact(&operand);
         let result = match &operand_text {
-            // A longer text is not worth the work.
             Some(operand)
-                if known_text.len() <= LONGEST_VALUE && is_separated(parameter, operand) =>
+                if known_text.len() <= LONGEST_CHANGED
+                    && has_clear_separator(parameter, operand) =>
             {
                 changed_text(&known_text, &parameter.operator, operand)
             }
@@ -252,26 +258,29 @@ fn changed(
 }
 
 /// Returns true unless it is unclear where the operand of a replacement has its separator: the first `/` of `old/new`
-/// separates, but not one in quotes, after a backslash or from a variable.
-fn is_separated(parameter: &Parameter, operand: &str) -> bool {
+/// separates, but not one in quotes, after a backslash or from a variable. `operand` is the expanded operand, in which
+/// these look like any other. Always true for an operator that needs no separator.
+fn has_clear_separator(parameter: &Parameter, operand: &str) -> bool {
     if !parameter.operator.starts_with('/') {
         return true;
     }
-    let mut written = 0;
+    // The `/` that may separate: those written with no other quotes than the ones around the whole expansion.
+    let mut separators = 0;
     for piece in &parameter.operand.pieces {
         match piece {
             Piece::Quotes => return !operand.contains('/'),
             Piece::Text(text, quoting) if *quoting == parameter.quoting => {
-                written += text.iter().filter(|c| **c == Symbol::Known('/')).count();
+                separators += text.iter().filter(|c| **c == Symbol::Known('/')).count();
             }
             _ => {}
         }
     }
-    written == operand.matches('/').count() && !operand.contains(['\'', '"'])
+    // A quote that is left in the text may quote in some shells.
+    separators == operand.matches('/').count() && !operand.contains(['\'', '"'])
 }
 
 /// Returns true if an operator that cuts the text, or puts the operand into it, can make no option and no further
-/// words. An empty text proves nothing.
+/// words. Not for an empty text, whose result may be empty, too: a harmless part counts as not empty.
 fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
     !text.is_empty() && is_safe_in_parts(text) && is_safe_in_parts(operand)
 }
@@ -286,7 +295,7 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word.
+/// elements as words of their own, but `"$*"` joins them to one word. With an unknown element, the list is any words.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {

@@ -1,6 +1,6 @@
 //! Substitutions such as `$(uname -m)` and `$(echo x)`, whose output is known, or is at least one word that is no
-//! option. Nearly every script has some; without them, each would count as any words, and most scripts as ones that may
-//! send.
+//! option. Nearly every script has some. If they counted as any words, as other substitutions do, most scripts would be
+//! taken for ones that may send data, and not be repeated.
 
 use std::rc::Rc;
 
@@ -9,7 +9,8 @@ use crate::command::syntax::Script;
 use crate::command::text::{Doubt, Symbols, Word, exact, known, unknown};
 
 /// Returns the texts that the script of a substitution may print, one for each combination of the values of its
-/// variables. Returns None if any of them is not known: only scripts of one short command are looked at.
+/// variables (`frame` holds its arguments and environment). Returns None if any of them is not known: the caller then
+/// counts the output as unknown. Only scripts of one short command are looked at.
 pub(super) fn printed(
     scope: &Scope<'_>,
     script: &Rc<Script>,
@@ -25,6 +26,7 @@ pub(super) fn printed(
     let mut texts = Vec::new();
     for words in scope.expand.commands(scope, &command.words, frame) {
         let name = words.first().and_then(|word| exact(&word.text))?;
+        // A function of this name runs in place of the program.
         if scope.may_be_function(&name) {
             return None;
         }
@@ -52,7 +54,7 @@ fn printed_by(words: &[Word]) -> Option<Symbols> {
         ["rpm", "-E", "%fedora" | "%rhel"] => one_word,
         ["git", "rev-parse", "HEAD"] | ["git", "rev-parse", "--short", "HEAD"] => one_word,
         ["which", program] | ["command", "-v", program] | ["type", "-P" | "-p", program] => {
-            // Only the name counts, by which a client is found; the directory may be any.
+            // The path of the program. Only its name counts, by which a client is found; the directory may be any.
             let name = program.rsplit('/').next().unwrap_or_default();
             Some(known(&format!("/bin/{name}")))
         }
@@ -62,8 +64,8 @@ fn printed_by(words: &[Word]) -> Option<Symbols> {
     }
 }
 
-/// Returns the output of `echo` without its last line ends. Returns None if it has an option or a backslash, which
-/// differ between shells.
+/// Returns the output of `echo` with these arguments, without its last line ends. Returns None if there is an option or
+/// a backslash, which differ between shells.
 fn printed_by_echo(arguments: &[&str]) -> Option<Symbols> {
     let has_backslash = arguments.iter().any(|word| word.contains('\\'));
     let has_option = arguments.first().is_some_and(|word| {
@@ -78,8 +80,10 @@ fn printed_by_echo(arguments: &[&str]) -> Option<Symbols> {
 }
 
 /// Returns true if this format of `date` (`+%F`) prints one word that begins no option that sends: it has no blanks and
-/// no `-` at its beginning, and its conversions print none. (`%z` may print `-0500`, which is harmless.)
+/// no `-` at its beginning, and its conversions print none. Two do, but harmless ones: `%z` may print `-0500`, and `%e`
+/// a blank before a digit, so that the word behind it is no option.
 fn is_one_word(format: &str) -> bool {
+    // `%%` prints `%`, and begins no conversion.
     let without_percent_signs = format.replace("%%", "");
     !format.starts_with("+-")
         && !format.contains([' ', '\t', '\n'])

@@ -1,4 +1,5 @@
-//! Reads the words of a call: options with their values, operands, and words that may be either.
+//! Reads the words of a call of a client (curl or wget): options with their values, operands, and words that may be
+//! either. By these, `http` decides if the call may be repeated: an option that may send data must not be missed.
 //!
 //! Behind several unknown words (`$OPTIONS`), an option with an unknown part in its name (`--$X`), or a short form of
 //! several options (`--da`), the next word may be a value: it is read as what it looks like, and marked as not certain.
@@ -71,7 +72,7 @@ struct ItemReader<'c> {
 
 impl ItemReader<'_> {
     /// Reads the next word, and notes in `next` what the word after it is. A word that may be several may be an option,
-    /// and leaves open if the next one is its value.
+    /// even where a value is expected, and leaves open if the next one is its value.
     fn read(&mut self, word: &Word) {
         if may_be_several_words(&word.text) {
             self.add_doubtful(word);
@@ -98,12 +99,14 @@ impl ItemReader<'_> {
         self.items.push(Item::MayBeOption(word.origin.clone()));
     }
 
-    /// Returns true if the word that is being read is certainly not the value of an option.
+    /// Returns true if the word that is being read is certainly not the value of an option. Asks `next`, which `read`
+    /// changes only when the word was read.
     fn is_certain(&self) -> bool {
         !matches!(self.next, NextWord::Unknown)
     }
 
-    /// Gives the option at this index of the items its value. Returns what the next word is: no value any more.
+    /// Gives the option at this index of the items the word as its value. Returns what the next word is: no value any
+    /// more.
     fn read_value(&mut self, option_index: usize, word: &Word) -> NextWord {
         if let Some(Item::Option(option)) = self.items.get_mut(option_index) {
             option.value = Some(word.text.clone());
@@ -144,8 +147,8 @@ impl ItemReader<'_> {
     }
 
     /// Reads `-fsd1`, and adds the options `-f`, `-s` and `-d` with the value `1`: the first letter that takes a value
-    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part (`-s$X`) may
-    /// be any option.
+    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part where a letter
+    /// is expected (`-s$X`) may be any option, so that the next word may be its value.
     fn read_letters(&mut self, word: &Word) -> NextWord {
         for (index, symbol) in word.text.iter().enumerate().skip(1) {
             let Symbol::Known(letter) = symbol else {

@@ -1,5 +1,5 @@
-//! The effect of a client's options on the request, and the values that they take. Without knowing which options take
-//! the next word, a reader would take a value for an option, or the other way round.
+//! The effect of the options of a client (curl or wget) on its request, and the values that they take. Without knowing
+//! which options take the next word, a reader would take a value for an option, or the other way round.
 
 /// The effect of an option on the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +121,8 @@ impl Client {
     }
 
     /// Returns the meaning of a long option. Both clients accept an unambiguous abbreviation of a name, so that a name
-    /// that stands in no table may be short for one that does: then the option has the effect of that one, to be safe,
-    /// and it is open if it takes a value, unless only an option with a value fits.
+    /// that stands in no table may be short for one that does: then the option has the effect of the first row that
+    /// fits, to be safe. That it takes a value is certain only if the row says so and no name in `with_value` fits.
     fn meaning_of_long(&self, long: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&long)) {
             return row.meaning;
@@ -155,8 +155,8 @@ fn plain(takes: Takes) -> Meaning {
 }
 
 impl ClientOption {
-    /// Returns true if a long name may mean this option: as an abbreviation, or as a longer name in a row made by
-    /// [`beginning`].
+    /// Returns true if a long name may mean this option: as an abbreviation of one of its names, or as a longer name in
+    /// a row made by [`beginning`].
     fn may_be(&self, long: &str) -> bool {
         let mut long_names = self.names.iter().filter(|name| name.starts_with("--"));
         long_names.any(|name| {
@@ -166,15 +166,15 @@ impl ClientOption {
     }
 }
 
-/// Returns the name of a long option as the tables spell it, or None for a letter. Old versions of curl ignore case;
-/// `--expand-data` is `--data` with variables.
+/// Returns the name of a long option as the tables spell it: in small letters, as old versions of curl ignore case, and
+/// without `expand-`, as `--expand-data` is `--data` with variables. Returns None for the option of a letter (`-d`).
 fn long_name(option: &str) -> Option<String> {
     option.strip_prefix("--")?;
     Some(option.to_ascii_lowercase().replacen("--expand-", "--", 1))
 }
 
-/// Returns true if `option` may be short for `name`. An abbreviation of one letter, behind the two dashes, would be
-/// ambiguous.
+/// Returns true if `option` may be short for `name`, or is that name. An abbreviation of one letter, behind the two
+/// dashes, would be ambiguous.
 fn is_abbreviation(option: &str, name: &str) -> bool {
     option.len() > 3 && name.starts_with(option)
 }

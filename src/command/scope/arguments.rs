@@ -1,4 +1,5 @@
-//! Values of `$1` and `"$@"`: the arguments of the script, or those of a function in it.
+//! Values of `$1` and `"$@"`: the arguments of the script, or those of a function in it. A script may pass an option
+//! on by them with which a request sends data, so that none may be missed.
 //!
 //! In which function a `$1` stands is not followed: it may be the script's argument, or that of any call of any
 //! function. A command is taken for a call of a function if one of its words may be the function's name.
@@ -16,7 +17,8 @@ use crate::command::words::OPENERS;
 
 impl Scope<'_> {
     /// Adds the commands of a text that may call a function, whose words become values of `$1` and `$@`. `frame` is
-    /// that of the text. Forgets the values that were found before, as there may be more now.
+    /// that of the text. Only calls of functions that are known by now are found: when a script adds others, all texts
+    /// have to be searched again. Forgets the values that were found before, as there may be more now.
     pub(crate) fn add_function_calls(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.cached_values.borrow_mut().clear();
@@ -24,7 +26,7 @@ impl Scope<'_> {
             for command in &script.commands {
                 for name_index in self.called_function_indexes(command) {
                     let arguments = command.words[name_index + 1..].to_vec();
-                    // Then `"$1"` is not trusted to be no option.
+                    // From now on `"$1"` is not trusted to be no option, if its values are unknown.
                     self.may_pass_options |= arguments.iter().any(begins_literal_option);
                     self.function_calls.push(FunctionCall {
                         arguments,
@@ -47,7 +49,7 @@ impl Scope<'_> {
                 // `set -- x` gives words to the script as a call does to a function.
                 Some(name) if name == "set" => sets_arguments(&literals[index + 1..]),
                 Some(name) => self.may_be_function(name),
-                // `$f x` may call any function.
+                // `$f x` may call any function, if there is one at all.
                 None => {
                     !self.functions.is_empty() && words[..index].iter().all(may_precede_program)
                 }
@@ -96,6 +98,7 @@ impl Scope<'_> {
             FunctionArguments::Known(lists) => {
                 doubt_of_unknown(lists.iter().flatten().any(|text| begins_option(text)))
             }
+            // Does not happen: they were searched for just now.
             FunctionArguments::NotSearched => Doubt::AnyWords,
         };
         if self.may_pass_options {
@@ -105,8 +108,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the arguments that functions may get, with an empty `$0`. Searches for them at the first call, and keeps
-    /// the result.
+    /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
+    /// Searches for them at the first call, and keeps the result. The search forgets the values of variables that were
+    /// found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -119,7 +123,7 @@ impl Scope<'_> {
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
         let found = self.find_arguments_of_functions();
         *self.function_arguments.borrow_mut() = found.clone();
-        // What was found meanwhile may be less than what the variables hold.
+        // Values of variables that were found meanwhile lack the arguments.
         self.cached_values.borrow_mut().clear();
         found
     }
@@ -176,8 +180,8 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 
-/// Returns true if these words after `set`, None for one with an expansion, may change `$1`: `set -e` does not, but
-/// `set -- x` and `set $x` do.
+/// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do. A word
+/// is None if it has an expansion.
 pub(super) fn sets_arguments(words: &[Option<String>]) -> bool {
     let mut words = words.iter();
     while let Some(word) = words.next() {

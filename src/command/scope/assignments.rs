@@ -1,7 +1,8 @@
-//! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others.
+//! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others. A value that is missed
+//! may hide an option by which a request sends data.
 //!
-//! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed makes
-//! the variable unknown, and one whose variable is not known makes all of them unknown (`has_unknown_code`).
+//! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed adds an
+//! unknown value (`OtherValue`), and one whose variable is not known makes all of them unknown (`has_unknown_code`).
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
@@ -26,6 +27,7 @@ impl Scope<'_> {
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.functions.extend(parsed.functions.iter().cloned());
         self.has_unknown_code |= parsed.may_be_misread;
+        // `$0` is no argument. Unknown arguments are trusted to be no options.
         let arguments = frame.arguments.as_deref().unwrap_or_default();
         self.may_pass_options |= arguments.iter().skip(1).any(|text| begins_option(text));
         for set in &parsed.set_by_expansion {
@@ -42,9 +44,10 @@ impl Scope<'_> {
     }
 
     /// Adds the assignment of a word that a program gets as it is: `env name=value`. Does nothing for any other word.
-    /// No shell has read the value, so that it counts as quoted: nothing in it is expanded or split.
+    /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split.
     pub(crate) fn add_assignment_of_word(&mut self, word: &Word, frame: &Rc<Frame>) {
         let raw = RawWord {
+            // Only an unquoted name makes an assignment.
             pieces: vec![Piece::Text(word.text.clone(), Quoting::Unquoted)],
             source: word.origin.clone(),
         };
@@ -94,6 +97,7 @@ impl Scope<'_> {
             let literals = &literals[index + 1..];
             match name.as_deref() {
                 Some("for" | "select") => self.add_loop(words, literals, frame),
+                // In zsh, they set variables that stand somewhere among their words.
                 Some("zparseopts" | "zstyle" | "strftime" | "zformat") => {
                     self.has_unknown_code = true;
                 }
@@ -106,6 +110,7 @@ impl Scope<'_> {
                 }
                 Some("shift") => self.changes_arguments = true,
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
+                    // A here-document or here-string, from which `read` takes the value.
                     let may_read_option = command.input.iter().any(may_hold_option);
                     let other = if may_read_option {
                         OtherValue::Option
@@ -124,7 +129,7 @@ impl Scope<'_> {
     }
 
     /// Adds the words of a command that are assignments, at any place: behind `export` or `env` they are, too.
-    /// `literals` are the literal texts of all its words.
+    /// `literals` are the literal texts of all its words; a `read` among them has an `IFS` of its own.
     fn add_assignments_of_command(
         &mut self,
         command: &SimpleCommand,
@@ -149,13 +154,12 @@ impl Scope<'_> {
     }
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
-    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`.
+    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`:
+    /// which values each gets is not followed, so that it may be an option.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_in = |word: &Option<String>| word.as_deref() == Some("in");
         let name_count = literals.iter().position(is_in).unwrap_or(literals.len());
-        if let [Some(name), rest @ ..] = &literals[..name_count]
-            && rest.is_empty()
-        {
+        if let [Some(name)] = &literals[..name_count] {
             let values = words.get(name_count + 1..).unwrap_or_default();
             if name_count == words.len() || values.iter().any(holds_list) {
                 self.add_other(name, OtherValue::Argument);
@@ -197,7 +201,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the array that `set -A NAME` sets, in zsh and in ksh.
+    /// Adds the array that `set -A NAME` sets, in zsh and in ksh. Its words are not followed: `"${NAME[1]}"` may be an
+    /// option, and `"${NAME[@]}"` any number of words. No single value is both.
     fn add_set_array(&mut self, words: &Literals) {
         let is_array = |word: &Option<String>| {
             let letters = word
@@ -214,7 +219,7 @@ impl Scope<'_> {
     }
 
     /// Adds the variables that `printf -v NAME`, `print -v NAME` and `wait -p NAME` set, given the words after the
-    /// program. The value may be an option if one of the words is.
+    /// program. All words behind a separate `-v` count as names. The value may be an option if one of these words is.
     fn add_printed(&mut self, words: &Literals) {
         let is_option = |word: &&str| word.starts_with('-') && *word != "--";
         for (index, word) in words.iter().enumerate() {
@@ -238,12 +243,14 @@ impl Scope<'_> {
 
     /// Adds what `declare` and its likes do, given the words after it and their literal texts: a name without a value
     /// may be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
-    /// another variable, which may be any. A word whose name is not known may assign to any variable.
+    /// another variable, which may be any. A word whose name is not known may assign to any variable. The assignments
+    /// themselves are added elsewhere, but for the array in `declare "name=(words)"`, whose words are not followed.
     fn add_declaration(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         for (word, literal) in words.iter().zip(literals) {
             if let Some(assignment) = word.argument_assignment()
                 && assignment.value.begins_quoted_array()
             {
+                // As in `add_set_array`.
                 self.add_other(&assignment.name, OtherValue::Any);
                 self.add_other(&assignment.name, OtherValue::Option);
             }
@@ -278,7 +285,8 @@ impl Scope<'_> {
     }
 }
 
-/// Returns true if a literal part of an input begins with `-`, or has one behind a blank.
+/// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind a
+/// blank. Expansions are trusted to give none.
 fn may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {
@@ -300,7 +308,7 @@ fn mentions_parameter(word: &RawWord, name: &str) -> bool {
         .any(|piece| matches!(piece, Piece::Parameter(parameter) if parameter.name == name))
 }
 
-/// Returns the value of an array with the words that this word becomes.
+/// Returns the right side of `name=(word)`: an array with the words that this word becomes.
 fn array(word: &RawWord) -> RawWord {
     RawWord {
         pieces: vec![Piece::Array(vec![word.clone()])],

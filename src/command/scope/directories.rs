@@ -1,5 +1,5 @@
-//! Directories to which scripts go, in which script files are looked for. In which of them a script is at a command is
-//! not followed.
+//! Directories to which scripts go: script files with a relative path are looked for in each, as one may call a client
+//! that sends data. In which of them a script is at a command is not followed.
 
 use super::Scope;
 
@@ -28,7 +28,8 @@ impl Scope<'_> {
         true
     }
 
-    /// Notes the directory of a script file: many scripts go there first. Returns true if it is new.
+    /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it is
+    /// new, so that scripts have to be read again. Beyond the limit it is left out.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
         let path = path.trim_start_matches("./");
         let Some((directory, _)) = path.rsplit_once('/') else {
@@ -46,7 +47,8 @@ impl Scope<'_> {
         self.directories.iter().any(|known| known == directory)
     }
 
-    /// Notes that a script goes to a directory that is not known. Returns true if this is new.
+    /// Notes that a script goes to a directory that is not known. Returns true if this is new, so that scripts have to
+    /// be read again.
     pub(crate) fn allow_unknown_directory(&mut self) -> bool {
         !std::mem::replace(&mut self.has_unknown_directory, true)
     }
@@ -57,7 +59,8 @@ impl Scope<'_> {
     }
 
     /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
-    /// may go, as it is not known which of them is the current one when the file is used. `~` is the home directory.
+    /// may go, as it is not known which of them is the current one when the file is used. `~` is the home directory: a
+    /// path that begins so is returned as it is written, and again with that directory.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !name.starts_with(['/', '~']) {

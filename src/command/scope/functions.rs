@@ -1,4 +1,4 @@
-//! Calls of functions, and the arguments that functions get.
+//! Calls of functions in scripts, and the arguments that functions get: `$1` in a function has these values.
 
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 //! In all of them, `AnyWords` stands for a value that is not known, and `HarmlessPart` for one that is known to be
 //! harmless: a number or a name, which is no option and is not split.
 
-use super::{Frame, Inherited, LONGEST_VALUE, Scope};
+use super::{Frame, Inherited, LONGEST_TEXT, Scope};
 use crate::command::AttemptEnvironments;
 use crate::command::text::{Doubt, Symbols, known, unknown};
 use crate::run::variables::SET_BY_BACKOFF;
@@ -12,6 +12,7 @@ impl Scope<'_> {
     /// Returns the values that a variable may have before a script sets it. An unset variable has the empty one.
     /// `frame` tells how much of backoff's environment the script has.
     pub(super) fn inherited(&self, name: &str, frame: &Frame) -> Vec<Symbols> {
+        // Only with the whole environment do they surely reach the script.
         if SET_BY_BACKOFF.contains(&name) && frame.environment == Inherited::All {
             return set_by_backoff(name);
         }
@@ -24,7 +25,7 @@ impl Scope<'_> {
 
     /// Returns `texts`, which the shell may give to a variable, and behind them the values that the variable may have
     /// in the environment of the script. The value is unknown on another machine, and if a hook may change it between
-    /// attempts.
+    /// attempts. It is empty if the variable is unset and the shell gives it none either.
     fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
         let is_unknown = frame.environment == Inherited::None
             || self.environments == AttemptEnvironments::MayDiffer;
@@ -45,7 +46,7 @@ impl Scope<'_> {
 
 /// Returns the value of a variable in the environment as a text; an unknown one if it is too long to be looked at.
 fn value_text(value: &str) -> Symbols {
-    if value.len() > LONGEST_VALUE * 16 {
+    if value.len() > LONGEST_TEXT {
         return unknown(Doubt::AnyWords);
     }
     known(value)

@@ -24,7 +24,8 @@ impl Value {
         }
     }
 
-    /// Returns true if the text or an element begins an option, or is known to be one at times.
+    /// Returns true if the text or an element begins an option, or an unknown part that is known to be one at times
+    /// (`AnyPart`). An unknown value as such (`AnyWords`) does not count: in quotes it is trusted.
     pub(super) fn may_hold_option(&self) -> bool {
         match self {
             Value::Text(text) => begins_suspected_option(text),
@@ -54,7 +55,8 @@ pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
 }
 
 /// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
-/// paths and URLs. Its beginning has to be known. Many such values can be looked at as one.
+/// paths and URLs. Its beginning has to be known, as an unknown part may be empty, and a `-` may stand behind it. Many
+/// such values can be looked at as one.
 pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     let is_plain = |symbol: &Symbol| match symbol {
         Symbol::Known(c) => c.is_alphanumeric() || "-_./:@%+,=".contains(*c),
@@ -80,8 +82,10 @@ pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     }
 }
 
-/// Returns true if a text of which a part is unknown may be an option, however an operator cuts it.
-pub(crate) fn may_be_option(text: &Symbols) -> bool {
+/// Returns true if an unknown part of a text may make it an option, even if an operator cuts off what stands before
+/// that part. False for a text that is known, even `-d`: the caller can see what an operator makes of it. False for
+/// `AnyWords`, too, which is trusted in quotes.
+pub(crate) fn may_hide_option(text: &Symbols) -> bool {
     let any_part = Symbol::Unknown(Doubt::AnyPart);
     text.contains(&any_part) || begins_option(text) && exact(text).is_none()
 }
@@ -103,7 +107,7 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns the element of a text, which has only the first one.
+/// Returns the element of a text, which has only the first one: any other is empty.
 fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
     // The variable may be an array of unknown words.
     let may_be_array = text
@@ -118,21 +122,31 @@ fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
 }
 
 /// Returns the element of an array. It is unknown if it might be an option in zsh, which counts from 1, and takes
-/// `$name` for all elements.
+/// `$name` for all elements. Then it is an `AnyPart`, as `AnyWords` would be trusted in quotes.
 fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
-    let (wanted, in_zsh) = match index.map(number) {
-        None => (0, texts),
-        Some(Some(0)) => (0, [].as_slice()),
-        Some(Some(number)) => (number, texts.get(number - 1..number).unwrap_or_default()),
-        Some(None) if texts.iter().any(may_begin_option) => return unknown(Doubt::AnyPart),
-        Some(None) => return unknown(Doubt::AnyWords),
+    let Some(index) = index else {
+        return element_by_shells(texts.first(), texts);
     };
-    let element = texts.get(wanted).cloned().unwrap_or_default();
+    match number(index) {
+        // No element has this index in zsh.
+        Some(0) => element_by_shells(texts.first(), &[]),
+        Some(number) => {
+            let in_zsh = texts.get(number - 1..number).unwrap_or_default();
+            element_by_shells(texts.get(number), in_zsh)
+        }
+        None if texts.iter().any(may_begin_option) => unknown(Doubt::AnyPart),
+        None => unknown(Doubt::AnyWords),
+    }
+}
+
+/// Returns the element that bash gives, or an empty text for None. If zsh gives another text (`in_zsh`) that may be an
+/// option, the result is an unknown part that may be one.
+fn element_by_shells(in_bash: Option<&Symbols>, in_zsh: &[Symbols]) -> Symbols {
+    let element = in_bash.cloned().unwrap_or_default();
     let other_begins_option = in_zsh
         .iter()
         .any(|text| *text != element && may_begin_option(text));
     if other_begins_option {
-        // In quotes `AnyWords` would be trusted as `"$URL"` is, and this must not be.
         return unknown(Doubt::AnyPart);
     }
     element
@@ -146,7 +160,7 @@ fn number(index: &str) -> Option<usize> {
     index.parse().ok()
 }
 
-/// Returns the value of an array of these words. It is unknown if a word may be several or none, as the index of each
+/// Returns the value of an array of these words. It is any words if a word may be several or none, as the index of each
 /// later one is not known then.
 pub(crate) fn array_value(words: Vec<Word>) -> Value {
     if words.iter().any(|word| may_be_several_words(&word.text)) {

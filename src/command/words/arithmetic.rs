@@ -11,8 +11,9 @@ use crate::command::text::Symbol;
 use crate::command::text::Symbol::Known;
 
 impl ScriptReader<'_> {
-    /// Returns the number of symbols between `((` and `))`. Returns None if no arithmetic comes next, or a longer one
-    /// than the limit: `((a); b)` is a subshell in another one. The cursor does not move.
+    /// Returns the number of symbols between the `((` at the cursor and its `))`. Returns None if no arithmetic comes
+    /// next, as `((a); b)` is a subshell in another one, or a longer one than the limit, which is then read as
+    /// subshells. The cursor does not move.
     pub(super) fn arithmetic_length(&self) -> Option<usize> {
         if !self.starts_with("((") {
             return None;
@@ -72,11 +73,11 @@ impl ScriptReader<'_> {
     /// Reads `$[1 + 2]`, the old form of arithmetic, which bash still knows, from its bracket. Without an end within
     /// the limit, or with an unknown symbol before it, adds the `$` alone, and the cursor stays at the bracket.
     pub(super) fn read_old_arithmetic(&mut self, pieces: &mut Pieces, quoting: Quoting) {
-        let Some(end) = self.offset_of_closing_bracket() else {
+        let Some(offset_of_end) = self.offset_of_closing_bracket() else {
             return pieces.add_symbol(Known('$'), quoting);
         };
-        let text = self.text[self.position + 1..self.position + end].to_vec();
-        self.position += end + 1;
+        let text = self.text[self.position + 1..self.position + offset_of_end].to_vec();
+        self.position += offset_of_end + 1;
         self.note_numbers(&text);
         // Another shell takes the brackets as they are; like a number, they begin no option.
         pieces.list.push(Piece::Number);

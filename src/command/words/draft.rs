@@ -6,8 +6,8 @@
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
 use crate::command::words::{ENDS_OF_GROUPS, OPENERS};
 
-/// Words that may end the head of a compound command, and the modifiers of zsh before a command. `{` counts at any
-/// place.
+/// Words behind which a command may begin within another one: the end of the head of a compound command, and the
+/// modifiers of zsh (`noglob curl`). `{` counts at any place.
 const ENDS_OF_HEADS: [&str; 5] = ["{", "]]", "nocorrect", "noglob", "-"];
 /// Limit on the commands within the words of another. More of these words are arguments.
 const MOST_INNER: usize = 8;
@@ -50,8 +50,9 @@ pub(super) enum Tabs {
 }
 
 /// Returns the commands that begin within the words of another, behind a word that may end the head of a compound
-/// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The words are kept in the outer
-/// command as well, as they may also be arguments.
+/// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The program of a command is looked
+/// for at its beginning, where `./x` does not stand in the outer one. This keeps all words, as they may be arguments;
+/// an inner command has the same input, as it may be what reads it.
 fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let mut inner = Vec::new();
     for begin in 1..command.words.len() {
@@ -60,6 +61,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
             || before
                 .bare()
                 .is_some_and(|word| ENDS_OF_HEADS.contains(&&*word));
+        // Behind `repeat` and its number.
         let is_repeated = begin == 2 && command.words[0].bare().as_deref() == Some("repeat");
         if ends_head || is_repeated {
             inner.push(SimpleCommand {
@@ -88,8 +90,8 @@ impl Draft {
     }
 
     /// Adds the command to the script, unless it is empty, and behind it those that begin within its words
-    /// ([`inner_commands`]); begins another one. A command without words counts if it has an input: a shell before it
-    /// may be what reads the input (`(sh) <<END`).
+    /// ([`inner_commands`]); begins another one, without words or input. A command without words is kept if it has an
+    /// input: a shell before it may be what reads the input (`(sh) <<END`).
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
@@ -106,7 +108,7 @@ impl Draft {
         self.is_at_start = true;
     }
 
-    /// Ends the command, and begins one that reads its output.
+    /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
         let ends_group = match self.command.words.first() {
             // A parenthesis has ended the last command of the group.
@@ -134,7 +136,8 @@ impl Draft {
     }
 
     /// Notes where a `case` begins and ends: `case word in`, `esac`. Behind its `in`, the reader has to expect
-    /// patterns. `reserved_word` is the next word of the command, or empty if it cannot be a reserved word.
+    /// patterns. `reserved_word` is the next word of the command, before it is added; empty if it cannot be a reserved
+    /// word.
     fn follow_case(&mut self, reserved_word: &str) {
         match self.words_since_case {
             // The second word after `case`.

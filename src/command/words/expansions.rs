@@ -37,8 +37,9 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads a script in backquotes. Its text ends at the first backquote without a backslash. A backslash before a
-    /// sign of the shell belongs to this level, so that it is removed before the text is read as a script.
+    /// Reads a script in backquotes, the opening one of which is at the cursor. Its text ends at the first backquote
+    /// without a backslash. A backslash before a sign of the shell belongs to this level, so that it is removed before
+    /// the text is read as a script.
     fn read_backquotes(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         self.position += 1;
         let mut text = Symbols::new();
@@ -94,6 +95,7 @@ impl ScriptReader<'_> {
                 if name.is_empty() {
                     pieces.add_symbol(Known('$'), quoting);
                 } else if self.is_more_in_zsh(&name) {
+                    // The value is unknown; what zsh would add to the name is read as text behind it.
                     pieces.list.push(parameter(name, IN_ZSH, quoting));
                 } else {
                     pieces.list.push(parameter(name, "", quoting));
@@ -102,15 +104,17 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Returns true if zsh reads more than `$name` at the cursor: an index (`$x[1]`), a modifier (`$x:t`), or a number
-    /// of more digits (`$10`). Other shells read a text behind the value, so that the result is not known.
+    /// Returns true if zsh reads more than `$name`, which the cursor has passed: an index (`$x[1]`), a modifier
+    /// (`$x:t`), or a number of more digits (`$10`). Other shells read a text behind the value, so that the result is
+    /// not known. Several letters behind a colon count as text, as in `$HOST:latest`.
     fn is_more_in_zsh(&self, name: &str) -> bool {
-        let follows_name = |c: Option<char>| c.is_some_and(is_name_char);
         match self.peek() {
             Some('[') => true,
             Some(':') => {
-                self.peek_at(1).is_some_and(|c| "aAcehlPqQrstu".contains(c))
-                    && !follows_name(self.peek_at(2))
+                // The letters of the modifiers.
+                let is_modifier = self.peek_at(1).is_some_and(|c| "aAcehlPqQrstu".contains(c));
+                let is_longer_text = self.peek_at(2).is_some_and(is_name_char);
+                is_modifier && !is_longer_text
             }
             Some(c) => c.is_ascii_digit() && name.starts_with(|c: char| c.is_ascii_digit()),
             None => false,
@@ -166,7 +170,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads `${...}`, from the brace after the `$` up to and with the closing one. A missing brace marks the text as
-    /// misread.
+    /// misread. Gives up at the limit on nesting, as the word of an operator may hold braces again.
     fn read_braces(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         self.position += 1;
         if self.depth >= DEEPEST {
@@ -181,8 +185,9 @@ impl ScriptReader<'_> {
         pieces.list.push(Piece::Parameter(Box::new(parameter)));
     }
 
-    /// Reads the inside of `${...}`: a prefix, the name, the index, the operator and its word. Notes that `=` and `:=`
-    /// assign the word to the variable.
+    /// Reads the inside of `${...}`: a prefix, the name, the index, the operator and its word, up to the closing brace,
+    /// before which the cursor stays. Notes that `=` and `:=` assign the word to the variable. Marks the text as
+    /// misread if there is no name.
     fn read_parameter(&mut self, quoting: Quoting) -> Parameter {
         let prefix = self.read_prefix();
         let mut name = self.read_name();
@@ -285,7 +290,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// Returns the piece of `$name`, which has no index, and an operator only in zsh.
+/// Returns the piece of `$name`, which has no index. `operator` is empty, or [`IN_ZSH`].
 fn parameter(name: String, operator: &str, quoting: Quoting) -> Piece {
     Piece::Parameter(Box::new(Parameter {
         name,

@@ -19,6 +19,7 @@ impl ScriptReader<'_> {
         let is_literal = !matches!(word.pieces.as_slice(), [Piece::Text(_, Quoting::Unquoted)]);
         match word.literal() {
             Some(delimiter) => draft.awaited.push(HereDocument {
+                // The index that the command of this `<<` gets when it ends.
                 command: draft.script.commands.len(),
                 delimiter,
                 is_literal,

@@ -59,7 +59,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads `esac`, or the patterns of a branch of `case` with their closing parenthesis: `a|b)` or `(a|b)`. Patterns
-    /// are no words of a command, and their parenthesis closes nothing else. Gives up if neither stands here.
+    /// are no words of a command, and their parenthesis closes nothing else. Ends the command before them, such as
+    /// `case word in`. Gives up if neither stands here.
     fn read_patterns(&mut self, draft: &mut Draft) {
         draft.end_command();
         draft.awaits_pattern = false;
@@ -69,6 +70,7 @@ impl ScriptReader<'_> {
             self.skip_lines();
             let start = self.position;
             let word = self.read_word();
+            // In parentheses, `esac` is a pattern like any other.
             if !has_parenthesis && word.bare().as_deref() == Some("esac") {
                 draft.add_word(word);
                 return;

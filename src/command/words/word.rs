@@ -40,7 +40,8 @@ impl ScriptReader<'_> {
         pieces.list.push(Piece::Process);
     }
 
-    /// Reads the `(...)` after `name=`. Counts as a level of nesting, as a word in it may hold an array again.
+    /// Reads the `(...)` after `name=`. Counts as a level of nesting, as a word in it may hold an array again; gives up
+    /// at the limit.
     fn read_array(&mut self, pieces: &mut Pieces) {
         if self.depth >= DEEPEST {
             return self.give_up();
@@ -51,7 +52,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads the words of an array with its parentheses, and adds them as one piece. Unlike between commands, the end
-    /// of a line only separates words. An operator cannot stand here, so that the text is given up.
+    /// of a line only separates words. No operator can stand here: at one, the rest of the text is given up. Without a
+    /// closing parenthesis, the text is marked as misread.
     fn read_elements(&mut self, pieces: &mut Pieces) {
         self.position += 1;
         let mut elements = Vec::new();

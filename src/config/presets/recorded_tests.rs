@@ -43,6 +43,7 @@ static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     lines.skip(1).map(recorded).collect()
 });
 
+/// Returns the run that a line of the samples describes.
 fn recorded(line: &'static str) -> Recorded {
     let columns: Vec<&str> = line.split('\t').collect();
     let [
@@ -75,7 +76,7 @@ fn recorded(line: &'static str) -> Recorded {
     }
 }
 
-/// Returns the bytes of a column.
+/// Returns the bytes that a column stands for: `\n`, `\x1b` and the like are escapes, and `-` is empty.
 fn unescaped(column: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     if column == "-" {
@@ -114,6 +115,7 @@ static COMPILED: LazyLock<BTreeMap<&str, Vec<Compiled>>> = LazyLock::new(|| {
     presets::all().map(of_preset).collect()
 });
 
+/// Compiles the expression of a row. Without the scanner's shortcuts, so that the tests judge the rows alone.
 fn compiled(row: Row) -> Compiled {
     let regex = row.expression().map(|text| {
         RegexBuilder::new(&text)
@@ -137,7 +139,8 @@ fn lines(output: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Returns true if `--for` judges the run transient.
+/// Returns true if `--for` judges the run transient: a row holds, and none that says otherwise. A plain form of the
+/// classifier.
 fn is_judged_transient(run: &Recorded) -> bool {
     let mut seen = lines(&run.stdout);
     seen.extend(lines(&run.stderr));
@@ -172,6 +175,7 @@ struct Miss {
     reason: &'static str,
 }
 
+/// Returns the runs that are known to be judged wrong, from their table.
 fn misses() -> Vec<Miss> {
     let lines = MISSES.lines().filter(|line| !line.starts_with('#'));
     let columns = lines.map(|line| line.split('\t').collect::<Vec<_>>());
@@ -399,6 +403,7 @@ fn section(preset: &Preset) -> String {
     text
 }
 
+/// Returns a list of rules with its title; nothing if there are none.
 fn rules<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) -> String {
     let items: String = rows.map(item).collect();
     if items.is_empty() {
@@ -407,6 +412,7 @@ fn rules<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) -> String {
     format!("\n{title}:\n\n{items}")
 }
 
+/// Returns a rule as an item of a list, with its conditions and its source.
 fn item(row: &Row) -> String {
     let codes = row.codes.map(|codes| format!("exit {codes}"));
     let text = row.text.map(code);
@@ -426,6 +432,7 @@ fn code(text: &str) -> String {
     format!("{fence}{text}{end}")
 }
 
+/// Returns the list of a preset's runs that no rule can judge right; nothing if there are none.
 fn known_misses(preset: &Preset) -> String {
     let of_preset: BTreeSet<&str> = RECORDED
         .iter()

@@ -5,14 +5,17 @@ use std::borrow::Cow;
 
 pub(super) const TABLE: &str = include_str!("../presets.tsv");
 
-/// Lines of the table with the same name in the first column, which stand together, perhaps with comments. The fields
-/// are offsets in [`TABLE`].
+/// Lines of the table with the same name in the first column, which stand together, perhaps with comments between and
+/// after them. The fields are offsets in [`TABLE`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
-    /// The name ends before its tab.
+    /// The first letter of the name, at which the first line begins.
     begin: usize,
+    /// The tab after the name.
     name_end: usize,
+    /// After the line break of the first line.
     first_line_end: usize,
+    /// After the line break of the last line.
     end: usize,
 }
 
@@ -51,8 +54,8 @@ impl Section {
         section
     }
 
-    /// Returns true if the line at the end of the section belongs to it, too: it is a comment, or begins with the
-    /// section's name and a tab.
+    /// Returns true if the line after `end`, up to which the section is known, belongs to it, too: it is a comment, or
+    /// begins with the section's name and a tab. False at the end of the table.
     const fn continues(&self) -> bool {
         let table = TABLE.as_bytes();
         let mut in_line = self.end;
@@ -81,7 +84,7 @@ impl Section {
     }
 }
 
-/// Returns the offset after the line that holds this one.
+/// Returns the offset at which the next line begins, after the line that holds this offset.
 const fn end_of_line(mut offset: usize) -> usize {
     let table = TABLE.as_bytes();
     while offset < table.len() && table[offset] != b'\n' {
@@ -147,8 +150,9 @@ pub(super) fn lines_of(name: &str) -> impl Iterator<Item = &'static str> + use<>
     section.unwrap_or(&Section::EMPTY).lines()
 }
 
-/// Returns the expression with each `{NAME}` replaced by the list of this name, as an alternation. `{2}` is a
-/// repetition.
+/// Returns the expression with each `{NAME}` replaced by the list of this name, as an alternation, and so on for the
+/// lists that it names. `{2}` is a repetition, and stays. A list that is missing would match every line: a test checks
+/// that all are there.
 pub(super) fn expanded(text: &'static str) -> Cow<'static, str> {
     let Some((before, name, after)) = name_of_list(text) else {
         return text.into();
@@ -157,7 +161,7 @@ pub(super) fn expanded(text: &'static str) -> Cow<'static, str> {
     format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
 }
 
-/// Returns the expression of the list with this name, which may name others.
+/// Returns the expression of the list with this name, an alternation; it may name other lists, which stay as they are.
 pub(super) fn list_of_texts(name: &str) -> String {
     texts_of_list(name).collect::<Vec<_>>().join("|")
 }

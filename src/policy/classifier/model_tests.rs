@@ -1,4 +1,5 @@
-//! Compares the classifier with a naive model.
+//! Compares the classifier with a naive model on random rules. Few codes and patterns, so that several rules often
+//! match one failure: which of them decides is easy to get wrong.
 
 use proptest::prelude::*;
 
@@ -10,6 +11,7 @@ use crate::policy::test_samples;
 /// Each rule has its own pattern.
 const PATTERNS: usize = 4;
 
+/// Generates the codes of a rule: none, or one small code, perhaps with `timeout`.
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     let codes = (0_u8..4, any::<bool>()).prop_map(|(code, timeout)| {
         let mut codes = test_samples::codes(&code.to_string());
@@ -21,6 +23,7 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     prop::option::of(codes)
 }
 
+/// Generates a rule. Its pattern, if any, is 0, which `classifier` replaces.
 fn rule() -> impl Strategy<Value = Rule> {
     (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(
         |(stops, codes, looks, safe)| Rule {
@@ -37,6 +40,7 @@ fn rule() -> impl Strategy<Value = Rule> {
     )
 }
 
+/// Generates a classifier with up to [`PATTERNS`] rules. The pattern of a rule has the rule's own index.
 fn classifier() -> impl Strategy<Value = Classifier> {
     prop::collection::vec(rule(), 0..=PATTERNS).prop_map(|mut rules| {
         for (own, rule) in rules.iter_mut().enumerate() {
@@ -58,6 +62,7 @@ enum VerdictKind {
     Transient(bool),
 }
 
+/// Returns the part of a verdict that the model predicts.
 fn shown(verdict: &Verdict) -> VerdictKind {
     match verdict {
         Verdict::Success => VerdictKind::Success,
@@ -67,7 +72,8 @@ fn shown(verdict: &Verdict) -> VerdictKind {
     }
 }
 
-/// Judges by the text of the manual.
+/// Judges by the text of the manual. `code` is None after a timeout; `found` says of each pattern if the output
+/// matched.
 fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKind {
     let holds = |rule: &Rule| {
         rule.codes

@@ -24,10 +24,12 @@ const LONGEST_DRAIN_OF_CUT: Duration = Duration::from_secs(1);
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
-/// could not be ended; an empty list means that all have ended. The attempt's own process stays a zombie, so that its
-/// number and group are not reused.
+/// could not be ended, and make the failure permanent; an empty list if all have ended, or if those that go on could be
+/// signalled and the user wants no KILL. The attempt's own process stays a zombie, so that its number and group are not
+/// reused.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
-    // `--kill-after 0`: TERM alone has to do, and has as long as KILL would.
+    // `--kill-after 0`: TERM alone has to do, and has as long as KILL would. Asked before `give_up` is set, which
+    // counts as a KILL.
     let never_kills = attempt.deadlines.never_kills();
     if never_kills {
         attempt.deadlines.give_up = Deadline::after(now(), TREE_GRACE);
@@ -45,6 +47,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
         let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
         if never_kills && (is_over || survivors.iter().all(is_protected)) {
             // The user wants no KILL, so processes that did not end on TERM may go on: not a reason to end the run.
+            // Those that this user may not signal are, and waiting for them is of no use.
             survivors.retain(is_protected);
             return survivors;
         }
@@ -70,7 +73,8 @@ pub(super) enum Drained {
 }
 
 impl Drained {
-    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it.
+    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it. Bytes that
+    /// are still in the pipes do not count: they may be a daemon's.
     fn by_now(streams: &Streams) -> Drained {
         if streams.has_pending_output() {
             Drained::InPart
@@ -80,13 +84,12 @@ impl Drained {
     }
 }
 
-/// Drains the pipes of a command that has ended.
+/// Drains the pipes of a command that has ended. Returns whether their reader has got all that was read.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
-/// coming, up to a limit, as the other process may be a daemon. A slow reader has time until a second after the run's
-/// deadline, or after now if that is later; without a deadline, as long as it likes. After a timeout or a signal the
-/// limit is shorter, and the reader has to keep reading. A signal that comes while output drains ends draining: only
-/// output that is in the pipes is forwarded.
+/// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
+/// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
+/// is in the pipes, or at once if a limit or a signal has cut the attempt short before.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
@@ -131,7 +134,8 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
 /// if output was moved.
 ///
 /// With `--pty`, backoff itself has the command's terminal open, so that its output would never end. This end is closed
-/// once no more output is there to read: closing it earlier could discard output.
+/// once no more output is there to read: closing it earlier could discard output. Until then `until` has no
+/// meaning: the call returns at once.
 fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
     let streams = &attempt.event_loop.streams;
     if streams.has_pending_output() || !streams.holds_terminal() {
@@ -145,13 +149,15 @@ fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
     has_moved
 }
 
-/// Returns the end of the wait for more output, counted from the last output.
+/// Returns the end of the wait for more output: [`DRAIN_GRACE`] after the last output (`last_moved`), but not past the
+/// time that readers have.
 fn end_of_wait_for_output(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
     Deadline::after(last_moved, DRAIN_GRACE).or_earlier(attempt.event_loop.readers_have_until)
 }
 
-/// Returns the end of the wait for a slow reader: never, unless the run has a deadline. After a limit or a signal the
-/// reader has to take something every second, as a run that was to end must not hang on its reader.
+/// Returns the end of the wait for a slow reader: never, or with a deadline of the run the time that
+/// `give_readers_time` gives readers. After a limit or a signal the reader also has to take something every second, as
+/// an attempt that was to end must not hang on its reader. `last_moved`: when it took something last.
 fn end_of_wait_for_reader(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
     let until = if attempt.is_cut_short() {
         Deadline::after(last_moved, READERS_GRACE)

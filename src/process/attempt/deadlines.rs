@@ -94,7 +94,7 @@ impl<'a> Deadlines<'a> {
         }
     }
 
-    /// Restarts the idle limit, as the command has written output.
+    /// Restarts the idle limit, as the command is not silent: it has written output, or waits for the reader of it.
     pub(super) fn on_output(&mut self, now: Instant) {
         self.idle = Deadline::maybe_after(now, self.attempt_limits.idle);
     }
@@ -112,15 +112,16 @@ impl<'a> Deadlines<'a> {
         };
     }
 
-    /// Schedules KILL after a signal that ends the run, if `--kill-after` was given explicitly. After a limit KILL is
-    /// scheduled already.
+    /// Schedules KILL after a signal that ends the run, if `--kill-after` was given explicitly. Does nothing after a
+    /// limit, which has scheduled KILL already, or never does.
     pub(super) fn on_interruption(&mut self, now: Instant) {
         if self.ended_by.is_none() {
             self.schedule_kill(now, self.attempt_limits.kill_interrupted_after);
         }
     }
 
-    /// Schedules KILL, unless it is scheduled for an earlier time. With None, no KILL follows.
+    /// Schedules KILL for this long (`after`) from now, unless it is scheduled for an earlier time. None schedules
+    /// none.
     fn schedule_kill(&mut self, now: Instant, after: Option<Duration>) {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
     }
@@ -136,7 +137,8 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns true if no KILL is or was scheduled since the attempt was asked to end.
+    /// Returns true if no KILL is or was scheduled since the attempt was asked to end. A KILL that was sent shows in
+    /// `give_up`.
     pub(super) fn never_kills(&self) -> bool {
         !self.kill.is_set() && !self.give_up.is_set()
     }

@@ -52,7 +52,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     let mut running = start(event_loop, program)?;
     let finished = finish(&mut running);
     let interrupted = running.interrupted;
-    // Reaping waits for the command, which may still run: after a fault, or if it could not be ended.
+    // Reaping would wait for a command that still runs: after a fault, or if it could not be ended.
     if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);
@@ -61,7 +61,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
         terminal::take_back_from_ended_group();
     }
     let mut outcome = finished?;
-    // A killed program could not restore the modes of the terminal.
+    // A killed program could not restore the modes of the terminal. After an exit the run decides (`tidy_terminal`).
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.restore();
     }
@@ -120,11 +120,11 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     })
 }
 
-/// Waits for the end of the command and, after a timeout, of the rest of its tree. Drains the output, that is forwards
+/// Waits for the end of the command and, after a limit, of the rest of its tree. Drains the output, that is forwards
 /// what is still in the pipes, and describes the attempt.
 ///
-/// Returns a fault if the system does not tell how the command ended. The command may still run then; on Linux the
-/// kernel signals the command when backoff ends (`set_death_signal`).
+/// Returns a fault if the system does not tell how the command ended, unless a limit has ended it. The command may
+/// still run then; on Linux the kernel signals the command when backoff ends (`set_death_signal`).
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {
@@ -183,6 +183,7 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     // ended by the signal or deadline.
     match running.interrupted {
         Some(signal) => End::Signaled(signal),
+        // Without a signal, nothing but the deadline ends the wait for a reader.
         None => End::TimedOut(TimeLimit::Deadline),
     }
 }
@@ -196,6 +197,7 @@ fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
         outcome.end = End::Signaled(Signal::PIPE);
     }
     let seen = streams.end().map_err(RunError::Fault)?;
+    // The streams do not know it, and `finish` does.
     let unread = outcome.seen.unread;
     outcome.seen = Seen { unread, ..seen };
     // If the reader is gone, another attempt's output would have none either. After exit 0 the command had written all

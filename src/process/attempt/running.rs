@@ -45,7 +45,7 @@ pub(super) struct Running<'a> {
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
-    /// The first signal that asked backoff to end (TERM, INT, HUP, QUIT): no further attempt starts.
+    /// The first signal that asked backoff to end ([`SignalClass::End`]: TERM, INT...): no further attempt starts.
     pub(super) interrupted: Option<Signal>,
     pub(super) role: Role,
     pub(super) isolation: Isolation,
@@ -167,7 +167,7 @@ impl Running<'_> {
         if !self.has_ended {
             survivors.push(self.command_as_survivor());
         }
-        survivors.extend(self.tree.protected(&self.child));
+        survivors.extend(self.tree.protected());
         survivors
     }
 
@@ -193,12 +193,13 @@ impl Running<'_> {
     /// has just ended by itself: then it has not timed out.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
-            // Poll once more before acting, as backoff may be late on a busy machine.
+            // On a busy machine backoff may not have read yet what came in time: reading it restarts the limit.
             self.wait_for_event(Deadline::after(now(), Duration::ZERO));
         }
         self.kill_if_due();
         let mut reached = self.deadlines.reached_limit(now());
-        // A command that waits for input which will not come is ended as by a timeout. The fault then ends the run.
+        // A command that waits for input which will not come is ended as by a timeout. No message says so: the fault
+        // ends the run (`end_streams`).
         if reached.is_none()
             && self.deadlines.ended_by.is_none()
             && self.event_loop.streams.input.fault.is_some()
@@ -300,7 +301,8 @@ impl Running<'_> {
     }
 
     /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our
-    /// terminal is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once.
+    /// terminal is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once. It
+    /// is sent if our size is unknown.
     fn forward(&mut self, signal: Signal) {
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);

@@ -10,9 +10,9 @@ use crate::process::sys::clock::now;
 use crate::process::terminal;
 
 impl Running<'_> {
-    /// Stops a command that has a session of its own, so that backoff can stop after it, once the kernel reports the
-    /// stop. By STOP, as the command's group may be orphaned, and the kernel would ignore TSTP. Does nothing if no
-    /// shell could continue backoff.
+    /// Stops a command that has a session of its own, as backoff got a request to stop, which it follows once the
+    /// kernel reports the command's stop. By STOP, as the command's group may be orphaned, and the kernel would ignore
+    /// TSTP. Only drops the request if no shell could continue backoff.
     pub(super) fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
             // backoff leads a session itself, so that no shell would notice its stop and continue it.

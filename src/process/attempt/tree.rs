@@ -37,8 +37,9 @@ pub(super) enum Kill {
 }
 
 impl ProcessTree {
-    /// Sends each signal to the child and to every member, after a new look for members. If the system lists no
-    /// processes, backoff adopts orphans from now on, as only so it can see when the group has ended.
+    /// Sends each signal to the child and to every member, after a new look for members. Failed sends do not matter:
+    /// the receiver has ended, or is found as a survivor later. If the system lists no processes, backoff adopts
+    /// orphans from now on, as only so it can see when the group has ended.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         if !self.update(child) {
             self.adoption = Some(Adoption::begin());
@@ -58,14 +59,15 @@ impl ProcessTree {
     /// that still ran, so that the message may say "killed".
     pub(super) fn kill(&mut self, child: &Child, child_state: ChildState) -> Kill {
         let has_list = self.update(child);
+        // Asked before KILL, which leaves nothing to ask about.
         let hits_child = child_state == ChildState::Runs && !child.is_protected();
         let hits_member = self.known.iter().any(|process| !is_protected(process.pid));
-        let to_group = child.signal(Signal::KILL).is_ok();
+        let was_sent = child.signal(Signal::KILL).is_ok();
         for process in &self.known {
             send_to(process, Signal::KILL);
         }
         // Without a list, the caller has found members of the group, or the child still runs.
-        let hits_unlisted = !has_list && to_group;
+        let hits_unlisted = !has_list && was_sent;
         if hits_child || hits_member || hits_unlisted {
             Kill::Needed
         } else {
@@ -109,10 +111,10 @@ impl ProcessTree {
 
     /// Returns the members found earlier that still run and that this user may not signal. Does not look for new
     /// members: after a signal, processes that the command leaves behind are not backoff's concern.
-    pub(crate) fn protected(&mut self, child: &Child) -> Vec<Survivor> {
+    pub(super) fn protected(&self) -> Vec<Survivor> {
         let mut protected = Vec::new();
         for process in &self.known {
-            if process.pid != child.pid() && still_runs(process) && is_protected(process.pid) {
+            if still_runs(process) && is_protected(process.pid) {
                 protected.push(to_survivor(process));
             }
         }

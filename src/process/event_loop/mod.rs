@@ -36,9 +36,10 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
-    /// USR1 was received: the current wait ends, or the next one.
+    /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) wait_is_over: bool,
-    /// The end of the last wait: the next program starts then, and is prepared before.
+    /// The end of the last wait: the next program is prepared before, and starts then. Never, or past: it starts at
+    /// once.
     pub(crate) wait_ends: Deadline,
 }
 
@@ -73,10 +74,10 @@ impl EventLoop {
     }
 
     /// Sleeps until a signal or a stream is ready or the time is up. Then moves received signals to `signals.queue`,
-    /// where the caller handles them, and moves data of the command's streams. Returns true if output was moved. May
-    /// return early.
+    /// where the caller handles them, and moves data of the command's streams. Returns true if output was moved: read
+    /// from the command, or written to its reader. May return early, so callers look at the clock.
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
-        // No event reports that the command has read its input, or that backoff is in the foreground again.
+        // No event reports some changes, for example that the command has read its input.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
         if polled.has_signals {
@@ -91,8 +92,8 @@ impl EventLoop {
     }
 
     /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop or to end. A
-    /// slow reader has `readers_grace` for all of it, or until a signal comes; then output may remain. Returns true if
-    /// there was output.
+    /// slow reader has `readers_grace` for all of it, or until a signal comes; then, and after [`MOST_LAST_MOVES`],
+    /// output may remain. Returns true if there was output.
     pub(crate) fn forward_rest(&mut self, readers_grace: Duration) -> bool {
         let begun = now();
         let mut has_moved = false;
@@ -112,8 +113,9 @@ impl EventLoop {
     }
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
-    /// already. Signals are unblocked only meanwhile. Each interest has a name, by which the result lists it if it is
-    /// ready. If polling fails, all count as ready: the caller tries each without blocking.
+    /// already. Signals are unblocked only meanwhile, and stay in the pipe: the caller reads them. Each interest has a
+    /// name, by which the result lists it if it is ready. If polling fails, all count as ready: the caller tries each
+    /// without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
@@ -147,7 +149,7 @@ impl EventLoop {
 
 /// The findings of [`EventLoop::poll`].
 struct Polled<T> {
-    /// Signals are waiting.
+    /// Signals are waiting, in the pipe or in the queue.
     has_signals: bool,
     /// The names of the interests that are ready.
     ready: Vec<T>,

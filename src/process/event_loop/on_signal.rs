@@ -25,7 +25,7 @@ pub(crate) struct RunningCommand {
     /// The command is a hook or a predicate.
     pub(crate) is_hook: bool,
     pub(crate) is_stopped: bool,
-    /// The kernel has reported that the command was continued.
+    /// The kernel has reported that the command was continued, since backoff handled the last CONT.
     pub(crate) was_continued: bool,
     /// backoff leads the session: once the terminal is gone, the kernel sends HUP to the leader only.
     pub(crate) leads_session: bool,
@@ -34,6 +34,7 @@ pub(crate) struct RunningCommand {
 /// The response to a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalAction {
+    /// Do nothing now. After a TSTP, TTIN or TTOU that the command got, too, backoff stops once the command has.
     Ignore,
     /// Check children: the command or, as process 1, an orphan has changed state.
     LookAtChildren,
@@ -45,6 +46,7 @@ pub(crate) enum SignalAction {
     StopBackoff,
     /// Stop the command, which has its own session, by STOP; then backoff by the received signal.
     StopCommand,
+    /// Send the command the signal. After a TSTP, TTIN or TTOU, backoff stops once the command has.
     Forward,
     /// Make this attempt the last.
     NoFurtherAttempt,
@@ -75,7 +77,7 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
-        // No command runs that could get the signal. After its end, the caller looks at the tree anyway.
+        // No command runs that could get the signal. On CHLD after its end, the caller looks at the tree anyway.
         (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }
@@ -83,8 +85,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 /// Decides about a signal while a program runs. A signal that the program got itself, as a member of backoff's group,
 /// is not forwarded: it would arrive twice.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
-    match (received.class, command_received_it(command, received)) {
-        // The signal is meant for backoff or the command, not for the hook.
+    match (received.class, command_got_it_too(command, received)) {
+        // USR1, WINCH and the like are meant for backoff or the command, not for the hook.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
         // In a session of its own the command may be in an orphaned group, where the kernel ignores a forwarded TSTP.
         (SignalClass::StopJob, _)
@@ -101,11 +103,11 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 
 /// Returns true if the command got the signal, too, without backoff's doing: it is in backoff's process group, and
 /// terminals and shells send signals to whole groups. For stops and CONT the command's own state shows it; for other
-/// signals the sender does.
-fn command_received_it(command: RunningCommand, received: Received) -> bool {
+/// signals the sender does. False for a command outside that group, which only backoff signals.
+fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
         SignalClass::Continue => command.was_continued,
-        // A stopped command has received it. So has one that was continued since, and must not be stopped again.
+        // A command that is stopped got it. So did one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
         // The kernel sends HUP for a lost terminal to the leader of the session only.
         _ => received.by_terminal && !(received.signal == Signal::HUP && command.leads_session),
@@ -142,7 +144,7 @@ pub(crate) fn on_stopped(
     job: Job,
 ) -> StopAction {
     match (requested, job) {
-        // The request was for backoff, too, which waited for the command.
+        // The request was for backoff, too, which only waited until the command had stopped.
         (Some(signal), _) => StopAction::StopBackoff(signal),
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,

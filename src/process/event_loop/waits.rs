@@ -49,7 +49,7 @@ impl EventLoop {
                     self.give_readers_time(now());
                 }
                 SignalAction::LookAtChildren => reap_orphans(None),
-                // No command is running.
+                // Dropped: no command is running that could get them.
                 _ => {}
             }
         }
@@ -74,12 +74,12 @@ impl EventLoop {
         waited?;
         erased?;
         let is_skipped = std::mem::take(&mut self.wait_is_over);
-        Ok(if is_skipped {
-            self.wait_ends = Deadline::NEVER;
-            WaitEnd::Skipped
-        } else {
-            WaitEnd::Elapsed
-        })
+        if !is_skipped {
+            return Ok(WaitEnd::Elapsed);
+        }
+        // The next program starts at once.
+        self.wait_ends = Deadline::NEVER;
+        Ok(WaitEnd::Skipped)
     }
 
     /// Sleeps and redraws the countdown until the time is nearly up (by [`LEAD`]) or USR1 ends the wait. An error is a
@@ -106,8 +106,9 @@ impl EventLoop {
     }
 
     /// Reads standard input to its end or the limit of `--stdin-limit`, if that has to come before the first attempt
-    /// (`--stdin replay`). Later calls read nothing. Returns `TimeLeft::None` if the run's deadline has come: no
-    /// attempt may start then. An error is a signal that ends the run, or a failed read.
+    /// (`--stdin replay`); handles signals meanwhile, as its writer may be slow. Later calls read nothing. Returns
+    /// `TimeLeft::None` if the run's deadline has come: no attempt may start then. An error is a signal that ends the
+    /// run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
             let Some(source) = self.streams.input.source_to_read_first() else {
@@ -188,9 +189,9 @@ impl EventLoop {
     }
 
     /// Prints the output that `--stdout` and `--stderr` have kept until the end of the run, first all of standard
-    /// output, and drops what they do not want after such an end (`kept`). Returns `CutOff` if a reader did not take
-    /// all in time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is kept
-    /// afterwards.
+    /// output, and drops what they do not want after a run that ended like this (`kept`). Returns `CutOff` if a reader
+    /// did not take all in time. An error is a signal that ends the run, PIPE for a lost reader, or a fault. Nothing is
+    /// kept afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
         let mut printed = self.print_output(Channel::Stdout);
@@ -214,21 +215,27 @@ impl EventLoop {
     }
 
     /// Waits until the reader of printed output has room, and goes on writing to it. Returns true if the reader has
-    /// taken nothing in the time that readers have; false at once if no output waits. An error is a signal that ends
-    /// the run.
+    /// taken nothing in the time that readers have: the rest is to be given up. False at once if no output waits. An
+    /// error is a signal that ends the run.
     fn reader_is_late(&mut self) -> RunResult<bool> {
         // Once a signal has ended the run, the reader has to keep reading.
         let limit = self.is_ending.then_some(READERS_GRACE);
         let until = self
             .readers_have_until
             .or_earlier(Deadline::maybe_after(now(), limit));
-        let is_late = self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
+        let mut is_late = false;
+        if self.streams.has_pending_output() {
+            let has_taken_some = self.wait(until);
+            // The wait may have ended early, by a signal.
+            is_late = !has_taken_some && until.is_due(now());
+        }
         self.receive_signals()?;
         Ok(is_late)
     }
 
     /// Prints one kept output, and waits for its reader as long as readers have time; then closes the output. Results
-    /// are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept, losing them is no error.
+    /// are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept (no `holds_output`), losing
+    /// them is no error.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             if self.reader_is_late()? {

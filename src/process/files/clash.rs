@@ -23,22 +23,24 @@ pub(crate) enum Writing {
 }
 
 /// Returns true if the paths of log and report lead to one entry of one directory, so that the report would replace the
-/// log. Other names of a file (hard links) are other entries: replacing one does no harm to the file. False for
-/// devices, and if a path cannot be followed.
+/// log. Neither file needs to exist. Other names of a file (hard links) are other entries: replacing one does no harm
+/// to the file. False for devices and open files (`/dev/stdout`), which a report does not replace, and if a path cannot
+/// be followed: opening it will tell why.
 pub(crate) fn is_same_entry(log: &Path, report: &Path) -> bool {
     let (Ok(log), Ok(report)) = (FileTarget::follow(log), FileTarget::follow(report)) else {
         return false;
     };
-    // A device is not replaced.
     let is_device = fs::metadata(&log.path).is_ok_and(|facts| !facts.is_file());
     !is_device && log.entry().is_some() && log.entry() == report.entry()
 }
 
 /// Returns what would be damaged if a run writes this file, and how to avoid that, as the end of a message; None if
-/// nothing would. Also None if the file does not exist or cannot be examined. `config` is the configuration file.
+/// nothing would. Also None for a path of an open file (`/dev/stdout`), and if the file does not exist or cannot be
+/// examined. `config` is the configuration file, None if there is none.
 pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Option<String> {
     let target = FileTarget::follow(path).ok()?;
-    // Descriptors are written to as they are.
+    // An open file (`/dev/stdout`) is written by its descriptor, which shares its offset with the command: nothing is
+    // overwritten.
     target.entry()?;
     let file = identity_of(&target.path)?;
     if identity_of_regular(stdio::OUT) == Some(file) {
@@ -58,8 +60,9 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     None
 }
 
-/// Returns what would be damaged if a run writes the file of an output, which the command writes, too. None for a log
-/// if both append, as then neither overwrites the other.
+/// Returns what would be damaged if a run opens the file of an output by its path and writes it, while the command
+/// writes the output `fd`, which messages call `name`. None for a log if both append, as then neither overwrites the
+/// other.
 fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
     match writing {
         Writing::Replaces => Some(format!(
@@ -82,7 +85,10 @@ fn identity_of(path: &Path) -> Option<FileIdentity> {
 fn identity_of_regular(fd: RawFd) -> Option<FileIdentity> {
     let facts = fstat(inherited(fd)).ok()?;
     let kind = SFlag::from_bits_truncate(facts.st_mode) & SFlag::S_IFMT;
-    (kind == SFlag::S_IFREG).then_some(FileIdentity {
+    if kind != SFlag::S_IFREG {
+        return None;
+    }
+    Some(FileIdentity {
         device: facts.st_dev as u64,
         number: facts.st_ino as u64,
     })

@@ -19,8 +19,9 @@ pub(crate) fn make() -> Result<NamedTempFile, String> {
         .map_err(|error| cannot_be("made", &directory, &error))
 }
 
-/// Reads the file and removes it, also if it cannot be read. An error is a message; a file that cannot be removed is
-/// one, too, as it may hold secrets.
+/// Reads the file and removes it, also if it cannot be read. Returns its bytes, of which there may be too many (see
+/// [`read`]). An error is a message; a file that cannot be removed is one, too, as it may hold secrets. If both fail,
+/// the message is about reading.
 pub(crate) fn take(file: NamedTempFile) -> Result<Vec<u8>, String> {
     let path = file.path().to_owned();
     let bytes = read(&path).map_err(|error| cannot_be("read", &path, &error));
@@ -32,8 +33,9 @@ pub(crate) fn take(file: NamedTempFile) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Reads up to one byte over the limit, so that the caller sees an excess. Opens the file by its name, as a program may
-/// have replaced it (`sed -i`), so that it could be anything now: only a regular file of this user is read.
+/// Reads up to one byte over [`LIMIT`], so that the caller sees an excess and rejects it. Opens the file by its name,
+/// as a program may have replaced it (`sed -i`), so that it could be anything now: only a regular file of this user is
+/// read.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = open_safely(OpenOptions::new().read(true), path)?;
     let metadata = file.metadata()?;

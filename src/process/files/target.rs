@@ -27,8 +27,8 @@ pub(super) struct FileTarget {
 
 impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but returns an error for a link in a directory where
-    /// other users can create them. The file need not exist, its directory must. A link of `/proc` to an open file is
-    /// not followed: such a target is the open file itself.
+    /// other users can create them, as it could lead backoff to any file of this user. The file need not exist, its
+    /// directory must. A link of `/proc` to an open file is not followed: such a target is the open file itself.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
@@ -40,6 +40,7 @@ impl FileTarget {
             match fs::read_link(&path) {
                 Ok(_) if is_shared(&dir_meta) => return Err(io::Error::other(NOT_FOLLOWED)),
                 Ok(target) if !is_magic => path = dir.join(target),
+                // A magic link, or no link, or nothing: opening the path tells if there is a problem.
                 _ => {
                     return Ok(FileTarget {
                         path,
@@ -53,19 +54,21 @@ impl FileTarget {
     }
 
     /// Returns the entry of a directory that the target is, which a report may replace; None for an open file
-    /// (`/dev/stdout`, `/proc/1/fd/1`), which can only be written to.
+    /// (`/dev/stdout`, `/proc/1/fd/1`), which can only be written to, and for a path without a name (`/`, `..`).
     pub(super) fn entry(&self) -> Option<DirectoryEntry<'_>> {
         // The only links that `follow` leaves are those of `/proc` to open files.
         let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
-        let name = self.path.file_name()?;
-        (!is_open_file).then_some(DirectoryEntry {
+        if is_open_file {
+            return None;
+        }
+        Some(DirectoryEntry {
             directory: FileIdentity::of(&self.dir_meta),
-            name,
+            name: self.path.file_name()?,
         })
     }
 }
 
-/// A name in a directory.
+/// A name in a directory. Two paths with equal entries lead to one place, also if nothing is there yet.
 #[derive(PartialEq, Eq)]
 pub(super) struct DirectoryEntry<'t> {
     directory: FileIdentity,
@@ -89,21 +92,22 @@ impl FileIdentity {
     }
 }
 
-/// Opens a file without following a link, which could have been put there since the check, and without waiting for
-/// another process (the reader of a named pipe).
+/// Opens a file, as `options` say, without following a link, which another user could have put there since the path was
+/// checked, and without waiting for another process: a named pipe without a reader is an error.
 pub(super) fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // O_NOFOLLOW would refuse the kernel's own links, too.
-    let follow = if path.starts_with("/proc") {
+    // The kernel's own links lead to open files, and have to be followed; no user can put one there.
+    let on_link = if path.starts_with("/proc") {
         0
     } else {
         O_NOFOLLOW
     };
     options
-        .custom_flags(follow | O_NONBLOCK | O_NOCTTY)
+        .custom_flags(on_link | O_NONBLOCK | O_NOCTTY)
         .open(path)
 }
 
-/// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`.
+/// Returns true if other users may create files in the directory, but not remove this user's, as in `/tmp`: there a
+/// file of any user may lie under the name of a log.
 pub(super) fn is_sticky(directory: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -111,7 +115,8 @@ pub(super) fn is_sticky(directory: &Metadata) -> bool {
 }
 
 /// Returns true if another user may have put a file or link there: the directory is neither this user's nor root's, or
-/// is a sticky one that others can write to.
+/// is a sticky one that others can write to. One without the sticky bit counts as its owner's alone, even if others may
+/// write to it, as in Linux's `fs.protected_symlinks`: the owner has trusted them with all of its files.
 pub(super) fn is_shared(directory: &Metadata) -> bool {
     is_sticky(directory) || !(is_own(directory) || directory.uid() == 0)
 }
@@ -120,8 +125,8 @@ pub(super) fn is_own(metadata: &Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 
-/// Returns an error, which says so, if a file is another user's: that user could have put it there to read what is
-/// written.
+/// Returns an error, whose text says so, if a file is another user's: that user could have put it there to read what is
+/// written. Only for files in a directory that others may write to, as the text says.
 pub(super) fn require_own(metadata: &Metadata) -> io::Result<()> {
     if is_own(metadata) {
         return Ok(());
@@ -141,5 +146,6 @@ pub(super) fn descriptor(path: &Path) -> Option<RawFd> {
             .strip_prefix("/dev/fd/")
             .or_else(|| path.strip_prefix("/proc/self/fd/"))?,
     };
+    // Unsigned, as no descriptor is negative.
     number.parse::<u16>().ok().map(RawFd::from)
 }

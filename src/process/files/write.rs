@@ -24,11 +24,12 @@ pub(crate) enum IfMissing {
 }
 
 /// Opens a file for appending, without ever waiting; a new file is private to this user. A named pipe without a reader
-/// is an error. With [`IfMissing::Leave`], returns `None` if the file does not exist and its directory is writable.
+/// is an error, as is a file that another user may have put there. Returns `None` only with [`IfMissing::Leave`], if
+/// the file does not exist, but could be created, as its directory is writable.
 pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<Option<Sink>> {
     let target = FileTarget::follow(path)?;
-    // `/dev/stdout`: opened by its path, a file would have an offset of its own, so that the log and the command would
-    // overwrite each other.
+    // `/dev/stdout`: is written to as it is. Opened by its path, a file would have an offset of its own, so that the
+    // log and the command would overwrite each other.
     if let Some(fd) = descriptor(&target.path) {
         // The user cannot mean one of backoff's own descriptors.
         if !is_inherited(fd) {
@@ -48,7 +49,7 @@ pub(crate) fn open_to_append(path: &Path, if_missing: IfMissing) -> io::Result<O
             .mode(0o600),
         &target.path,
     )?;
-    // Another user may have put the file there. Same check as `fs.protected_regular` of Linux.
+    // Another user may have put the file there, to read the log. Same check as `fs.protected_regular` of Linux.
     if is_sticky(&target.dir_meta) {
         require_own(&file.metadata()?)?;
     }
@@ -63,8 +64,9 @@ pub(crate) enum Replaced {
 }
 
 /// Replaces a file by `text`, atomically: writes a new file beside it and renames that, so that a reader sees the old
-/// text or the new one. The mode of this user's file stays; any other file becomes private to this user. Writes nothing
-/// to a target that is no regular file, and returns a sink for it instead.
+/// text or the new one. The mode of this user's file stays; a new file, or one in place of another user's, is private
+/// to this user. Writes nothing to a target that is no regular file, such as a pipe, and returns a sink for it instead.
+/// An error leaves the old file.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();
@@ -78,11 +80,12 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     }
     let mut mode = 0o600;
     if let Some(metadata) = metadata {
-        // `is_sticky` is not enough: unlike appending or a shell's `>`, replacing changes the owner of the file.
+        // In more directories than for a log (`is_sticky`): replacing, unlike appending or a shell's `>`, makes the
+        // file this user's.
         if is_shared(&target.dir_meta) {
             require_own(&metadata)?;
         }
-        // Replacing needs no such permission, but a shell's `>` would.
+        // Replacing needs no permission for the old file, but a shell's `>` would: a file that is read-only stays.
         access(&target.path, AccessFlags::W_OK)?;
         if is_own(&metadata) {
             mode = metadata.mode() & 0o777;

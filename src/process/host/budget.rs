@@ -16,7 +16,8 @@ use crate::run::host::{BudgetAnswer, RunResult};
 use crate::run::plan::SharedBudget;
 use crate::text::describe_error;
 
-/// Limit on the time for counting an attempt while the attempt runs, unless the store timeout is longer.
+/// Limit on the time for counting an attempt, unless the store timeout is longer. The count runs while the attempt
+/// does, so that a slow store costs no time.
 const COUNTING: Duration = Duration::from_secs(5);
 
 /// Interval between two looks at a query that is late as it has no CPU.
@@ -24,15 +25,17 @@ const CPU_POLL: Duration = Duration::from_millis(10);
 
 impl System {
     /// Begins to count a first attempt, without waiting: the count runs beside the attempt, which need not wait for it.
+    /// If it cannot be started, [`System::finish_count`] tells.
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
         let time_limit = budget.timeout.max(COUNTING);
         let store = self.store.clone();
         self.counting = Some(self.start_query(&store, budget, Question::Attempt, time_limit));
     }
 
-    /// Waits until the attempt is counted. The store has `time_limit` for that from the start of the count; if it gives
-    /// no answer, this machine's own budget may be asked, too ([`System::answer_or_own`]). If no attempt is being
-    /// counted, returns an empty answer.
+    /// Waits until the attempt of [`System::begin_count`] is counted. The store has `time_limit` for that from the
+    /// start of the count, so that it may have passed already; if the store gives no answer, this machine's own budget
+    /// may be asked, too ([`System::answer_or_own`]). If no attempt is being counted, returns an empty answer, without
+    /// a warning.
     pub(super) fn finish_count(
         &mut self,
         budget: &SharedBudget,
@@ -45,7 +48,8 @@ impl System {
     }
 
     /// Asks the run's store, and waits for the answer, for which the store has `time_limit`; if it gives none, this
-    /// machine's own budget may be asked, too. The run has already waited for a pending count.
+    /// machine's own budget may be asked, too ([`System::answer_or_own`]). The run has called [`System::finish_count`]
+    /// before, so that the answer includes the attempt; a count that was still pending would be dropped.
     pub(super) fn ask(
         &mut self,
         budget: &SharedBudget,
@@ -58,8 +62,9 @@ impl System {
         self.answer_or_own(query, budget, question, time_limit)
     }
 
-    /// Starts a query, which gives up by itself after `time_limit`. Returns `NoAnswer` if a query of this store that
-    /// was given up still runs, so that hanging processes do not pile up, or if no process can be made.
+    /// Starts a query, whose child gives up by itself after `time_limit`. Returns `NoAnswer`, which the caller treats
+    /// like a store that is down, if an earlier query of this store was given up and still runs, so that hanging
+    /// processes do not pile up, or if no process can be made.
     fn start_query(
         &mut self,
         store: &Store,
@@ -77,8 +82,9 @@ impl System {
     }
 
     /// Waits for the answer, at most `time_limit` from the start of the query, or up to five seconds longer if the
-    /// query only lacks a CPU. The outer error is a signal that ends the run; the inner one tells why there is no
-    /// answer. A query that is late is given up: it may go on, but is no longer waited for.
+    /// query only lacks a CPU: a busy machine is no reason to go on without the budget. The outer error is a signal
+    /// that ends the run; the inner one tells why there is no answer. A query that is late is given up: it is no longer
+    /// waited for, and until its child ends, no other query of this store is started.
     fn wait_for_answer(
         &mut self,
         store: &Store,
@@ -92,10 +98,11 @@ impl System {
                 return Ok(answered.map_err(|why| NoAnswer(why.to_string())));
             }
             let events = PollFlags::POLLIN;
-            if self.event_loop.wait_for(query.fd(), events, until)? {
+            let may_have_answer = self.event_loop.wait_for(query.fd(), events, until)?;
+            if may_have_answer {
                 continue;
             }
-            // A busy machine is no reason to go on without the budget.
+            // The time is up.
             if query.awaits_cpu() && !latest.is_due(now()) {
                 until = Deadline::after(now(), CPU_POLL);
             } else {
@@ -107,7 +114,8 @@ impl System {
         }
     }
 
-    /// Waits for the answer of a query, if it could be started. Results are as those of [`System::wait_for_answer`].
+    /// Waits for the answer of a query; if `query` could not be started, returns why, as its answer. Results are as
+    /// those of [`System::wait_for_answer`].
     fn answer_if_started(
         &mut self,
         store: &Store,
@@ -121,9 +129,10 @@ impl System {
     }
 
     /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that
-    /// name instead (`--store-down local`), or returns no answer, by which the retry is refused (`deny`). If the own
-    /// budget gives no answer either, the run goes on without. A warning says so. An error is a signal that ends the
-    /// run.
+    /// name instead (`--store-down local`), so that at least the runs of this machine are limited together, or returns
+    /// no answer (`deny`), upon which the caller refuses the retry. If the own budget gives no answer either, or is the
+    /// store that gave none, also returns no answer, and the run goes on without. A warning says which of these. An
+    /// error is a signal that ends the run.
     fn answer_or_own(
         &mut self,
         query: Result<Query, NoAnswer>,
@@ -149,18 +158,19 @@ impl System {
         let own_store = Store::Directory(environment::state_home());
         let query = self.start_query(&own_store, budget, question, DEFAULT_TIMEOUT);
         match self.answer_if_started(&own_store, query, DEFAULT_TIMEOUT)? {
-            Ok(of_own) => Ok(BudgetAnswer {
-                answer: of_own.answer,
+            // A warning of the own store gives way to the one about the run's store.
+            Ok(answer_of_own) => Ok(BudgetAnswer {
+                answer: answer_of_own.answer,
                 warning: Some(format!(
                     "{why}; going on with this machine's own budget \"{name}\""
                 )),
             }),
-            Err(NoAnswer(also)) => Ok(without_answer(format!("{why}; {also}; {going_on}"))),
+            Err(NoAnswer(why_own)) => Ok(without_answer(format!("{why}; {why_own}; {going_on}"))),
         }
     }
 }
 
-/// Returns an answer that consists of a warning only.
+/// Returns the answer of a budget that gave none: only the warning about that, for the user.
 fn without_answer(warning: String) -> BudgetAnswer {
     BudgetAnswer {
         answer: None,

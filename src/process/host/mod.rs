@@ -50,15 +50,16 @@ pub(crate) struct System {
     /// The log file, opened for the first line; `/dev/null` once the file could not be written.
     log: Option<Sink>,
     store: Store,
-    /// The query that counts the current attempt.
+    /// The query that counts the current attempt, until its answer is asked for; an error if it could not be started.
     counting: Option<Result<Query, NoAnswer>>,
+    /// Queries of the budget that got no answer in time.
     given_up: GivenUp,
 }
 
 impl System {
-    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. Boxed and not
-    /// inlined, as each page of the stack that is written during an attempt is copied after `fork`: the state is not on
-    /// the stack.
+    /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. An error is a fault
+    /// of backoff, before any command has run. Boxed and not inlined, so that the state is not on the stack, of which
+    /// each page that is written during an attempt is copied after `fork`.
     #[inline(never)]
     pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<Box<System>> {
         let signals = Signals::take_over()
@@ -82,28 +83,33 @@ impl System {
         }))
     }
 
-    /// Returns the group, session and terminal of the command.
+    /// Returns the group, session and terminal of a program that starts now. A pseudo-terminal (`--pty`) is there only
+    /// from [`Streams::begin`] to the end of the attempt, so it is the command's alone: a predicate after the attempt
+    /// gets what the command gets without `--pty`.
     fn isolation(&self) -> Isolation {
-        // With a terminal the command shares backoff's process group, so that shell and terminal see one job. Without
-        // one its own group can be signalled as a whole. On a pseudo-terminal it has its own session.
         if self.event_loop.streams.pty.is_some() {
+            // The terminal belongs to a session, which is the command's own.
             Isolation::Terminal
         } else if terminal::has_terminal() {
+            // Shell and terminal see one job.
             Isolation::Shared
         } else {
+            // The group can be signalled as a whole.
             Isolation::Group
         }
     }
 
-    /// Returns standard input, output and error for a hook or predicate. Predicates read all output of the attempt,
-    /// hooks its end. A hook's standard output goes to standard error, as backoff's own is reserved for the command. An
-    /// error means that the attempt's output could not be kept for them.
+    /// Returns standard input, output and error for a hook or predicate. Predicates read all of the attempt's output,
+    /// hooks the end of it. A hook's standard output goes to standard error, as backoff's own is reserved for the
+    /// command. An error means that the attempt's output could not be kept for them.
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
+            // Never None, as the output is kept in a run with predicates.
             ShellKind::Predicate => streams.observer.copy_file()?,
             ShellKind::Hook | ShellKind::BeforeRetry => Some(streams.observer.tail_file()?),
         };
+        // None, which is backoff's own standard error, unless that is held back.
         let error = streams.held_stderr()?;
         let output = match kind {
             // `jq -e` prints its answer, which is useless at each attempt.
@@ -149,7 +155,7 @@ impl System {
         }
     }
 
-    /// Opens the log file, unless it is open already, or is missing and may stay so.
+    /// Opens the log file, unless it is open already. `log` stays None if the file is missing and may stay so.
     fn open_log_file(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
         if self.log.is_none() {
             self.log = open_to_append(path, if_missing)?;
@@ -163,6 +169,7 @@ impl System {
             .map_err(|error| WriteError::Failed(describe_error(&error)))?;
         match &self.log {
             Some(log) => self.event_loop.write(log, lines),
+            // Not reached: only a file that may stay missing is not open now.
             None => Ok(()),
         }
     }
@@ -177,12 +184,13 @@ impl System {
         self.complain(&warning)
     }
 
-    /// Writes lines to standard error, or holds them back with `--stderr failure`. They begin a new line if the
-    /// command's output ends within one. Write errors are no errors, as no place is left to report them: the next
-    /// message says that lines were lost. An error is a signal that ends the run.
+    /// Writes lines to standard error, or holds them back or drops them with `--stderr failure`. They begin a new line
+    /// if the command's output ends within one. Write errors are no errors, as no place is left to report them: they
+    /// are noted, and the next message says that lines were lost. An error is a signal that ends the run.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
-        // `::endgroup::` after a predicate (`report/github.rs`) comes with its own newline.
+        // `::endgroup::` after a predicate, whose output backoff does not see, begins with a newline itself
+        // (`report/github.rs`).
         let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
         if streams.hold_message(&lines) {
@@ -231,7 +239,8 @@ impl Host for System {
     }
 
     /// Handles signals that have come, makes the streams, and runs the command once until it has ended. If the deadline
-    /// has passed while input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out.
+    /// has passed, for example while input was read first (`--stdin replay`), starts nothing: the attempt counts as
+    /// timed out. An error is a signal that came before the start, or a fault of backoff.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
@@ -263,21 +272,23 @@ impl Host for System {
     }
 
     /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
+    /// Returns `Skipped` only for USR1. Returns a little early, so that the command can be prepared: the fork waits for
+    /// the exact end. An error is a signal that ends the run.
     fn wait(
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd> {
-        // Signals that came are handled by `attempt`, before it starts the command.
+        // Even then `attempt` handles signals that have come, before it starts the command.
         if delay.is_zero() {
             return Ok(WaitEnd::Elapsed);
         }
         self.event_loop.sleep(delay, self.deadline, countdown_text)
     }
 
-    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end: a predicate or `--before-retry` where
-    /// the command would run, as they may ask on the terminal; other hooks in a session of their own, without a
-    /// terminal.
+    /// Runs a command line of the user by `/bin/sh -c`, and waits for its end. A predicate or `--before-retry` shares
+    /// backoff's group and terminal, if there is one, as it may ask the user; other hooks have a session of their own,
+    /// without a terminal. An error is a fault of backoff; a signal that came meanwhile is in the result.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -299,14 +310,14 @@ impl Host for System {
             isolation,
             stdio,
             spec,
-            // Later than the run's deadline for `--on-give-up`.
+            // Not `self.deadline`: `--on-give-up` may run past it, and has a later one.
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
         run(&mut self.event_loop, program)
     }
 
     /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the lines that it has
-    /// written there, and removes the file.
+    /// written there, or why there are none, and removes the file.
     fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
         let file = env_file::make();
         // Without a file the hook still runs, with an empty variable; the caller decides what that means.

@@ -1,5 +1,5 @@
-//! A query of a budget store, in a forked child that can be given up: a call that hangs in a file system cannot be
-//! ended.
+//! A query of a budget store: a question that counts an attempt, asks for a retry or reports an end. A forked child
+//! asks it, which can be given up: a call that hangs in a file system cannot be ended.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -14,10 +14,10 @@ use crate::process::sys::environment;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// Time after its limit in which a query that has not given up by itself is ended.
+/// Time for a child to give up by itself, once nobody waits for it any longer; then the child's timer ends it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Limit on the additional time for a query that has no CPU.
+/// Limit on the additional time for a query that has no CPU: past it, the run goes on without the answer.
 pub(super) const MOST_TIME_FOR_CPU: Duration = Duration::from_secs(5);
 
 /// Why a store has given no answer.
@@ -36,17 +36,18 @@ pub(super) struct Query {
 
 impl Query {
     /// Forks a child that asks the store. It gives up by itself after `time_limit`; if it hangs, a timer ends it some
-    /// seconds later. An error means that no process could be made.
+    /// seconds later, when no caller waits for it any longer. An error means that no process could be made.
     pub(super) fn start(
         store: &Store,
         budget: &SharedBudget,
         question: Question,
         time_limit: Duration,
     ) -> io::Result<Query> {
-        // All queries need the certificates, and those that a child reads are gone with the child.
+        // Once, here: each child would read the certificates of a server (TLS) again.
         store.load_certificates();
         let began = now();
-        let child = Forked::start(time_limit + MOST_TIME_FOR_CPU + GRACE, || {
+        let life = time_limit + MOST_TIME_FOR_CPU + GRACE;
+        let child = Forked::start(life, || {
             encode(&ask(store, budget, question, began, time_limit))
         })?;
         Ok(Query { began, child })
@@ -67,8 +68,9 @@ impl Query {
         self.child.awaits_cpu()
     }
 
-    /// Returns the answer once the child has ended; None while it runs. Does not wait. A child that died without an
-    /// answer gives an error. After an answer, do not call again.
+    /// Returns the answer once the child has ended; None while it runs. Does not wait. If the child died without a
+    /// complete answer (its timer, a panic), that is an error that names the `store`. Do not call it again after an
+    /// answer or error.
     pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
         let bytes = match self.child.state() {
             ForkedState::Runs => return None,
@@ -83,8 +85,9 @@ impl Query {
     }
 }
 
-/// Asks a store, in the child. `began` and `time_limit` tell when it has to give up. If this machine's own store would
-/// lie in a home directory that does not exist, returns an error, as making one is not backoff's task.
+/// Asks a store, in the child, as any step may hang. A server is given up `time_limit` after `began`; a directory takes
+/// as long as its file system. If this machine's own store would lie in a home directory that does not exist, returns
+/// an error: the store makes missing directories, and making a home is not backoff's task.
 fn ask(
     store: &Store,
     budget: &SharedBudget,
@@ -108,13 +111,13 @@ fn decode(bytes: &[u8]) -> Option<Answered> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// Returns true for this machine's own store.
+/// Returns true for this machine's own store, that is the directory without `--store`.
 pub(super) fn is_own(store: &Store) -> bool {
     store.is_at(&environment::state_home())
 }
 
-/// Queries that got no answer in time and may still run, as a call that hangs in a file system cannot be ended. So that
-/// they do not pile up, their store counts as down until they end.
+/// Queries that were given up: they got no answer in time and may still run, as a call that hangs in a file system
+/// cannot be ended. So that they do not pile up, their store counts as down until they end.
 #[derive(Debug, Default)]
 pub(super) struct GivenUp {
     /// A query of this machine's own store.
@@ -124,8 +127,8 @@ pub(super) struct GivenUp {
 }
 
 impl GivenUp {
-    /// Returns the place of this store's query that was given up; None stands there if there is none. A run has at most
-    /// two stores: its own and this machine's.
+    /// Returns the slot for a query of this store; it holds None if no query was given up. Two slots are enough: a run
+    /// asks its own store and, if that is down, this machine's.
     fn slot_of(&mut self, store: &Store) -> &mut Option<Query> {
         if is_own(store) {
             &mut self.own
@@ -138,7 +141,8 @@ impl GivenUp {
         *self.slot_of(store) = Some(query);
     }
 
-    /// Returns true while a query of this store that was given up runs. Forgets one that has ended.
+    /// Returns true while a query of this store that was given up runs: another one would hang, too. Forgets a query
+    /// that has ended, and drops its answer, which comes too late.
     pub(super) fn still_runs(&mut self, store: &Store) -> bool {
         let slot = self.slot_of(store);
         let has_ended = match slot {

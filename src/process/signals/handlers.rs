@@ -19,7 +19,7 @@ use crate::process::sys::system::is_from_kernel;
 use crate::process::sys::tty::origin_of;
 use crate::run::uninterrupted;
 
-/// Signals that are received through the registry of signal-hook, a handler tested by many programs: those that decide
+/// Signals that are received through the registry of signal-hook, whose handler many programs test: those that decide
 /// when a run ends. The list is short, as each registration copies the earlier ones; other signals get
 /// [`plain_handler`], which records them likewise.
 const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
@@ -29,22 +29,23 @@ pub(super) static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
 /// Set if a record could not be written because the pipe was full.
 pub(super) static HAS_LOST_RECORD: AtomicBool = AtomicBool::new(false);
 
-/// Returns true if a record was lost since the flag was reset.
+/// Returns true if a record was lost since the flag was reset: the pipe does not show every signal then.
 pub(super) fn has_lost_record() -> bool {
     HAS_LOST_RECORD.load(Ordering::Relaxed)
 }
 
-/// Signal number, 1 if the kernel sent the signal by itself, and sender.
+/// What a handler writes about a signal: its number, 1 if the kernel sent it by itself or else 0, and the sender's
+/// process number.
 pub(super) type Record = [[u8; size_of::<i32>()]; 3];
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
 /// the caller ignores stays ignored, as under `nohup`, except CHLD: the kernel would discard the attempt's exit status.
-/// Returns the signals that have a handler now.
+/// Returns the signals that have a handler now: of these a child has to get the default action back.
 pub(super) fn set_handlers() -> io::Result<Vec<Signal>> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
     let mut handled = Vec::with_capacity(64);
     for signal in Signal::all().filter(|signal| !FAULTS.contains(&signal.number())) {
-        let is_set = if !REGISTERED.contains(&signal) {
+        let has_handler = if !REGISTERED.contains(&signal) {
             set_plain_handler(signal)?
         } else if is_ignored(signal) {
             false
@@ -52,7 +53,7 @@ pub(super) fn set_handlers() -> io::Result<Vec<Signal>> {
             register_handler(signal)?;
             true
         };
-        if is_set {
+        if has_handler {
             handled.push(signal);
         }
     }
@@ -60,35 +61,35 @@ pub(super) fn set_handlers() -> io::Result<Vec<Signal>> {
 }
 
 /// Sets [`plain_handler`] and returns true. Returns false, and leaves the signal as it was, if the caller ignores it
-/// (except CHLD) or if no handler can be set.
+/// (except CHLD) or if it can have no handler (KILL). Another failure is an error.
 fn set_plain_handler(signal: Signal) -> nix::Result<bool> {
     let handler = new_action(plain_handler as *const () as usize);
     match change_action(signal, Some(&handler)) {
-        // Undone afterwards, as checking first would cost a call for each signal.
+        // Set first and undone if ignored, as checking first would cost a call for each signal.
         Ok(before) if before.sa_sigaction == libc::SIG_IGN && signal != Signal::CHLD => {
             change_action(signal, Some(&before))?;
             Ok(false)
         }
         Ok(_) => Ok(true),
-        // KILL, STOP and signals of the C library.
+        // KILL, STOP and signals that the C library keeps for itself.
         Err(Errno::EINVAL) => Ok(false),
         Err(errno) => Err(errno),
     }
 }
 
-/// Sets [`record`] as the handler, through the registry of signal-hook. Then fills the mask of the handler's action.
+/// Sets [`record`] as the handler, through the registry of signal-hook, and makes it block all signals while it runs.
 fn register_handler(signal: Signal) -> io::Result<()> {
     // SAFETY: `record` is async-signal-safe.
     unsafe { register_sigaction(signal.number(), record) }?;
     // The registry leaves the mask empty: handlers of several pending signals would interrupt each other and write
-    // their records in reverse order.
+    // their records in reverse order. So the registry's function is set again, with the mask of `new_action`.
     let registered = change_action(signal, None)?;
     change_action(signal, Some(&new_action(registered.sa_sigaction)))?;
     Ok(())
 }
 
-/// Returns an action for `sigaction(2)`: a handler, SIG_DFL or SIG_IGN. A handler learns the sender, and all signals
-/// are blocked while it runs, so that records keep the order of the signals.
+/// Returns an action for `sigaction(2)`; `handler` is a function, SIG_DFL or SIG_IGN. A function learns the sender, and
+/// all signals are blocked while it runs, so that records keep the order of the signals.
 pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
     // SAFETY: sigaction is plain data, for which zeroes are valid; its set is filled.
     unsafe {
@@ -100,8 +101,9 @@ pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
     }
 }
 
-/// Returns the action that a signal had, and replaces it if `new` is given. Calls `sigaction(2)` itself, as `nix`
-/// cannot name all real-time signals. Async-signal-safe.
+/// Returns the action that a signal has had until now, and replaces it by `new`; None leaves it. Calls `sigaction(2)`
+/// itself, as `nix` cannot name all real-time signals. EINVAL if the signal can have no other action (KILL).
+/// Async-signal-safe.
 pub(super) fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
     // SA_SIGINFO handler, or an earlier action.
@@ -122,7 +124,8 @@ pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
     change_action(signal, Some(&new_action(libc::SIG_DFL)))
 }
 
-/// Handles signals that are not in [`REGISTERED`]: records them, and leaves errno as the interrupted code knows it.
+/// Handles a signal that is not in [`REGISTERED`]: records it. Restores errno, which the interrupted code may be about
+/// to read.
 extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
     // SAFETY: the kernel passes a SA_SIGINFO handler a valid siginfo_t.
@@ -130,9 +133,10 @@ extern "C" fn plain_handler(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     Errno::set_raw(errno);
 }
 
-/// Writes a record of a signal to the pipe, from which `Signals::read_records` reads it: number, origin and sender.
-/// If the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
+/// Called in a handler: writes a [`Record`] of the signal to the pipe, from which `Signals::read_records` reads it
+/// later. If the pipe is full, only notes that a record was lost. Async-signal-safe, but may change errno.
 fn record(info: &siginfo_t) {
+    // Set before the handlers are.
     let Some(records) = RECORDS.get() else {
         return;
     };
@@ -146,7 +150,8 @@ fn record(info: &siginfo_t) {
     }
 }
 
-/// Converts a record of [`record`]. Returns None for a PIPE or XFSZ by which a write of backoff's own failed, as the
+/// Converts what [`record`] has written, and finds out who sent the signal, for which it may look at the terminal.
+/// Returns None, so that the signal is dropped, for a PIPE or XFSZ by which a write of backoff's own failed, as the
 /// writer handles that error, and for an unknown number.
 pub(super) fn decode(record: Record) -> Option<Received> {
     let [number, from_kernel, sender] = record.map(i32::from_ne_bytes);
@@ -162,7 +167,8 @@ pub(super) fn decode(record: Record) -> Option<Received> {
 }
 
 /// Returns true if a write of backoff to a pipe without a reader (PIPE) or beyond the file size limit (XFSZ) caused the
-/// signal: then the kernel names this process as the sender, or, on some systems, none.
+/// signal: then the kernel names this process as the sender, or, on some systems, none. From any other sender it is
+/// meant for the command.
 fn is_caused_by_own_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
     if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
         return false;

@@ -53,7 +53,7 @@ pub(crate) fn has_members(group: libc::pid_t) -> bool {
 }
 
 /// Calls `kill(2)`, which takes a negative number for a group and 0 for the caller's own group. Signal 0 only checks
-/// whether the receiver exists and may be signalled.
+/// whether the receiver exists (else ESRCH) and may be signalled (else EPERM); for a group, one member is enough.
 fn kill(target: Target, signal: c_int) -> nix::Result<()> {
     let number = match target {
         Target::Process(pid) => pid,
@@ -88,15 +88,15 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Blocks all signals, then sets handlers that write to a new pipe, and remembers what the command has to get back:
-    /// the caller's mask and dispositions. Called once, before any child is made. From then on signals are received
-    /// only by [`Signals::unblocked`].
+    /// the caller's mask and dispositions. Called once, before any child is made. From then on handlers run only in
+    /// [`Signals::unblocked`]. An error ends backoff, so that nothing is undone then.
     pub(crate) fn take_over() -> io::Result<Signals> {
         let caller_mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
         let (records, write) = pipe()?;
         set_nonblocking(&records)?;
         set_nonblocking(&write)?;
         RECORDS.get_or_init(|| write);
-        // Before CHLD gets a handler.
+        // Asked before CHLD gets a handler.
         let ignores_chld = is_ignored(Signal::CHLD);
         let mut reset_in_child = set_handlers()?;
         // exec resets real-time signals: see `restore_in_child`.
@@ -110,9 +110,10 @@ impl Signals {
         })
     }
 
-    /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. Returns
-    /// false if `poll` does, or if a record was lost: the pipe does not show every signal then, so the caller must not
-    /// rely on it. `poll` is not called, and cannot sleep, if a record is already lost.
+    /// Unblocks all signals, so that their handlers run and end the sleep in `poll`, and blocks them again. During a
+    /// run handlers run only here; they only fill the pipe, which `poll` watches, so that it does not sleep if one has
+    /// run just before. Returns false if `poll` does, or if a record was lost: the pipe does not show every signal
+    /// then, so the caller must not rely on it. `poll` is not called, and cannot sleep, if a record is already lost.
     pub(crate) fn unblocked(&self, poll: impl FnOnce() -> bool) -> bool {
         // Handlers of pending signals run here.
         let _ = SigSet::empty().thread_set_mask();
@@ -121,7 +122,7 @@ impl Signals {
         has_polled && !has_lost_record()
     }
 
-    /// Runs the handlers of pending signals.
+    /// Runs the handlers of pending signals, or lets those with their default action act.
     fn handle_pending(&self) {
         self.unblocked(|| true);
     }
@@ -134,10 +135,10 @@ impl Signals {
 
     /// Moves the signals to the queue whose handlers have run, without blocking. If a record was lost or cannot be
     /// read, a CHLD is queued in its place: without a look at the children, backoff could wait for ever for one that
-    /// has ended.
+    /// has ended. Any other signal that was lost stays lost.
     pub(crate) fn read_records(&mut self) {
         let mut records = [Record::default(); RECORDS_AT_ONCE];
-        let has_read_all = loop {
+        let is_emptied = loop {
             match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
                 Ok(size) => {
                     let count = size / size_of::<Record>();
@@ -152,7 +153,7 @@ impl Signals {
                 Err(errno) => break errno == Errno::EAGAIN,
             }
         };
-        if has_lost_record() || !has_read_all {
+        if has_lost_record() || !is_emptied {
             HAS_LOST_RECORD.store(false, Ordering::Relaxed);
             self.queue
                 .push_back(Received::new(Signal::CHLD, Origin::Kernel));
@@ -160,7 +161,8 @@ impl Signals {
     }
 
     /// Receives signals that came before a child was made. None of them has reached the child, so those of the terminal
-    /// count as sent to backoff alone, which makes the event loop forward them. Called right after the fork.
+    /// count as sent to backoff alone, which makes the event loop forward them. Called right after the fork: a signal
+    /// that comes between is forwarded, too, and merges with the child's own one, which a new child still blocks.
     pub(crate) fn receive_before_child(&mut self) {
         self.receive();
         for received in &mut self.queue {
@@ -168,9 +170,10 @@ impl Signals {
         }
     }
 
-    /// Lets a signal that was sent to backoff, and is pending as it is blocked, stop backoff by its default action: the
-    /// handler would only record it. Sets the handler again once backoff is continued. Does nothing if the caller
-    /// ignores the signal.
+    /// Lets a stopping signal that was sent to backoff, and is pending as it is blocked, stop backoff by its default
+    /// action: the handler would only record it. Returns once backoff is continued, and sets the handler again; returns
+    /// at once if backoff did not stop, as its group is orphaned. Does nothing if the caller ignores the signal, or for
+    /// STOP, which has stopped backoff already when it was sent. Other pending signals are recorded meanwhile.
     pub(crate) fn deliver(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
@@ -181,16 +184,18 @@ impl Signals {
         let _ = handler.and_then(|handler| change_action(signal, Some(&handler)));
     }
 
-    /// Receives pending signals. Returns true if this signal is among those that are not handled yet.
+    /// Receives pending signals into the queue. Returns true if this signal is in it, that is, came and is not handled
+    /// yet.
     pub(crate) fn is_queued(&mut self, signal: Signal) -> bool {
         self.receive();
         self.queue.iter().any(|received| received.signal == signal)
     }
 
     /// Called in a new child: gives it the caller's dispositions and mask, so that until exec it acts on signals as the
-    /// bare command would. exec resets handlers anyway: those of real-time signals, half of all, stay until then to
-    /// save the calls, and record such a signal in backoff's pipe, so that backoff forwards it. `also_default` (the
-    /// signal that `--signal` names, if any) gets its default action even if the caller ignores it. Async-signal-safe.
+    /// bare command would: a pending one may end it here. exec resets handlers anyway: those of real-time signals, half
+    /// of all, stay until then to save the calls, and record such a signal in backoff's pipe, so that backoff forwards
+    /// it. `also_default` (the signal that `--signal` names, if any) gets its default action even if the caller ignores
+    /// it, so that a limit can end the command. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);

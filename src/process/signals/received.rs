@@ -29,7 +29,8 @@ pub(crate) enum SignalClass {
 }
 
 impl Received {
-    /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer.
+    /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer; one of a process may mean
+    /// anything to the command.
     pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,

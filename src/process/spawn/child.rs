@@ -22,7 +22,7 @@ const LONGEST_REPORT: usize = 4096;
 const NOT_FOUND: u8 = b'1';
 const FOUND: u8 = b'0';
 
-/// A process that backoff started and has not reaped.
+/// A process that backoff started, until it is reaped ([`Child::reap`]): not on drop, as that would wait for its end.
 #[derive(Debug)]
 pub(crate) struct Child {
     pid: libc::pid_t,
@@ -34,7 +34,7 @@ pub(crate) struct Child {
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
     was_continued: bool,
-    /// The number was freed: see [`Child::has_group_members`].
+    /// The child was reaped early: see [`Child::has_group_members`]. Its number is no longer its own.
     is_reaped: bool,
     /// A pipe that exec closes; it holds a report if the program could not be started.
     start_report: PipeReader,
@@ -50,8 +50,8 @@ struct StateChange {
 }
 
 /// Calls `waitid(2)` for a child, or for any if `child` is None. Returns None if no state has changed. `options` are
-/// those of `waitid`: without WNOHANG it waits for a change; with WNOWAIT an ended child stays a zombie, otherwise it
-/// is reaped.
+/// those of `waitid`: which changes are reported; without WNOHANG it waits for one; with WNOWAIT an ended child stays a
+/// zombie, otherwise it is reaped. An error is ECHILD without such a child, or a refusal by the system.
 #[allow(
     clippy::cast_lossless,
     reason = "id_t is wider than pid_t on FreeBSD only"
@@ -80,13 +80,14 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
                 status: info.si_status(),
             }
         };
-        Ok(checked(report, child))
+        Ok(corrected(report, child))
     })
 }
 
-/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. If one child was
-/// `asked` for, its number is put in: macOS names in the report of a continued child the sender of CONT, or no process.
-fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
+/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. If a certain
+/// child was `asked` for, its number is put in: macOS names in the report of a continued child the sender of CONT, or
+/// no process.
+fn corrected(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
     /// `si_code` of a report that was not filled.
     const NO_CODE: i32 = 0;
     if report.code == NO_CODE {
@@ -99,8 +100,8 @@ fn checked(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChang
 }
 
 impl Child {
-    /// Describes a process that was just started. `start_report` is the reading end, non-blocking, of the pipe that exec
-    /// closes, so that reading the report never waits.
+    /// Describes a process that was just forked. `start_report` is the reading end of the pipe that exec closes; it has
+    /// to be non-blocking, so that reading the report never waits.
     pub(super) fn new(
         pid: libc::pid_t,
         leads_group: bool,
@@ -134,7 +135,8 @@ impl Child {
     }
 
     /// Returns how the child ended, or None while it runs, without waiting. The child stays a zombie, so later calls
-    /// return the same. An error means that the system refuses to tell (a system call filter).
+    /// return the same, and no other process gets its number. An error means that the system refuses to tell (a system
+    /// call filter): the child may still run.
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
         let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
         let report = match wait(Some(self.pid), options) {
@@ -145,14 +147,15 @@ impl Child {
         if report.code == libc::CLD_EXITED {
             return Some(Ok(End::Exited(report.status as u8)));
         }
-        Some(Ok(match Signal::from_number(report.status) {
-            Some(signal) => End::Signaled(signal),
+        // A signal has ended it, with or without a core.
+        match Signal::from_number(report.status) {
+            Some(signal) => Some(Ok(End::Signaled(signal))),
             // A number that `Signal` cannot represent; Linux has none.
-            None => End::Exited(255),
-        }))
+            None => Some(Ok(End::Exited(255))),
+        }
     }
 
-    /// Returns true until the system has started the program: `/proc` still shows backoff's name.
+    /// Returns true until the system has started the program, or has failed to: `/proc` still shows backoff's name.
     pub(crate) fn is_starting(&self) -> bool {
         ready(self.start_report.as_fd(), PollFlags::POLLIN).is_ok_and(|events| events.is_empty())
     }
@@ -162,11 +165,12 @@ impl Child {
         self.start_report.as_fd().try_clone_to_owned()
     }
 
-    /// Returns the reason if the process has ended because the program could not be started; None if it was started.
-    /// Called after its end. Only this tells a failed exec from a command that itself exits with 126 or 127.
+    /// Returns the reason if the process has ended because the program could not be started; None if it was started, or
+    /// if the process died before it could tell. Called once, when the attempt is over: the report is read from a pipe.
+    /// Only this tells a failed exec from a command that itself exits with 126 or 127.
     pub(crate) fn start_failure(&self) -> Option<StartFailure> {
         let mut report = Vec::new();
-        // An error means that the child has not ended, and so has not reported either.
+        // EAGAIN, as a child that could not be ended still hangs in exec: it has reported nothing.
         let _ = (&self.start_report).read_to_end(&mut report);
         decode_failure(&report)
     }
@@ -193,8 +197,8 @@ impl Child {
         self.is_stopped
     }
 
-    /// Reads all stops and continuations since the last call, as the kernel reports each once, and remembers the state
-    /// after the last one.
+    /// Reads all stops and continuations since the last call, and remembers the state after the last one: the kernel
+    /// reports each only once, and several methods ask. After a continuation no stop is left to report.
     fn read_changes(&mut self) {
         while let Ok(Some(report)) = wait(
             Some(self.pid),
@@ -202,6 +206,7 @@ impl Child {
         ) {
             self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
             self.was_continued = !self.is_stopped;
+            // `status` is the stopping signal, or CONT.
             self.stopped_by = if self.is_stopped {
                 Signal::from_number(report.status)
             } else {
@@ -211,7 +216,8 @@ impl Child {
     }
 
     /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any. In
-    /// backoff's own group only the child gets it. Returns EPERM if this user may signal none of them.
+    /// backoff's own group only the child gets it. Returns EPERM if this user may signal no receiver, or not the child
+    /// outside of its group. If the child was reaped, only others are left, and none is no error.
     pub(crate) fn signal(&self, signal: Signal) -> nix::Result<()> {
         if self.is_reaped {
             return self.signal_rest_of_group(signal);
@@ -220,8 +226,8 @@ impl Child {
             return send(Target::Process(self.pid), signal);
         }
         let to_group = send(Target::Group(self.pid), signal);
-        // A new child may not lead its group yet, and a program may have joined another group while its children are
-        // still in the first.
+        // A new child may not lead its group yet, so that the group does not exist; and a program may have joined
+        // another group while its children are still in the first.
         let group_now = getpgid(Some(Pid::from_raw(self.pid)));
         let is_outside = group_now.is_ok_and(|group| group.as_raw() != self.pid);
         if to_group == Err(Errno::ESRCH) || is_outside {
@@ -230,8 +236,8 @@ impl Child {
         to_group
     }
 
-    /// Sends a signal to the members that a reaped child has left in its group. Does nothing if there are none, as the
-    /// number may be another process's then.
+    /// Sends a signal to the members that a reaped child has left in its group. Does nothing, without an error, if
+    /// there are none, as the number may be another group's then.
     fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
         if self.leads_group && has_members(self.pid) {
             send(Target::Group(self.pid), signal)
@@ -246,8 +252,8 @@ impl Child {
     }
 
     /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list
-    /// no processes. Reaps the child, as its zombie would count as a member; the system does not reuse its number while
-    /// the group has members.
+    /// no processes. Reaps the child, as its zombie would count as a member: from now on only its group is signalled,
+    /// whose number the system does not reuse while it has members. Not for a running child, whose end it would await.
     pub(crate) fn has_group_members(&mut self) -> bool {
         if !self.leads_group {
             return false;
@@ -256,13 +262,13 @@ impl Child {
             let _ = wait(Some(self.pid), libc::WEXITED);
             self.is_reaped = true;
         }
-        // Zombies of orphans, which backoff has adopted, would count as members, too.
+        // Zombies of orphans that backoff has adopted would count as members, too.
         reap_orphans(None);
         has_members(self.pid)
     }
 
     /// Frees the process number of an ended child: it takes `self`, as the number must not be used afterwards. Waits
-    /// for a process that is about to end.
+    /// for a process that has not ended, so it is only for one that is about to end.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "the number must not be used afterwards"
@@ -281,8 +287,8 @@ pub(super) fn encode_failure(failure: &StartFailure) -> Vec<u8> {
     report
 }
 
-/// Returns the failure that a child has reported. Returns None if the pipe was closed without a report: the program was
-/// started, or the child died before.
+/// Returns the failure that a child has reported by [`encode_failure`]. Returns None for an empty report, as the pipe
+/// was closed without one: the program was started, or the child died before.
 fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     let (kind, message) = report.split_first()?;
     Some(StartFailure {
@@ -291,12 +297,13 @@ fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     })
 }
 
-/// Reaps ended children other than the process of the attempt, if one runs: its end is read by [`Child::ended`] first.
-/// Others are orphans, which backoff inherits as process 1, as a child subreaper, or from a shell that executed it, and
-/// children that have asked a store. They would stay zombies.
+/// Reaps ended children other than `attempt`, the process of the attempt, if one runs: its end is read by
+/// [`Child::ended`] first. Others are orphans, which backoff inherits as process 1, as a child subreaper, or from a
+/// shell that executed it, and children that have asked a store. They would stay zombies. Does not wait.
 pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
     while let Ok(Some(ended)) = wait(None, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG) {
-        // waitid would report the attempt again and again. Other children are reaped by the next call.
+        // waitid would report the attempt again and again. Children behind it wait for the first call after the attempt
+        // was reaped.
         if Some(ended.pid) == attempt {
             return;
         }
@@ -317,20 +324,20 @@ mod tests {
                 status: libc::SIGCONT,
             };
             let expected = StateChange { pid: 42, ..report };
-            assert_eq!(checked(report, Some(42)), Some(expected));
+            assert_eq!(corrected(report, Some(42)), Some(expected));
         }
         let ended = StateChange {
             pid: 42,
             code: libc::CLD_EXITED,
             status: 0,
         };
-        assert_eq!(checked(ended, None), Some(ended));
+        assert_eq!(corrected(ended, None), Some(ended));
         let nothing = StateChange {
             pid: 0,
             code: 0,
             status: 0,
         };
-        assert_eq!(checked(nothing, Some(42)), None);
-        assert_eq!(checked(nothing, None), None);
+        assert_eq!(corrected(nothing, Some(42)), None);
+        assert_eq!(corrected(nothing, None), None);
     }
 }

@@ -14,12 +14,12 @@ const PID_VARIABLES: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
 
 /// A variable that holds backoff's process number, and gets the child's.
 struct PidVariable {
-    /// The position in `entries`.
+    /// The position in [`Environment::entries`].
     index: usize,
     /// The name, with `=`.
     name: &'static str,
     /// Zeroes, into which the child writes the entry: more than the longest name and number need, so that a NUL
-    /// follows.
+    /// follows. `entries` points to it then.
     entry: [u8; 32],
 }
 
@@ -27,7 +27,7 @@ struct PidVariable {
 #[derive(Debug)]
 pub(super) struct Inherited {
     entry: &'static CStr,
-    /// Empty if the entry has no `=`.
+    /// Empty if the entry has no `=`: then no variable replaces it.
     name: &'static [u8],
     /// The name, with `=`, if the value is backoff's process number and must be the command's.
     pid_variable: Option<&'static str>,
@@ -35,7 +35,8 @@ pub(super) struct Inherited {
 
 impl Inherited {
     /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states
-    /// the time left of an outer run. They are read once, as the environment of backoff never changes.
+    /// the time left of an outer run, and would be out of date. They are read once, as the environment of backoff never
+    /// changes.
     pub(super) fn all() -> Vec<Inherited> {
         let own_pid = std::process::id().to_string();
         let mut all = Vec::with_capacity(64);
@@ -62,8 +63,10 @@ impl Inherited {
     }
 }
 
+/// The environment of one attempt, as `execve(2)` takes it.
 pub(super) struct Environment {
-    /// Pointers for `execve(2)`, ending with a null pointer.
+    /// Pointers to the entries, ending with a null pointer. They point into backoff's environment and the fields below,
+    /// which must not grow.
     pub(super) entries: Vec<*const c_char>,
     /// The entries that are not inherited, each with its NUL. Never read here, but `entries` points into it.
     _added: Vec<u8>,
@@ -72,12 +75,12 @@ pub(super) struct Environment {
 
 impl Environment {
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
-    /// Entries with backoff's process number are noted, as only the child knows its own number
-    /// ([`Environment::insert_child_pid`]).
-    pub(super) fn new(inherited: &[Inherited], variables: &[Variable]) -> Environment {
-        let mut pointers = Vec::with_capacity(inherited.len() + variables.len() + 1);
+    /// Entries with backoff's process number are taken over, too, but noted: only the child knows its own number, and
+    /// puts it in ([`Environment::insert_child_pid`]).
+    pub(super) fn new(all_inherited: &[Inherited], variables: &[Variable]) -> Environment {
+        let mut pointers = Vec::with_capacity(all_inherited.len() + variables.len() + 1);
         let mut pid_variables = Vec::new();
-        for inherited in inherited {
+        for inherited in all_inherited {
             if inherited.is_replaced(variables) {
                 continue;
             }
@@ -91,11 +94,9 @@ impl Environment {
             pointers.push(inherited.entry.as_ptr());
         }
         let added = added_entries(variables);
-        pointers.extend(
-            added
-                .split_inclusive(|byte| *byte == 0)
-                .map(|entry| entry.as_ptr().cast()),
-        );
+        for entry in added.split_inclusive(|byte| *byte == 0) {
+            pointers.push(entry.as_ptr().cast());
+        }
         pointers.push(ptr::null());
         Environment {
             entries: pointers,
@@ -104,10 +105,11 @@ impl Environment {
         }
     }
 
-    /// Called in the child: writes the child's process number in place of backoff's (`LISTEN_PID`), so that the command
-    /// accepts what systemd has addressed to backoff. Async-signal-safe.
+    /// Called in the child, just before exec: writes the child's process number in place of backoff's (`LISTEN_PID`),
+    /// so that the command accepts what systemd has addressed to backoff. Async-signal-safe.
     pub(super) fn insert_child_pid(&mut self) {
         for PidVariable { index, name, entry } in &mut self.pid_variables {
+            // There is room for any number.
             let _ = write!(&mut entry[..], "{name}{}", std::process::id());
             self.entries[*index] = entry.as_ptr().cast();
         }
@@ -122,8 +124,8 @@ fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
         .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
 }
 
-/// Returns the entries of variables, `NAME=VALUE` each with its NUL, one after the other. Leaves out a variable that
-/// contains a NUL, as no environment can hold it.
+/// Returns the entries of variables, `NAME=VALUE` each with its NUL, one after the other, so that all of them take one
+/// allocation. Leaves out a variable that contains a NUL, as no environment can hold it.
 fn added_entries(variables: &[Variable]) -> Vec<u8> {
     let mut entries = Vec::with_capacity(1024);
     for (name, value) in variables {

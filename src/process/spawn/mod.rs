@@ -46,17 +46,15 @@ pub(crate) struct Command {
 
 impl Command {
     /// Prepares what is the same for all attempts: words, inherited variables and the files that PATH offers for the
-    /// name. Looks at no file yet.
+    /// name. Looks at no file yet: whether there is one is seen at each start.
     pub(crate) fn new(words: &[OsString]) -> Command {
-        let words: Vec<CString> = words.iter().map(|word| c_string(word.as_bytes())).collect();
-        let mut command = Command {
-            words,
-            files: Vec::new(),
-            inherited: Inherited::all(),
-        };
+        let name = words.first().map_or(b"".as_slice(), |name| name.as_bytes());
         let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
-        command.files = candidates(command.name(), &path);
-        command
+        Command {
+            words: words.iter().map(|word| c_string(word.as_bytes())).collect(),
+            files: candidates(name, &path),
+            inherited: Inherited::all(),
+        }
     }
 
     fn name(&self) -> &[u8] {
@@ -72,9 +70,9 @@ impl Command {
 
     /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
     /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
-    /// without that option. `not_before` is the end of a wait that is nearly over. The child may allocate and look at
-    /// files before exec, as backoff has one thread. Returns an error if no process could be created; a failed exec is
-    /// reported later, by [`Child::start_failure`].
+    /// without that option. `not_before` is the end of a wait that is nearly over: all is prepared, then the fork waits
+    /// for that time. Returns an error if no process could be created; a failed exec is reported later, by
+    /// [`Child::start_failure`].
     pub(crate) fn start(
         &self,
         variables: &[Variable],
@@ -106,9 +104,10 @@ impl Command {
         })
     }
 
-    /// Explains for a message why none of the files could be executed, of which `errno` alone says too little: a
-    /// missing interpreter of a script is "no such file", too. `not_found` decides between the exit statuses 127 and
-    /// 126. Called in the child, as looking at files may hang.
+    /// Explains for a message why none of the `files`, which exec has tried, could be executed, of which `errno` alone
+    /// says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the exit
+    /// statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
+    /// earlier step of the child, with any `errno`.
     fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
         let paths: Vec<&Path> = files.iter().map(path_of).collect();
         let existing = paths.iter().find(|path| path.exists());
@@ -141,8 +140,8 @@ impl Command {
     }
 }
 
-/// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. A name with a slash is
-/// itself the only one. An empty name is tried too, and fails.
+/// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. They need not exist. A
+/// name with a slash is itself the only one; so is an empty name, which exec then does not find.
 fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
     if name.is_empty() || name.contains(&b'/') {
         return vec![c_string(name)];
@@ -153,7 +152,8 @@ fn candidates(name: &[u8], path: &OsStr) -> Vec<CString> {
         .collect()
 }
 
-/// Returns the candidate of an entry of PATH; an empty one is the working directory.
+/// Returns the file of this name in a directory that PATH lists; an empty entry of PATH stands for the working
+/// directory, in which exec looks for a bare name.
 fn file_in(directory: &[u8], name: &[u8]) -> CString {
     if directory.is_empty() {
         return c_string(name);
@@ -165,12 +165,12 @@ fn path_of(file: &CString) -> &Path {
     Path::new(OsStr::from_bytes(file.to_bytes()))
 }
 
-/// Converts a word of a command line, which cannot contain NUL.
+/// Converts a word of a command line, or a path made of it, which cannot contain NUL.
 fn c_string(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Explains why exec has returned "no such file" though a file exists, `file`, the first of the candidates that does:
+/// Explains why exec has returned "no such file" though `file`, the first of the tried ones that exists, does exist:
 /// the interpreter that it names, or its loader, is missing. Called in the child, as opening a file may hang.
 fn missing_interpreter(file: &Path) -> String {
     match interpreter(file) {
@@ -186,8 +186,9 @@ fn missing_interpreter(file: &Path) -> String {
     }
 }
 
-/// Returns the interpreter that a script names in its first line, without its argument; None if the file is no such
-/// script or cannot be read. Called in the child, as opening the file may hang.
+/// Returns the interpreter that a script names in its first line, without its argument but with a CR at its end, if
+/// any, which the kernel takes for a part of the name; None if the file is no such script or cannot be read. Called in
+/// the child, as opening the file may hang.
 fn interpreter(file: &Path) -> Option<OsString> {
     let mut start = Vec::new();
     File::open(file)
@@ -204,5 +205,8 @@ fn interpreter(file: &Path) -> Option<OsString> {
         .trim_ascii_start()
         .split(|byte| b" \t".contains(byte))
         .next()?;
-    (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
+    if name.is_empty() {
+        return None;
+    }
+    Some(OsStr::from_bytes(name).to_owned())
 }

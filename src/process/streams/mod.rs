@@ -124,8 +124,8 @@ impl Streams {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
-    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs and, unless `input` replaces the
-    /// caller's standard input, what is typed.
+    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
+    /// typed if standard input is our terminal. `input`, if given, replaces the caller's standard input.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
@@ -156,8 +156,8 @@ impl Streams {
     }
 
     /// Ends the attempt: closes its pipes and pseudo-terminal, keeps the input that it has read for the next attempt,
-    /// and searches what remains of the output. Returns what the streams have shown, or the first error of a stream as
-    /// a message, which ends the run.
+    /// and examines unfinished last lines of the output. Returns what the streams have shown, or the first error of a
+    /// stream as a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         if self.pty.is_some() {
             // Before the command's terminal, whose last close may wait for the reader of its output.
@@ -177,7 +177,7 @@ impl Streams {
             input_lost: self.input.kept.is_incomplete,
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
-            // As for a command that is not observed, a reader of standard error that is gone does not matter.
+            // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.
@@ -225,14 +225,15 @@ impl Streams {
         self.outputs.stderr.drop_unless_wanted(kept);
     }
 
-    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are written
-    /// directly.
+    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are no longer held
+    /// back with it.
     pub(crate) fn forget_kept_output(&mut self) {
         for channel in Channel::ALL {
             self.outputs[channel].close();
             self.outputs[channel].begin_to_forward();
         }
-        // The printed output may end within a line. Only now is none of it where messages are held back.
+        // The printed output may end within a line. Not noted before: while standard error holds messages back, the end
+        // of standard output would not count.
         for channel in Channel::ALL {
             self.note_written(channel);
         }
@@ -255,7 +256,8 @@ impl Streams {
     }
 
     /// Takes lines of backoff that must not be printed now: adds them to the held-back standard error, so that their
-    /// order stays, or drops them. Returns false, and does nothing, if the caller has to print them.
+    /// order stays, or drops them. Returns true if it has taken them, and false, without an effect, if the caller has
+    /// to print them.
     pub(crate) fn hold_message(&mut self, lines: &str) -> bool {
         if self.drops_messages {
             return true;
@@ -268,7 +270,8 @@ impl Streams {
     }
 
     /// Returns where hooks have to write in place of standard error: the file that holds standard error back
-    /// (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself.
+    /// (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself, also
+    /// if the system had no file to hold it back.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
         if self.drops_messages {
             return fd::null().map(Some);

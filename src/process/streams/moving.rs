@@ -17,7 +17,7 @@ use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
     /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that
-    /// are ready. Empty between attempts.
+    /// are ready. Empty between attempts, except while kept output waits for its reader.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(started) = &self.starting {
@@ -58,8 +58,9 @@ impl Streams {
         output.interest()
     }
 
-    /// Moves no input until the program has started: if it cannot be started, the input has to stay for later programs.
-    /// Does nothing if backoff moves no input.
+    /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
+    /// to stay for later programs. Does nothing if backoff moves no input, or if the pipe of the start cannot be
+    /// watched.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
@@ -71,8 +72,8 @@ impl Streams {
         self.starting.is_some() || self.holds_input
     }
 
-    /// Called once the start is decided: lets input move if the program has started. exec closes the pipe of the start,
-    /// and a failure leaves a report in it.
+    /// Called once the start is decided: lets input move if the program has started, and never in this attempt if it
+    /// could not be. exec closes the pipe of the start, and a failure leaves a report in it.
     fn note_start(&mut self) {
         if let Some(start_pipe) = self.starting.take() {
             self.holds_input = has_report(&start_pipe);
@@ -80,7 +81,8 @@ impl Streams {
     }
 
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, as no event shows some
-    /// changes; None if there is no such change to wait for.
+    /// changes: that the command has read its input, that backoff is in the foreground again, that an output has its
+    /// turn. None if there is no such change to wait for.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         let of_input = if self.is_input_held() {
             None
@@ -115,7 +117,7 @@ impl Streams {
         let mut has_moved = false;
         for channel in Channel::ALL {
             if is_ready[channel] {
-                // Ready means that the reader has room for bytes that wait.
+                // If bytes wait, ready means that their reader has room: they are written now.
                 has_moved |= self.outputs[channel].has_unwritten();
                 has_moved |= self.read_output(channel, is_ready[channel.other()]);
             }
@@ -126,14 +128,15 @@ impl Streams {
         for channel in Channel::ALL {
             if is_ready[channel] && self.outputs[channel].has_unwritten() {
                 self.outputs[channel].write();
-                self.after_write(channel);
+                self.after_move(channel);
             }
         }
         has_moved
     }
 
     /// Reads and examines the next chunk of an output, unless a part of the last chunk is not written yet. The chunk is
-    /// small if both outputs have data and take turns, so that they stay in order. Returns true if there was one.
+    /// small if both outputs have data and take turns, so that they stay in order. Returns true if it has read any
+    /// byte.
     fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
         let mut limit = self.observer.read_limit(channel);
         if self.turns.is_some() && is_other_ready {
@@ -142,7 +145,7 @@ impl Streams {
         let new_bytes = self.outputs[channel].read_next(limit);
         let has_read = !new_bytes.is_empty();
         self.observer.observe(channel, new_bytes);
-        self.after_write(channel);
+        self.after_move(channel);
         has_read
     }
 
@@ -161,8 +164,8 @@ impl Streams {
             if let (Some(turns), Some(last_byte)) = (&mut self.turns, last_byte) {
                 turns.on_written(channel, last_byte);
             }
-            self.after_write(channel);
-            // The reader has no room.
+            self.after_move(channel);
+            // The reader has no room, or is gone.
             if written == 0 {
                 break;
             }
@@ -171,7 +174,8 @@ impl Streams {
         has_moved
     }
 
-    /// Returns the output to write next. None if no output has bytes, or if they have to wait for the other's line.
+    /// Returns the output to write next, and notes when a wait for the other's line begins. None if no output has
+    /// bytes, or if they have to wait so.
     fn next_turn(&mut self) -> Option<Channel> {
         let waiting = PerChannel::each(|channel| self.outputs[channel].has_unwritten());
         let may_go_on = PerChannel::each(|channel| self.outputs[channel].has_source());
@@ -180,7 +184,7 @@ impl Streams {
 
     /// Does what a read or write may have made necessary: hangs up a pseudo-terminal whose output has no reader or
     /// failed, so that the command does not write in vain, and notes whether a line is unfinished.
-    fn after_write(&mut self, channel: Channel) {
+    fn after_move(&mut self, channel: Channel) {
         if self.outputs[channel].is_broken()
             && let Some(pty) = &mut self.pty
         {
@@ -189,8 +193,9 @@ impl Streams {
         self.note_written(channel);
     }
 
-    /// Notes whether an output that was just written ends within a line: then the next message of backoff begins a new
-    /// one. Only an output that goes where messages go counts.
+    /// Notes whether what was just written of an output ends within a line (`is_mid_line`): then the next message of
+    /// backoff begins a new one. Does nothing if nothing was written since the last call, or if the output does not go
+    /// where messages go.
     pub(super) fn note_written(&mut self, channel: Channel) {
         let Some(last_byte) = self.outputs[channel].last_written.take() else {
             return;

@@ -20,11 +20,15 @@ const EXCERPT: usize = 80;
 
 #[derive(Debug)]
 pub(crate) struct OutputObserver {
+    /// The outputs to observe (`--match-on`).
     watched: PerChannel<bool>,
     /// All observed output, for predicates.
     copy: Option<Transcript>,
+    /// The end of the observed output, for hooks.
     tail: Option<Tail>,
+    /// The unfinished line of each output, for `retry_after`.
     lines: PerChannel<Lines>,
+    /// The waits that lines have asked for (`--retry-after`).
     retry_after: Option<RetryAfter>,
     /// The longest wait to accept from the output.
     longest_asked: Duration,
@@ -104,7 +108,7 @@ impl OutputObserver {
     }
 
     /// Ends both outputs: examines their unfinished last lines, and returns what was found in the whole attempt.
-    /// Nothing can be observed afterwards; the copies for hooks and predicates stay.
+    /// Nothing can be found afterwards; the copies for hooks and predicates, which run later, stay.
     pub(super) fn finish(&mut self) -> Findings {
         for channel in Channel::ALL {
             self.search(channel, |scanner, found| scanner.finish(found));
@@ -144,8 +148,8 @@ impl OutputObserver {
         self.scanners[channel] = Some(scanner);
     }
 
-    /// Returns a file with all observed output; None unless predicates need it. An error means that it could not be
-    /// kept.
+    /// Returns a file with all observed output, as the standard input of predicates; None unless there are any. An
+    /// error means that it could not be kept.
     pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Transcript::to_file).transpose()
     }
@@ -235,7 +239,7 @@ impl Tail {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
         if self.bytes.len() > 2 * self.limit {
-            // Also keep the byte before, which may end a line.
+            // Also keep the byte before, which `bytes` looks at: it may end a line.
             self.bytes.drain(..self.bytes.len() - self.limit - 1);
         }
     }
@@ -247,7 +251,7 @@ impl Tail {
         if cut == 0 {
             return &self.bytes;
         }
-        // One byte early: the line after a newline at index N begins at `cut + N`.
+        // Begins one byte before the cut: the line after a newline at index N begins at `cut + N`.
         let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
         let newline = first_half.iter().position(|byte| *byte == b'\n');
         // UTF-8: up to three bytes continue a character.

@@ -44,6 +44,7 @@ pub(crate) struct Output {
     pub(super) full: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
+    /// The bytes read last are at its beginning.
     chunk: Vec<u8>,
     /// The part of the chunk that waits for the reader.
     unwritten: Range<usize>,
@@ -119,7 +120,7 @@ impl Output {
         self.source.is_some() || self.has_unwritten()
     }
 
-    /// Returns true if bytes that were read wait for the reader.
+    /// Returns true if bytes that were read wait for the reader, also those that were kept and are being printed.
     pub(super) fn has_unwritten(&self) -> bool {
         !self.unwritten.is_empty() || self.keeping == Keeping::Prints
     }
@@ -147,7 +148,8 @@ impl Output {
 
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
     /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination, at most `limit`
-    /// bytes; empty if nothing was read. While kept output that exceeds memory is printed, goes on with that instead.
+    /// bytes; empty if nothing was read. While kept output is printed because no more can be kept, goes on with that
+    /// instead, and forwards further output once all is printed.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.keeping == Keeping::Prints {
             if !self.print() && !self.is_broken() {
@@ -174,8 +176,8 @@ impl Output {
         self.write_at_most(self.unwritten.len())
     }
 
-    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed, without blocking: then the
-    /// other output has its turn. Returns the number of bytes written.
+    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed, without blocking, as the
+    /// other output has its turn after a line. Returns the number of bytes written.
     pub(super) fn write_line(&mut self) -> usize {
         let waiting = &self.chunk[self.unwritten.clone()];
         let end = waiting.iter().position(|byte| *byte == b'\n');
@@ -217,7 +219,8 @@ impl Output {
     }
 
     /// Keeps the first `count` bytes of the chunk, which were just read. If no more can be kept afterwards (disk and
-    /// memory are full), what was kept is printed now, and later output is forwarded.
+    /// memory are full), what was kept is printed from now on, and later output is forwarded. Closes the output instead
+    /// if its reader is gone.
     fn keep(&mut self, count: usize) {
         // Without a reader, the bare command would have died of SIGPIPE; kept output could fill the disk in vain.
         if has_lost_its_reader(self.sink().fd()) {
@@ -235,19 +238,22 @@ impl Output {
         }
     }
 
+    /// Notes that the reader is gone, and closes the output.
     fn lose_reader(&mut self) {
         self.reader_gone = true;
         self.close();
     }
 
-    pub(super) fn fail(&mut self, why: String) {
+    /// Notes the first error as the output's fault, which ends the run later, and closes the output.
+    fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
         self.close();
     }
 
     /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`).
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
-        // Dropped output needs no reader; `print` sets the flag again if the reader is still gone.
+        // Noted when output was kept. Dropped output needs no reader; `print` notes it again if the reader is still
+        // gone.
         self.reader_gone = false;
         let is_wanted = match self.mode {
             OutputMode::Final => true,
@@ -261,7 +267,7 @@ impl Output {
     }
 
     /// Prints the next part of kept output, as far as the reader has room. Returns true if the caller has to wait for
-    /// room and call again, and false once all is printed or printing has failed.
+    /// room and call again, and false once all is printed or printing has failed (`fault`, `reader_gone`).
     pub(crate) fn print(&mut self) -> bool {
         if self.unwritten.is_empty() {
             // Hooks may have written to the file, too: print all of it.

@@ -47,7 +47,7 @@ impl Sink {
         }
     }
 
-    /// Writes some of the bytes, and returns how many. Returns EAGAIN if there is no room.
+    /// Writes as many of the bytes as there is room for, and returns how many. Returns EAGAIN if there is no room.
     pub(crate) fn write(&self, mut bytes: &[u8]) -> nix::Result<usize> {
         if matches!(self, Sink::InPieces(_)) {
             // If `poll` fails, the write has to be tried.
@@ -60,7 +60,8 @@ impl Sink {
     }
 }
 
-/// Makes a buffer as long as a chunk. Zeroed by the system, not by hand: pages that no byte reaches cost nothing.
+/// Makes a buffer as long as a chunk, unless it is: then its bytes stay. Zeroed by the system, not by hand: pages that
+/// no byte reaches cost nothing.
 pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     if buffer.len() != CHUNK {
         *buffer = vec![0; CHUNK];

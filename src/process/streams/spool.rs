@@ -86,8 +86,8 @@ impl Spool {
         Some(format!("{why}, and {mebibytes} MiB of memory are full"))
     }
 
-    /// Appends to memory while there is little, and to a file then, to which the bytes in memory are moved. Returns how
-    /// many bytes were appended; if not all, the file cannot be created or written.
+    /// Appends to memory while all fits there ([`IN_MEMORY`]), and else to a file, to which the first such call moves
+    /// the bytes in memory. Returns how many bytes were appended; if not all, the file cannot be created or written.
     fn append_to_file(&mut self, bytes: &[u8]) -> Written {
         if self.parts.is_empty() {
             self.parts.push(Part::Memory(Vec::new()));
@@ -150,7 +150,8 @@ impl Spool {
     }
 
     /// Reads into `chunk`, which it makes long enough, the bytes at the beginning of a range of offsets. Returns how
-    /// many: at most a chunk, and none of a later part; 0 if the spool has no byte at that offset.
+    /// many: at most a chunk, and only of one part, so the caller asks again for the rest; 0 if the spool has no byte
+    /// at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
@@ -187,7 +188,7 @@ impl Spool {
 }
 
 impl Part {
-    /// Returns the number of bytes.
+    /// Returns the number of bytes; in a file also those that children have appended.
     fn len(&self) -> io::Result<u64> {
         match self {
             Part::Memory(memory) => Ok(memory.len() as u64),
@@ -226,8 +227,8 @@ fn reopened(file: &File) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file for bytes that were kept in memory until now. Every write to it appends, as a reader may
-/// move its offset. An error means that it cannot hold them all; the caller still has them.
+/// Creates a temporary file with bytes that were kept in memory until now. Every later write to it appends, as a reader
+/// may move its offset. An error means that it cannot hold them all; the caller still has them.
 fn file_with(bytes: &[u8]) -> io::Result<File> {
     let file = appending(unnamed()?)?;
     match write_to(&file, bytes).error {
@@ -282,6 +283,7 @@ fn write_to(file: &File, bytes: &[u8]) -> Written {
     Written::all(bytes)
 }
 
+/// Makes every write to a file append.
 fn appending(file: File) -> io::Result<File> {
     fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(file)
@@ -296,6 +298,7 @@ fn memory_file() -> io::Result<File> {
 #[derive(Debug, Default)]
 pub(super) struct Replayable {
     pub(super) spool: Spool,
+    /// `--stdin-limit`, in bytes.
     pub(super) limit: u64,
     /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
     pub(super) is_incomplete: bool,

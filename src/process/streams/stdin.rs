@@ -101,8 +101,8 @@ impl Stdin {
         matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
     }
 
-    /// Reads the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end of the
-    /// source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading.
+    /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
+    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?
@@ -169,7 +169,8 @@ impl Stdin {
     }
 
     /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input,
-    /// or if the command has closed its own. An error is noted in `fault`, and nothing more is fed.
+    /// or if the command has closed its end. An error is noted in `fault`, and nothing more is fed. Does nothing if
+    /// there is no input to feed.
     pub(crate) fn fill_pipe(&mut self) {
         let Some(mut pipe) = self.pipe.take() else {
             return;
@@ -179,6 +180,7 @@ impl Stdin {
             Wait::Failed
         });
         match pipe.wait {
+            // Later attempts get the kept bytes only. Dropping the pipe closes it.
             Wait::SourceEnded => self.method = Method::Replay,
             Wait::ReaderGone => {}
             // After an error the pipe stays open, or the command would see an end of input.
@@ -186,7 +188,8 @@ impl Stdin {
         }
     }
 
-    /// Writes the rest of the chunk, or else the next one. Returns what to wait for before the next step.
+    /// Writes the rest of the chunk, or else the next one. Returns what to wait for before the next step, or that there
+    /// is none.
     fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         if pipe.unwritten.is_empty() {
             match self.next_chunk(pipe)? {
@@ -197,8 +200,8 @@ impl Stdin {
         Ok(pipe.write()?)
     }
 
-    /// Fills the chunk: with bytes that earlier attempts have read, then with the source's. With [`Method::Tee`] the
-    /// source's bytes need no chunk, as they are duplicated directly into the pipe.
+    /// Fills the chunk: with kept bytes, which earlier attempts have read, then with the source's. With [`Method::Tee`]
+    /// the source's bytes need no chunk, as they are duplicated directly into the pipe.
     fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         if !pipe.replay.is_empty() {
             return self.read_kept(pipe);
@@ -215,13 +218,13 @@ impl Stdin {
         }
     }
 
-    /// Fills the chunk with the next bytes that were kept. Fails if they are gone, as the command must not see a gap.
+    /// Fills the chunk with the next bytes that were kept. Fails if they are gone (another process has cut the file),
+    /// as the command must not see a gap.
     fn read_kept(&self, pipe: &mut StdinPipe) -> io::Result<Next> {
         let count = self
             .kept
             .spool
             .read_at(&mut pipe.chunk, pipe.replay.clone())?;
-        // The file of kept bytes was cut.
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -246,7 +249,8 @@ impl Stdin {
         Ok(Next::Chunk(count))
     }
 
-    /// Opens the next window, or begins to read ahead if the system cannot duplicate the source.
+    /// Opens the next window of the source ([`StdinPipe::move_window`]), or begins to read ahead if the system cannot
+    /// duplicate the source. Returns what to wait for.
     fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         let moved = pipe.move_window(self.source, &mut self.kept);
         if moved.is_err() && pipe.window == 0 {
@@ -260,7 +264,8 @@ impl Stdin {
     }
 
     /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it
-    /// has read. Frees all kept bytes if they are incomplete, as they cannot be replayed.
+    /// has read. An error of that is noted as the fault. Frees all kept bytes if they are incomplete, as they cannot be
+    /// replayed.
     pub(crate) fn end(&mut self) {
         if let Some(mut pipe) = self.pipe.take()
             && let Err(errno) = pipe.take_window(self.source, &mut self.kept)
@@ -274,9 +279,10 @@ impl Stdin {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound, and
-    /// anything else (a terminal, a socket, the filler of a closed descriptor) is inherited, as it cannot be read twice
-    /// without reading ahead. An error means that the system refuses to tell the type.
+    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound to
+    /// where it is now, and anything else (a terminal, a socket, a pipe open for writing only, no standard input at
+    /// all) is inherited, as it cannot be read twice without reading ahead. An error means that the system refuses to
+    /// tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

@@ -49,16 +49,19 @@ pub(super) struct StdinPipe {
     pub(super) fd: OwnedFd,
     /// Offsets of kept bytes that are still to be fed.
     pub(super) replay: Range<u64>,
+    /// Bytes on their way into the pipe, which are not part of a window.
     pub(super) chunk: Vec<u8>,
+    /// The part of the chunk that waits for room.
     pub(super) unwritten: Range<usize>,
-    /// Bytes at the head of the source that were duplicated into this pipe: the window.
+    /// Number of bytes at the head of the source that were duplicated into this pipe: the window.
     pub(super) window: usize,
+    /// What the next step waits for.
     pub(super) wait: Wait,
 }
 
 impl StdinPipe {
-    /// Writes as much of the chunk as there is room for. Returns what to wait for next: more room, or nothing if the
-    /// command has closed its input.
+    /// Writes as much of the chunk as there is room for. Returns what to wait for next: room for the rest or the next
+    /// chunk, or nothing if the command has closed its input.
     pub(super) fn write(&mut self) -> nix::Result<Wait> {
         match write(&self.fd, &self.chunk[self.unwritten.clone()]) {
             Ok(count) => self.unwritten.start += count,
@@ -69,10 +72,11 @@ impl StdinPipe {
         Ok(Wait::Room)
     }
 
-    /// Opens the next window once the command has read the current one completely: takes that one from the source,
-    /// keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the next
-    /// call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only with 0
-    /// may the caller feed the source in another way. Where the system cannot duplicate, the first call fails so.
+    /// Opens the next window once the command has read all that is in its pipe: takes the current window from the
+    /// source, keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the
+    /// next call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only
+    /// with 0 may the caller feed the source in another way. Where the system cannot duplicate, the first call fails
+    /// so.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,
@@ -112,8 +116,9 @@ impl StdinPipe {
         }
     }
 
-    /// Takes from the source the part of the window that the command has read, and keeps it for later attempts. The
-    /// rest is not taken, as a process that the command left running may still read it, or a later program.
+    /// Closes the window: takes from the source the part that the command has read, and keeps it for later attempts.
+    /// The rest is not taken, as a process that the command left running may still read it, or a later program. Uses
+    /// the chunk, all of which is written by then.
     pub(super) fn take_window(
         &mut self,
         source: BorrowedFd<'_>,
@@ -126,6 +131,7 @@ impl StdinPipe {
         self.chunk.resize(read_by_command, 0);
         let mut taken = 0;
         // Another process may have taken the bytes from the source: a read would block, and they cannot be replayed.
+        // Then what is kept has a gap.
         while taken < read_by_command
             && unread(source).is_ok_and(|available| available >= read_by_command - taken)
         {

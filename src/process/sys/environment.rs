@@ -14,6 +14,7 @@ unsafe extern "C" {
 }
 
 /// Returns the strings of an array that ends with a null pointer, as the C runtime passes arguments and environment.
+/// They are read as the iterator goes on, and live as long as the process.
 ///
 /// # Safety
 /// `array` ends with a null pointer, and is neither changed nor freed while the process lives.
@@ -49,7 +50,7 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
 }
 
 /// Returns true if the locale uses UTF-8, so that a plot may use more than ASCII. As in the C library, the first of the
-/// locale variables that is set decides.
+/// locale variables that is set and not empty decides; without any, the locale is ASCII.
 pub(crate) fn is_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -58,27 +59,32 @@ pub(crate) fn is_utf8() -> bool {
     locale.contains(".utf-8") || locale.contains(".utf8")
 }
 
-/// Returns backoff's directory for this user's state.
+/// Returns backoff's directory for this user's state (budgets). None if the environment names no place.
 pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
 }
 
 /// Returns the home directory if it should hold backoff's state, but does not exist: backoff makes directories in it,
-/// but not the home itself. None if it exists, or if XDG_STATE_HOME decides.
+/// but not the home itself. None if it exists, or if XDG_STATE_HOME decides, or if HOME names none.
 pub(crate) fn missing_home_of_state() -> Option<PathBuf> {
     if absolute_path("XDG_STATE_HOME").is_some() {
         return None;
     }
     let home = absolute_path("HOME")?;
-    matches!(home.try_exists(), Ok(false)).then_some(home)
+    match home.try_exists() {
+        Ok(false) => Some(home),
+        // If that cannot be told, making the directories will fail, with a reason.
+        Ok(true) | Err(_) => None,
+    }
 }
 
-/// Returns backoff's directory for this user's configuration.
+/// Returns backoff's directory for this user's configuration. None if the environment names no place.
 pub(crate) fn config_home() -> Option<PathBuf> {
     xdg("XDG_CONFIG_HOME", ".config")
 }
 
-/// Returns backoff's directory in an XDG base directory. The specification ignores relative paths.
+/// Returns backoff's directory in an XDG base directory: that of the variable `name`, or else the path `below_home` in
+/// the home. None if neither variable is an absolute path: the XDG specification ignores relative ones.
 fn xdg(name: &str, below_home: &str) -> Option<PathBuf> {
     let base = absolute_path(name).or_else(|| Some(absolute_path("HOME")?.join(below_home)))?;
     Some(base.join("backoff"))

@@ -1,4 +1,5 @@
-//! The end of a process at once.
+//! The end of a process at once: of a forked child, in which nothing that belongs to backoff may be tidied up, or after
+//! a panic.
 
 use nix::libc;
 

@@ -18,9 +18,9 @@ use crate::text::describe_error;
 
 /// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message
 /// would be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its
-/// descriptors closed, as without backoff.
+/// descriptors closed, as without backoff. Open ones stay as they are.
 pub(crate) fn fill_closed_standard() {
-    // open(2) returns the lowest free number.
+    // open(2) returns the lowest free number. Above 2, none of the standard ones is free.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
         if fd.as_raw_fd() > 2 {
             return;
@@ -30,23 +30,24 @@ pub(crate) fn fill_closed_standard() {
     }
 }
 
-/// Closes all descriptors of this process but `kept`. For a forked child that uses no other of backoff's: an open pipe
-/// or lock in it would keep others waiting.
+/// Closes all descriptors of this process but `kept`, whatever owns them. For a forked child that uses no other of
+/// backoff's: an open pipe or lock in it would keep others waiting.
 pub(crate) fn close_all_except(kept: RawFd) {
     let has_closed_below = kept == 0 || close_range(0, kept - 1);
     let has_closed_all = has_closed_below && close_range(kept + 1, RawFd::MAX);
+    // The system has no such call: one by one.
     if !has_closed_all {
         for number in open_numbers() {
             if number != kept {
-                // SAFETY: as of `close_range`. Most of the numbers may not be open.
+                // SAFETY: the same as in `close_range`. If a number is not open, this does nothing.
                 unsafe { libc::close(number) };
             }
         }
     }
 }
 
-/// Returns the numbers of all open descriptors. May also return numbers that are not open, and misses some if the
-/// system does not list them and they exceed the usual limit.
+/// Returns the numbers of all open descriptors, by the system's list, or else all numbers below the usual limit: then
+/// most are not open, and a higher one is missed.
 fn open_numbers() -> Vec<RawFd> {
     const USUAL_LIMIT: RawFd = 1024;
     match std::fs::read_dir("/dev/fd") {
@@ -63,7 +64,8 @@ fn number_of(entry: &DirEntry) -> Option<RawFd> {
     entry.file_name().to_str()?.parse().ok()
 }
 
-/// Returns true if the caller left this descriptor open: all of backoff's own are close-on-exec.
+/// Returns true if the caller left this descriptor open. All of backoff's own, which are none of the user's business,
+/// are close-on-exec.
 pub(crate) fn is_inherited(number: RawFd) -> bool {
     let flags = fcntl(inherited(number), FcntlArg::F_GETFD).map(FdFlag::from_bits_retain);
     flags.is_ok_and(|flags| !flags.contains(FdFlag::FD_CLOEXEC))
@@ -81,7 +83,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     io::pipe().map(|(read, write)| (read.into(), write.into()))
 }
 
-/// Opens `/dev/null` for reading and writing. The text of an error names it, as callers do not.
+/// Opens `/dev/null` for reading and writing. The text of an error names it, as the messages of callers do not.
 pub(crate) fn null() -> io::Result<OwnedFd> {
     let opened = File::options().read(true).write(true).open("/dev/null");
     opened.map(OwnedFd::from).map_err(|error| {
@@ -91,7 +93,7 @@ pub(crate) fn null() -> io::Result<OwnedFd> {
 }
 
 /// Makes reads and writes return instead of waiting. Only for descriptions of backoff's own, as all holders of a
-/// description share the flag.
+/// description share the flag. Clears the other flags (O_APPEND).
 pub(crate) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     fcntl(fd, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
     Ok(())
@@ -110,7 +112,7 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
 }
 
 /// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open
-/// file description or by two.
+/// file description (`2>&1`) or by two, which the system does not tell apart.
 pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
     match (fstat(inherited(first)), fstat(inherited(second))) {
         (Ok(first), Ok(second)) => is_same(&first, &second),
@@ -126,8 +128,9 @@ fn is_same(first: &FileStat, second: &FileStat) -> bool {
     !is_nameless && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
-/// Opens a pipe or terminal for writing, as a new description. It is non-blocking (and so fails for a pipe without a
-/// reader), and a terminal does not become the controlling one.
+/// Opens a pipe or terminal for writing, as a new description. That is non-blocking, which the caller's must not
+/// become, as others share it; so opening fails for a pipe without a reader. A terminal does not become the controlling
+/// one.
 pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {
     File::options()
         .write(true)
@@ -145,7 +148,8 @@ pub(crate) fn ready(fd: BorrowedFd<'_>, wanted: PollFlags) -> nix::Result<PollFl
 
 nix::ioctl_read_bad!(fionread, libc::FIONREAD, libc::c_int);
 
-/// Returns how many bytes are in a pipe. An error means that the system cannot count them (no pipe, a sandbox).
+/// Returns how many bytes are in a pipe, to be read. An error means that the system cannot count them (no pipe, a
+/// sandbox).
 pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     let mut count = 0;
     // SAFETY: the call writes one integer.
@@ -154,7 +158,7 @@ pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns true if the reader is gone, as far as `poll` can tell without a write.
+/// Returns true if the reader of a pipe or socket is gone, as far as `poll` can tell without a write.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
     // Without a wanted event, macOS reports nothing at all.
     ready(fd, PollFlags::POLLOUT)

@@ -23,6 +23,9 @@ const TERMINAL: usize = 572;
 const STOPPED: u8 = 4;
 const ZOMBIE: u8 = 5;
 
+/// The terminal of a process without one (NODEV).
+const NO_DEVICE: i32 = -1;
+
 /// A process, and what else the record tells about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Record {
@@ -33,20 +36,25 @@ pub(crate) struct Record {
     pub(crate) terminal: Option<i32>,
 }
 
-/// Reads a record from its bytes. Returns None if it is too short.
+/// Reads a record from its bytes, in the machine's byte order. Returns None if there are too few, as for a process that
+/// is gone.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let name = bytes.get(NAME..NAME + NAME_SIZE)?;
+    // A NUL ends it, unless it fills the field.
     let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
     let seconds = u64::from_ne_bytes(field(bytes, START_SECONDS)?);
     let microseconds = u32::from_ne_bytes(field(bytes, START_MICROSECONDS)?);
     let state = *bytes.get(STATE)?;
-    // NODEV is -1.
-    let terminal = Some(i32::from_ne_bytes(field(bytes, TERMINAL)?)).filter(|device| *device != -1);
+    let terminal = match i32::from_ne_bytes(field(bytes, TERMINAL)?) {
+        NO_DEVICE => None,
+        device => Some(device),
+    };
     Some(Record {
         process: Process {
             pid: libc::pid_t::from_ne_bytes(field(bytes, PID)?),
             parent: libc::pid_t::from_ne_bytes(field(bytes, PARENT)?),
             group: libc::pid_t::from_ne_bytes(field(bytes, GROUP)?),
+            // In microseconds. Only compared, so an overflow is harmless.
             started: seconds
                 .wrapping_mul(1_000_000)
                 .wrapping_add(microseconds.into()),
@@ -58,7 +66,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     })
 }
 
-/// Reads all records of a list.
+/// Reads all records of a list. An incomplete one at its end is left out.
 pub(crate) fn parse_all(bytes: &[u8]) -> Vec<Process> {
     let records = bytes.chunks_exact(SIZE).filter_map(parse);
     records.map(|record| record.process).collect()

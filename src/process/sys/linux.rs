@@ -55,11 +55,11 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
-/// Runs `wait` so that its timers are on time: by default the kernel may be 50 us late, to save power (prctl(2),
-/// PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
+/// Runs `wait`, and returns its result, so that its timers are on time: by default the kernel may be 50 us late, to
+/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     const DEFAULT_NS: u16 = 50_000;
-    // A slack that the caller has set stays.
+    // A slack that the caller has set is meant, and stays; so it does if the system does not tell.
     if prctl::get_timerslack() != Ok(DEFAULT_NS.into()) {
         return wait();
     }
@@ -77,7 +77,8 @@ pub(crate) struct Adoption {
 }
 
 impl Adoption {
-    /// Begins to adopt orphans. Notes the setting from before, which a caller may have made.
+    /// Begins to adopt orphans. Notes the setting from before, which the caller may have made, to restore it. If it
+    /// cannot be read, adoption goes on after the drop.
     pub(crate) fn begin() -> Adoption {
         let was_set = prctl::get_child_subreaper().unwrap_or(true);
         let _ = prctl::set_child_subreaper(true);
@@ -127,10 +128,11 @@ pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
 }
 
-/// Creates a file that never has a name, so that no other process can open it, for reading and writing, in a directory.
-/// An error may mean that the file system has no such files.
+/// Creates a file that never has a name, so that no other process can open it, for reading and writing, in the file
+/// system of a directory. An error may mean that the file system has no such files.
 pub(crate) fn unnamed_file(directory: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    // With O_EXCL it can never be given a name.
     options
         .read(true)
         .write(true)
@@ -145,9 +147,10 @@ pub(crate) fn memory_file() -> io::Result<File> {
     Ok(File::from(fd))
 }
 
-/// Reopens a pipe or terminal for writing, as a non-blocking description of our own: the caller's own description must
-/// not become non-blocking. Returns `None` if the system does not allow it, or if the name would not lead to the same
-/// terminal.
+/// Reopens the caller's pipe or terminal for writing, as a non-blocking description of our own: the caller's
+/// description must not become non-blocking, as other processes share it. Returns `None`, upon which writes have to
+/// take care not to block, if the system does not allow it (a socket, a lost reader), or if the name would not lead to
+/// the same terminal.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     // Linux's devices.txt: `/dev/tty` depends on the process, `/dev/ptmx` creates a new terminal.
     const MAJOR_OF_ALIASES: u64 = 5;
@@ -164,9 +167,10 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
     }
 }
 
-/// Duplicates at most `limit` bytes at the head of a pipe into an empty pipe, without blocking, and returns how many.
-/// The empty pipe is sized so that `unread` bytes, at least 1, fill it: then an event reports that its reader has begun
-/// to read. Fails with ENOSYS if the system cannot duplicate.
+/// Duplicates at most `limit` bytes at the head of the pipe `source` into the empty pipe `target`, without blocking and
+/// without taking them out. Returns how many: 0 if the source has ended, EAGAIN if it has none now. `unread` is how
+/// many it holds, at least 1: the target is sized so that these fill it, as an event then reports that its reader has
+/// begun to read. ENOSYS if the system cannot duplicate.
 pub(crate) fn duplicate(
     source: BorrowedFd<'_>,
     target: BorrowedFd<'_>,

@@ -1,5 +1,5 @@
-//! macOS's own calls. Processes are listed by `sysctl(3)`, as `libproc` describes those of other users
-//! (a command of `sudo`) to root only.
+//! macOS's own calls. Processes are listed by `sysctl(3)`, as `libproc` describes those of other users (a command of
+//! `sudo`) to root only.
 
 use std::ffi::{CStr, c_int};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -25,8 +25,8 @@ const MOST_READINGS: usize = 8;
 pub(crate) fn list() -> Option<Vec<Process>> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_ALL];
     for _ in 0..MOST_READINGS {
-        let size = read_sysctl(&name, &mut []).ok()?;
-        let mut records = vec![0; size + SPARE * kinfo::SIZE];
+        let size_now = read_sysctl(&name, &mut []).ok()?;
+        let mut records = vec![0; size_now + SPARE * kinfo::SIZE];
         match read_sysctl(&name, &mut records) {
             Ok(count) => return Some(kinfo::parse_all(&records[..count.min(records.len())])),
             // More processes have started than there was room for: ask for the size again.
@@ -41,7 +41,7 @@ pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     Some(read_record(pid)?.process)
 }
 
-/// Returns the name of the program that a process runs.
+/// Returns the name of the program that a process runs; None if the process is gone or has none.
 pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
     Some(read_record(pid)?.name).filter(|name| !name.is_empty())
 }
@@ -51,7 +51,7 @@ pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
     false
 }
 
-/// Reads the system's record of a process. Returns None if the process is gone.
+/// Reads the system's record of a process. Returns None if the process is gone: then the record is empty.
 fn read_record(pid: libc::pid_t) -> Option<Record> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID, pid];
     let mut record = [0; kinfo::SIZE];
@@ -59,7 +59,8 @@ fn read_record(pid: libc::pid_t) -> Option<Record> {
     kinfo::parse(record.get(..count)?)
 }
 
-/// Reads a value of `sysctl(3)`, and returns its size. With an empty buffer, only returns the size that it may have.
+/// Reads the value of `sysctl(3)` with this `name` into a buffer, and returns its size in bytes. With an empty buffer,
+/// reads nothing, and returns the size that it has now. ENOMEM if the buffer is too small.
 fn read_sysctl(name: &[c_int], into: &mut [u8]) -> nix::Result<usize> {
     let mut name = name.to_vec();
     let mut size = into.len();
@@ -83,10 +84,10 @@ fn read_sysctl(name: &[c_int], into: &mut [u8]) -> nix::Result<usize> {
     Ok(size)
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room. A queue of events tells
-/// the room in a pipe or socket, as PIPE_BUF, which is always safe, is only 512. A terminal may turn a byte into
-/// several, so its room is no promise.
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room. PIPE_BUF is always safe,
+/// but only 512, which would be slow: for a pipe or socket a queue of events tells the room.
 pub(crate) fn room(fd: BorrowedFd<'_>) -> usize {
+    // A terminal may turn a byte into several, so its room is no promise.
     if kind(fd).is_ok_and(|kind| kind == SFlag::S_IFCHR) {
         return libc::PIPE_BUF;
     }
@@ -108,6 +109,7 @@ fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
         )
     };
     let changes = [event(EvFlags::EV_ADD | EvFlags::EV_ONESHOT)];
+    // Replaced by the event, if there is one.
     let mut found = [event(EvFlags::empty())];
     let at_once = libc::timespec {
         tv_sec: 0,
@@ -120,7 +122,8 @@ fn room_by_event(fd: BorrowedFd<'_>) -> nix::Result<usize> {
     Ok(usize::try_from(found[0].data()).unwrap_or(0))
 }
 
-/// Returns the device behind `/dev/tty`, which cannot be polled, and whose hang-up is not seen.
+/// Returns the device behind `/dev/tty`, as that name cannot be polled, and does not show a hang-up. Without a
+/// terminal, or if the device has no name, returns `/dev/tty` itself: opening it tells which.
 pub(crate) fn terminal_path() -> PathBuf {
     let own = std::process::id().cast_signed();
     read_record(own)

@@ -1,5 +1,6 @@
 //! Decides who sent a signal: the terminal, the kernel for another reason, or a process. The terminal sends to a whole
-//! group, so that the command has got the signal, too, and must not get it a second time from backoff.
+//! group, so that the command has got the signal, too, and must not get it a second time from backoff. Pure functions;
+//! `tty.rs` collects the facts.
 
 use crate::policy::signal::Signal;
 
@@ -47,7 +48,8 @@ pub(crate) enum Origin {
     Process,
 }
 
-/// Decides who sent a signal. Calls `find_place` only if the place of this process matters, as that costs system calls.
+/// Decides who sent a signal, by how much the system tells (`senders`) and by the facts. Calls `find_place` only if the
+/// place of this process matters, as that costs system calls.
 pub(crate) fn origin(
     senders: Senders,
     evidence: Evidence,
@@ -64,7 +66,7 @@ pub(crate) fn origin(
 
 /// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
 /// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then
-/// a signal that a process sent in the foreground counts as the terminal's, too.
+/// a signal that a process sent to a backoff in the foreground counts as the terminal's, too: nothing tells them apart.
 fn is_by_terminal(
     senders: Senders,
     evidence: Evidence,
@@ -80,9 +82,10 @@ fn is_by_terminal(
             Signal::INT | Signal::QUIT | Signal::TSTP | Signal::WINCH => {
                 find_place() == Place::Foreground
             }
-            // For the use of a terminal in the background.
+            // The terminal sends them to a group that reads or writes in the background.
             Signal::TTIN | Signal::TTOU => find_place() == Place::Background,
-            // The leader's death sends HUP in the leader's name, before the terminal is taken away.
+            // If the session's leader (a shell) dies, the foreground group gets HUP in the leader's name, before the
+            // terminal is taken away.
             Signal::HUP => match find_place() {
                 Place::LostTerminal => true,
                 Place::Foreground => evidence.by_leader,
@@ -93,16 +96,17 @@ fn is_by_terminal(
     }
 }
 
-/// Returns true for signals that a terminal sends. With HUP for a lost line, the kernel also sends CONT.
+/// Returns true for signals that a terminal sends: those of keys, of a use in the background, of a changed size, and
+/// HUP for a lost line, with which the kernel also sends CONT.
 fn is_of_terminal(signal: Signal) -> bool {
-    let others = [
+    let without_stops = [
         Signal::INT,
         Signal::QUIT,
         Signal::HUP,
         Signal::CONT,
         Signal::WINCH,
     ];
-    signal.stops_a_job() || others.contains(&signal)
+    signal.stops_a_job() || without_stops.contains(&signal)
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(crate) const SENDERS: Senders = if cfg!(any(target_os = "macos", target_os =
     Senders::Marked
 };
 
-/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status; None on Linux, which has no such signal.
-/// All systems that have it use this number.
+/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status; None on Linux (in tests), which has no
+/// such signal. All systems that have it use this number.
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     const SIGINFO: i32 = 29;
     if cfg!(target_os = "linux") {
@@ -55,8 +55,9 @@ pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
     false
 }
 
-/// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor. May return
-/// early from a wait of weeks.
+/// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor, which it
+/// does at once. Returns how many descriptors have events, 0 once the time is up. May return early from a wait of
+/// weeks, which the caller then repeats.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
     let count = nix::poll::poll(fds, in_milliseconds(timeout))?;
     if fds.iter().any(is_refused) {
@@ -71,8 +72,8 @@ fn is_refused(fd: &PollFd<'_>) -> bool {
         .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
 }
 
-/// Converts a timeout to milliseconds, rounded up, as a wait that ended early would be repeated. None waits without
-/// limit. A time that is too long becomes the longest that `poll` takes, about 25 days.
+/// Converts a timeout to milliseconds, rounded up, as a wait that ended early would be repeated again and again without
+/// sleep. None waits without limit. A time that is too long becomes the longest that `poll` takes, about 25 days.
 fn in_milliseconds(timeout: Option<Duration>) -> PollTimeout {
     timeout.map_or(PollTimeout::NONE, |timeout| {
         let milliseconds = timeout.as_nanos().div_ceil(1_000_000);
@@ -106,17 +107,18 @@ pub(crate) fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
 pub(crate) fn forbid_core() {}
 
 /// Returns true if the kernel sent a signal by itself, as far as the system shows that: the terminal and timers have no
-/// sender.
+/// sender. If in doubt true, as the sender is then not known.
 pub(crate) fn is_from_kernel(info: &siginfo_t, sender: libc::pid_t) -> bool {
     // Linux's. FreeBSD has another number, and no sender.
     const SI_KERNEL: i32 = 0x80;
-    // On macOS all pending signals share one record: it may be about a child, which sent nothing.
+    // On macOS all pending signals share one record: it may be about a child that has changed state and sent nothing.
     let is_about_child = (libc::CLD_EXITED..=libc::CLD_CONTINUED).contains(&info.si_code);
     info.si_code == SI_KERNEL || sender == 0 || is_about_child
 }
 
-/// Returns true if a terminal was closed or lost its line. On macOS the calls of a terminal that was taken away from
-/// the session fail with one of several errors. If only the other end was closed they succeed, and `poll` shows it.
+/// Returns true if a terminal was closed or lost its line; false for what is no terminal. On macOS the calls of a
+/// terminal that was taken away from the session fail with one of several errors. If only the other end of a
+/// pseudo-terminal was closed they succeed, and `poll` shows it.
 pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     match tcgetattr(terminal) {
         Ok(_) => ready(terminal, PollFlags::POLLOUT)
@@ -136,8 +138,9 @@ pub(crate) fn memory_file() -> io::Result<File> {
     unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
 }
 
-/// Reopens a terminal for writing, as a non-blocking description of our own. Returns None for a pipe, as only a
-/// terminal has a name to open: opening `/dev/fd/N` returns the same description.
+/// Reopens a terminal for writing, as a non-blocking description of our own: others share the caller's. Returns None,
+/// upon which writes have to take care not to block, if that cannot be done: always for a pipe, as only a terminal has
+/// a name to open; opening `/dev/fd/N` would return the same description.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;
     // `/dev/tty` depends on the process, and macOS cannot poll it; `/dev/ptmx` creates a new terminal.
@@ -150,7 +153,7 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
 /// There is no such call: pipes stay as they are.
 pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
 
-/// There is no `tee(2)`: input is read ahead of the command.
+/// There is no `tee(2)`: the caller reads input ahead of the command instead.
 pub(crate) fn duplicate(
     _source: BorrowedFd<'_>,
     _target: BorrowedFd<'_>,

@@ -7,8 +7,9 @@ use nix::libc;
 use crate::process::sys::processes::Process;
 
 /// Returns all processes that can be read; None if there is no `/proc`, or if it shows the numbers of another PID
-/// namespace, which would be other processes here.
+/// namespace, which would be other processes here, so that the wrong ones would be signalled.
 pub(crate) fn list() -> Option<Vec<Process>> {
+    // A link whose target is this process's number.
     let own_number_in_proc = std::fs::read_link("/proc/self").ok()?;
     if own_number_in_proc.as_os_str() != &*std::process::id().to_string() {
         return None;
@@ -28,13 +29,14 @@ pub(crate) fn read_process(pid: libc::pid_t) -> Option<Process> {
     parse(pid, &std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Returns the name of the program that a process runs.
+/// Returns the name of the program that a process runs; None if the process is gone.
 pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
     let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
     Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
 }
 
-/// Parses the text of `/proc/PID/stat`, see proc_pid_stat(5). Returns None if it has another form.
+/// Parses the text of `/proc/PID/stat`, see proc_pid_stat(5), of the process `pid`. Returns None if it has another
+/// form.
 fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     let text = std::str::from_utf8(after_name(stat)?).ok()?;
     let fields: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -49,6 +51,7 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
         // A process whose main thread has ended has the state of a zombie, while other threads go on; field 20 counts
         // threads.
         is_zombie: matches!(state, "Z" | "X") && field(20)?.parse::<u32>().ok()? <= 1,
+        // Not `t`: a debugger holds the process, and CONT would not continue it.
         is_stopped: state == "T",
     })
 }

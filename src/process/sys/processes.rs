@@ -11,7 +11,7 @@ pub(crate) struct Process {
     pub(crate) pid: libc::pid_t,
     pub(crate) parent: libc::pid_t,
     pub(crate) group: libc::pid_t,
-    /// Start time in the system's unit. With the number it identifies a process.
+    /// Start time in the system's unit, which is only compared. With the number it identifies a process.
     pub(super) started: u64,
     pub(crate) is_zombie: bool,
     pub(crate) is_stopped: bool,
@@ -24,12 +24,13 @@ impl Process {
     }
 }
 
-/// Returns all readable processes; None if the system has no list, or one that does not show this process, which then
-/// may lack others, too.
+/// Returns all processes that the system shows to this user; None if it has no list, or one without this process, which
+/// then may lack others, too: the caller has to do without a list.
 pub(crate) fn processes() -> Option<Vec<Process>> {
     let all = list()?;
     let own = std::process::id().cast_signed();
-    all.iter().any(|process| process.pid == own).then_some(all)
+    let shows_own = all.iter().any(|process| process.pid == own);
+    if shows_own { Some(all) } else { None }
 }
 
 #[cfg(test)]

@@ -5,21 +5,22 @@ use rand::{RngExt, SeedableRng};
 
 use super::clock::since_epoch;
 
-/// Returns a random generator, seeded by the system's randomness. If the system has none (a sandbox without
-/// getrandom), clock and process number are the seed, as runs must not wait in step.
+/// Returns a random generator, seeded by the system's randomness. If the system has none (a sandbox without getrandom),
+/// clock and process number are the seed: they differ between runs, which must not wait in step.
 pub(crate) fn generator() -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
-        // The upper half of the clock rarely changes.
+        // The number goes into the upper half, as that half of the clock rarely changes.
         let pid = u64::from(std::process::id()) << 32;
         Xoshiro256PlusPlus::seed_from_u64(since_epoch().as_nanos() as u64 ^ pid)
     })
 }
 
-/// Returns a random UUID (RFC 9562, version 4): an ID that no other run has.
+/// Returns a random UUID (RFC 9562, version 4) in the usual form of five groups: an ID that no other run has.
 pub(crate) fn uuid() -> String {
     let random: u128 = generator().random();
-    // Version 4 stands at bit 76, variant 2 at bit 62.
-    let bits = random & !(0b1111 << 76) & !(0b11 << 62) | (4 << 76) | (2 << 62);
+    // The version, 4, stands from bit 76 on, and the variant, 2, from bit 62 on.
+    let without_fixed_bits = random & !(0b1111 << 76) & !(0b11 << 62);
+    let bits = without_fixed_bits | (4 << 76) | (2 << 62);
     let hex = format!("{bits:032x}");
     [0..8, 8..12, 12..16, 16..20, 20..32]
         .map(|part| &hex[part])

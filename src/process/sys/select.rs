@@ -15,8 +15,10 @@ const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// Waits like `poll` until a descriptor is ready or the time is up (`timeout`; None waits without limit). Sets the
 /// events that `poll` would set, except that a descriptor that has hung up is readable and writable, and returns how
-/// many are ready. If `select` fails, too (a closed descriptor), the events stay as `poll` has left them.
+/// many are ready. If `select` cannot be used either (a closed descriptor, a number that is too large), the events stay
+/// as `poll` has left them, and those that are ready are counted. An error is EINTR: a signal has come.
 pub(super) fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
+    // `wanted` borrows `fds`, which change only afterwards.
     let found = {
         let mut wanted = Wanted::default();
         for fd in fds.iter() {
@@ -36,13 +38,13 @@ pub(super) fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Re
     Ok(count(fds))
 }
 
-/// Counts the descriptors that have events.
+/// Counts the descriptors that have events. Events that `nix` does not know (`any` is None) are some, too.
 fn count(fds: &[PollFd<'_>]) -> i32 {
     let ready = fds.iter().filter(|fd| fd.any().unwrap_or(true)).count();
     i32::try_from(ready).unwrap_or(i32::MAX)
 }
 
-/// The descriptors to wait for, and then those that are ready.
+/// The descriptors to wait for; after [`Wanted::select`] those that are ready.
 #[derive(Default)]
 struct Wanted<'a> {
     to_read: FdSet<'a>,
@@ -51,7 +53,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// Adds a descriptor to the sets of the events that are wanted from it. Returns false, without adding it, if a set
-    /// cannot hold a number so large.
+    /// cannot hold a number so large: `select` would be no use then.
     fn add(&mut self, fd: &'a PollFd<'_>) -> bool {
         let borrowed: BorrowedFd<'a> = fd.as_fd();
         if usize::try_from(borrowed.as_raw_fd()).is_ok_and(|number| number >= FD_SETSIZE) {

@@ -13,8 +13,10 @@ const LARGEST: u64 = 64 << 10;
 /// Number of bytes that are kept of a larger file: enough for its first line.
 const BEGINNING: usize = 256;
 
+/// The result of reading a file by its path.
 #[derive(Debug)]
 pub(crate) enum SmallFile {
+    /// All of it.
     Bytes(Vec<u8>),
     Missing,
     /// The first bytes of a regular file that is larger than 64 KiB, or of one that grew while it was read.
@@ -30,8 +32,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     options.read(true).custom_flags(flags.bits()).open(path)
 }
 
-/// Reads a regular file of at most 64 KiB. Tells a file that is missing from one that exists but is not read: the
-/// latter may contain anything.
+/// Reads a regular file of at most 64 KiB, or the beginning of a larger one. Tells a file that is missing from one that
+/// exists but is not read: the latter may contain anything, so the caller must assume the worst.
 pub(crate) fn read(path: &Path) -> SmallFile {
     let file = match open(path) {
         Ok(file) => file,
@@ -44,6 +46,7 @@ pub(crate) fn read(path: &Path) -> SmallFile {
         return SmallFile::NotRead;
     }
     let mut bytes = Vec::new();
+    // One byte more shows that the file is too large.
     if file.take(LARGEST + 1).read_to_end(&mut bytes).is_err() {
         return SmallFile::NotRead;
     }

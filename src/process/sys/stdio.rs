@@ -16,7 +16,8 @@ pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
 pub(crate) const ERR: RawFd = 2;
 
-/// Writes all of a text to a descriptor, and waits for its reader.
+/// Writes all of a text to a descriptor, and waits for its reader; only if the caller made the descriptor non-blocking,
+/// a slow reader is the error EAGAIN. After an error a part may have been written.
 fn write_all(fd: RawFd, mut bytes: &[u8]) -> nix::Result<()> {
     while !bytes.is_empty() {
         let written = uninterrupted(|| write(inherited(fd), bytes))?;
@@ -29,8 +30,8 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text, unless `poll(2)` says that the write would block: then writes nothing and returns false.
-/// Ignores write errors.
+/// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal): then writes nothing and
+/// returns false, so that the caller may try again. Returns true even if the write fails, as trying again is no use.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
     if has_room {
@@ -58,8 +59,9 @@ pub(crate) fn is_read_by_runner() -> bool {
         .any(|name| nonempty(name).is_some())
 }
 
-/// Formats an error or warning of backoff as one line, with its name before. Control characters are escaped, line feeds
-/// too, and commands to a CI runner are broken, as the text may quote what others have written.
+/// Formats an error or warning of backoff as one line, with its name before. As the text may quote what others have
+/// written, control characters are escaped, line feeds too, and commands in it to a CI runner are made ineffective,
+/// under a runner only.
 pub(crate) fn complaint(text: &str) -> String {
     let mut text = printable(text);
     if is_read_by_runner() {

@@ -9,12 +9,13 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::system::unnamed_file;
 
-/// Limit on names that are tried. Random names are not taken; a file system that says so would say so for ever.
+/// Limit on names that are tried. A random name is practically never taken; a file system that says so again and again
+/// would say so for ever.
 const MOST_NAMES: u32 = 100;
 const MODE: u32 = 0o600;
 
-/// Creates a file with a random name after `prefix`, which is removed when the value is dropped. Its mode is set again
-/// afterwards, as the umask may have taken away this user's own rights.
+/// Creates a file in a directory, under a random name that begins with `prefix`. It is removed when the value is
+/// dropped. Its mode is set again afterwards, as the umask may have taken away this user's own rights.
 pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile> {
     let mut names = 0;
     let file = Builder::new().prefix(prefix).make_in(directory, |path| {
@@ -22,7 +23,7 @@ pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile>
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(MODE);
         match options.open(path) {
-            // For an error of this kind `make_in` tries the next name, without end: another kind ends that.
+            // For an error of this kind `make_in` tries the next name, without end: an error of another kind ends that.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && names >= MOST_NAMES => {
                 Err(io::Error::other(error))
             }
@@ -39,8 +40,8 @@ pub(crate) fn unnamed() -> io::Result<File> {
     unnamed_in(&std::env::temp_dir())
 }
 
-/// Creates a file without a name in a directory, so that no other process can open it. If the file system has no such
-/// files, creates one with a name and removes the name.
+/// Creates a file without a name in a directory, so that no other process can open it, and nothing has to be removed
+/// later. If the file system has no such files, creates one with a name and removes the name at once.
 pub(crate) fn unnamed_in(directory: &Path) -> io::Result<File> {
     unnamed_file(directory, MODE).or_else(|_| {
         let (file, path) = named(".backoff-", directory)?.into_parts();

@@ -19,27 +19,29 @@ use crate::policy::signal::Signal;
 /// The name of each process's controlling terminal.
 const ALIAS: &str = "/dev/tty";
 
-/// Opens the controlling terminal as a description of our own, non-blocking. Returns ENXIO if this process has none,
-/// and other errors if it cannot be opened.
+/// Opens the controlling terminal as a description of our own, non-blocking, so that no call waits for the line.
+/// Returns ENXIO if this process has none, and other errors if it cannot be opened.
 pub(crate) fn controlling() -> nix::Result<OwnedFd> {
     let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let path = system::terminal_path();
     let opened = open(&path, flags, Mode::empty());
     if opened.is_err() && path != Path::new(ALIAS) {
-        // The device may belong to another user (su).
+        // The device may belong to another user (su), who alone may open it by its name.
         return open(ALIAS, flags, Mode::empty());
     }
     opened
 }
 
-/// Returns true if this process had a controlling terminal at the first call. The answer stays, so that all attempts
-/// are isolated alike.
+/// Returns true if this process had a controlling terminal at the first call. The answer stays, also if the terminal is
+/// lost, so that all attempts are isolated alike.
 pub(crate) fn has_terminal() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| match controlling() {
-        // ENXIO means none. Without the device node (a minimal container) standard descriptors tell.
-        Err(errno) => errno != Errno::ENXIO && (0..=2).any(is_controlling),
         Ok(_closed_on_drop) => true,
+        // There is none.
+        Err(Errno::ENXIO) => false,
+        // It cannot be opened, as its device node is missing (a minimal container): standard descriptors tell.
+        Err(_) => (0..=2).any(is_controlling),
     })
 }
 
@@ -54,8 +56,9 @@ pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
 }
 
 /// Returns who sent a signal that this process has received: the terminal, the kernel for another reason, or a process.
-/// Where the system does not mark the sender (macOS), this looks at the terminal as it is now. `from_kernel`: the system
-/// marks it as the kernel's. `sender` is the process number that came with it, 0 for none.
+/// Where the system does not mark the sender (macOS), this looks at the terminal as it is now, so it has to be called
+/// soon. `from_kernel`: the system marks it as the kernel's. `sender` is the process number that came with it, 0 for
+/// none.
 pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
     let evidence = Evidence {
         signal,
@@ -77,7 +80,7 @@ fn find_place() -> Place {
         Ok(terminal) if system::has_hung_up(terminal.as_fd()) => Place::LostTerminal,
         Ok(terminal) if has_foreground(&terminal) => Place::Foreground,
         Ok(_) => Place::Background,
-        // There was one at the start.
+        // There was one at the start (`has_terminal`).
         Err(_) => Place::LostTerminal,
     }
 }

@@ -74,12 +74,13 @@ pub(crate) fn key_target() -> Target {
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
     stop_by(signals, signal, target);
     if !has_terminal() {
+        // Does nothing if `signal` has stopped this process: the CONT that continued it is not handled yet.
         stop_by(signals, Signal::STOP, target);
     }
 }
 
-/// Sends one stopping signal to `target`, and lets it stop this process here. Does nothing if a CONT was received that
-/// is not handled yet: the job was continued already, and stopping would discard that CONT.
+/// Sends one stopping signal to `target`, and lets it stop this process here, as it would otherwise only be recorded.
+/// Does nothing if a CONT was received that is not handled yet: the job was continued already, and would not be again.
 fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
     if signals.is_queued(Signal::CONT) {
         return;
@@ -90,7 +91,7 @@ fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
 
 nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);
 
-/// Returns the size of a terminal; zero if it is unknown.
+/// Returns the size of a terminal; zero lines and columns if it is unknown.
 fn window_size(terminal: impl AsFd) -> Winsize {
     let mut size = Winsize::default();
     // SAFETY: the call fills a record of this type.

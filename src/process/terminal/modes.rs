@@ -62,8 +62,8 @@ pub(super) fn signal_keys_before_raw() -> Option<Vec<(u8, Signal)>> {
     signal_keys(saved.as_ref()?)
 }
 
-/// Puts the terminal on standard input into raw mode, and saves the modes from before for [`restore`]. Returns false,
-/// and changes nothing, if another job has the terminal or if it has no modes.
+/// Puts the terminal on standard input into raw mode, and saves the modes from before for [`restore`]. Returns false if
+/// it is not raw: another job has the terminal, or it has no modes or refuses these.
 pub(super) fn make_raw() -> bool {
     let Ok(mut saved) = SAVED.lock() else {
         return false;
@@ -82,8 +82,8 @@ pub(super) fn make_raw() -> bool {
     set(&raw)
 }
 
-/// Restores the modes from before raw mode, if our terminal is in raw mode. Does nothing otherwise, so it may be called
-/// on every way out.
+/// Restores the modes from before raw mode, if our terminal is in raw mode, and forgets them. Does nothing otherwise,
+/// so it may be called on every way out.
 pub(crate) fn restore() {
     // A panic may come while the lock is held: then waiting for it would never end.
     let Ok(mut saved) = SAVED.try_lock() else {

@@ -137,8 +137,8 @@ impl Pty {
     }
 
     /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's
-    /// modes. Bytes that were not read yet go to the next attempt, or become signals if they are signal keys (Ctrl-C).
-    /// Bytes that were read for this command, and not written to it, are dropped.
+    /// modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if they are signal
+    /// keys (Ctrl-C). Bytes that were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -166,8 +166,8 @@ impl Pty {
         self.slave = None;
     }
 
-    /// Reads keys that the command will not get, as it has ended: sends the signals of signal keys to our job, and
-    /// keeps all other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
+    /// Reads keys that the ended command will not get: sends the signals of `signal_keys` to our job, as no terminal
+    /// does, and keeps other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
     fn read_late_keys(&mut self, signal_keys: &[(u8, Signal)]) {
         let Some(ours) = &self.ours else { return };
         let is_readable = ready(ours.as_fd(), PollFlags::POLLIN)
@@ -329,8 +329,8 @@ fn open_pair(modes: Option<&Termios>) -> io::Result<OpenptyResult> {
 }
 
 /// Opens our terminal: that of standard input, from which the keys come, or else one on another standard descriptor, or
-/// else the controlling one; None if there is none. As a description of our own where possible, which is non-blocking: a
-/// read could block if another process took the bytes that `poll` has reported.
+/// else the controlling one; None if there is none. As a description of our own where possible, which is non-blocking:
+/// a read could block if another process took the bytes that `poll` has reported.
 fn our_terminal() -> Option<OwnedFd> {
     let standard = (0..=2).find(|fd| stdio::is_terminal(*fd));
     let is_controlling = standard.is_none_or(is_controlling);

@@ -1,4 +1,5 @@
-//! The naive cleaner: looks at the whole stream at once, and asks one expression after the other what comes next.
+//! The naive cleaner, with which tests compare [`Cleaner`]: it is slow, but simple enough to be seen to be right. It
+//! has the whole stream at once, where the other gets pieces, and asks one expression after the other what comes next.
 
 use std::sync::LazyLock;
 
@@ -9,7 +10,9 @@ use regex::bytes::Regex;
 
 use super::Cleaner;
 
-/// What may stand at a place, and what is seen of it: nothing, a space, or the end of a line, if something is on it.
+/// Expressions for what may come next in a stream, and what a person sees of it: nothing, a space, or the end of the
+/// line (`\n`), which counts only if something is on the line. The first that matches counts; a byte that none matches
+/// is text.
 static FORMS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let parameters = "[0-9:;]*";
     let forms = [
@@ -43,14 +46,15 @@ static FORMS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Returns the stream as [`Cleaner`] has to clean it, whatever pieces it gets.
 pub(crate) fn cleaned(stream: &[u8]) -> Vec<u8> {
-    let (mut clean, mut rest) = (Vec::new(), stream);
-    // A CR that ended a line, with nothing seen after it.
+    let (mut clean, mut unread) = (Vec::new(), stream);
+    // A CR has ended a line, and nothing was seen since: an LF would be part of the same line end.
     let mut after_cr = false;
-    while let Some(&first) = rest.first() {
+    while let Some(&first) = unread.first() {
         let found = FORMS
             .iter()
-            .find_map(|(form, seen)| Some((form.find(rest)?.len(), *seen)));
+            .find_map(|(form, seen)| Some((form.find(unread)?.len(), *seen)));
         let (length, seen) = found.unwrap_or((1, ""));
         let is_on_line = clean.last().is_some_and(|last| *last != b'\n');
         match (found, seen) {
@@ -69,7 +73,7 @@ pub(crate) fn cleaned(stream: &[u8]) -> Vec<u8> {
                 after_cr &= seen.is_empty();
             }
         }
-        rest = &rest[length..];
+        unread = &unread[length..];
     }
     clean
 }
@@ -83,6 +87,7 @@ const PIECES: &[&[u8]] = &[
     b"a line of more than a group of bytes, in which there is nothing to be cleaned at all",
 ];
 
+/// Makes random streams for tests, of [`PIECES`].
 pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
     vec(select(PIECES), 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -90,16 +95,17 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Asserts that both cleaners agree, into whatever pieces the stream is cut.
     #[test]
     fn the_naive_cleaner_agrees(stream in stream(), sizes in vec(1_usize..50, 1..6)) {
         let expected = cleaned(&stream);
         for sizes in [&sizes[..], &[1], &[usize::MAX]] {
-            let (mut cleaner, mut clean, mut rest) = (Cleaner::default(), Vec::new(), &stream[..]);
+            let (mut cleaner, mut clean, mut unread) = (Cleaner::default(), Vec::new(), &stream[..]);
             for size in sizes.iter().cycle() {
-                let (piece, after) = rest.split_at(rest.len().min(*size));
+                let (piece, after) = unread.split_at(unread.len().min(*size));
                 clean.extend_from_slice(cleaner.clean(piece));
-                rest = after;
-                if rest.is_empty() {
+                unread = after;
+                if unread.is_empty() {
                     break;
                 }
             }

@@ -1,15 +1,17 @@
-//! Finds where plain text ends: the bytes of a stream that need no cleaning, and can be copied at once.
+//! Finds where plain text ends: the bytes of a stream that need no cleaning, and can be copied at once. ESC, CR and
+//! backspace, the special bytes, end it, as each moves the cursor or begins what may, and so does a blank of Unicode.
 
 use memchr::memchr3;
 
 use super::blanks::{GROUP, GROUP_AND_REST, first_blank_in, is_blank, may_become_blank};
 
-/// Begins a sequence.
+/// Begins an escape sequence.
 pub(super) const ESC: u8 = 0x1b;
 pub(super) const BACKSPACE: u8 = 0x08;
 
 /// Returns how many leading bytes are plain text, which can be copied at once: up to a special byte, or a character
-/// that is or may become a blank. `may_have_blank` is false if the bytes surely have none, which is looked for faster.
+/// that is a blank or, at the end of the bytes, may become one. `may_have_blank` is false if the caller knows that
+/// there is none: then only special bytes are looked for, which is faster.
 pub(super) fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
     if !may_have_blank {
         return memchr3(ESC, b'\r', BACKSPACE, bytes).unwrap_or(bytes.len());
@@ -30,6 +32,7 @@ pub(super) fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
 /// Returns the index at which plain text ends among the first [`GROUP`] bytes; None if all of them are plain.
 fn end_of_plain_text_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
     let special = memchr3(ESC, b'\r', BACKSPACE, &group[..GROUP]);
+    // The common case is answered fast.
     let blank = if group.is_ascii() {
         None
     } else {
@@ -41,8 +44,8 @@ fn end_of_plain_text_in(group: &[u8; GROUP_AND_REST]) -> Option<usize> {
     }
 }
 
-/// Returns true if plain text ends before these bytes: the first is special, or they begin a blank, or may begin one of
-/// which the last bytes have not come yet.
+/// Returns true if plain text ends before these bytes, at least one: the first is special, or they begin with a blank,
+/// or they are few and may be the beginning of one whose last bytes have not come yet.
 fn ends_plain_text(bytes: &[u8]) -> bool {
     is_special(bytes[0])
         || bytes.get(..2).is_some_and(is_blank)
