@@ -17,7 +17,7 @@
 pub(super) mod blanks;
 mod plain_text;
 
-use memchr::memchr3;
+use memchr::{memchr2, memchr3};
 
 use self::blanks::{has_blank, is_blank_of_three, is_blank_of_two, may_become_blank};
 use self::plain_text::{BACKSPACE, ESC, plain_length};
@@ -89,6 +89,15 @@ enum Effect {
 }
 
 impl Cleaner {
+    /// Returns true if in the next bytes, which end with an LF, there is nothing to clean but the ends of lines, and
+    /// they begin a line. The cleaner need not see them then.
+    pub fn has_only_lines(&self, lines: &[u8]) -> bool {
+        let begins_line = self.state == State::Text && !self.after_cr && !self.has_text;
+        begins_line
+            && memchr2(ESC, BACKSPACE, lines).is_none()
+            && (lines.is_ascii() || !has_blank(lines))
+    }
+
     /// Cleans the next bytes of the stream, which may end anywhere: what is not complete is held back for the next
     /// call. Returns the bytes themselves, without a copy, if there is nothing to clean.
     pub fn clean<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {

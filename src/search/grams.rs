@@ -278,7 +278,7 @@ impl Counts {
     /// Returns the literals that a sequence begins with: of `[:>] ?time`, `: time`, `:time`, `> time` and `>time`.
     /// Returns None if it may begin with anything, or if these are too many or one too short.
     fn needed_of_begin(&self, parts: &[Hir]) -> Option<Needed> {
-        let begins_line = *parts[0].kind() == HirKind::Look(Look::StartLF);
+        let begins_line = *parts[0].kind() == HirKind::Look(Look::StartCRLF);
         let begin = Extractor::new()
             .limit_literal_len(LONGEST)
             .limit_total(MOST_OF_SEQUENCE)

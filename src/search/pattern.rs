@@ -270,8 +270,8 @@ fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
             Hir::literal(literal.0.to_ascii_lowercase())
         }
         HirKind::Class(class) => Hir::class(class_for_block(class.clone(), case)),
-        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartLF),
-        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndLF),
+        HirKind::Look(Look::Start | Look::StartLF | Look::StartCRLF) => Hir::look(Look::StartCRLF),
+        HirKind::Look(Look::End | Look::EndLF | Look::EndCRLF) => Hir::look(Look::EndCRLF),
         HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
         _ => leaf.clone(),
     }

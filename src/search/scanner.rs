@@ -16,6 +16,7 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use memchr::{memchr, memrchr};
 use regex_automata::Input;
 
 use super::clean::Cleaner;
@@ -190,12 +191,55 @@ impl Scanner {
     pub fn push(&mut self, bytes: &[u8], found: Found<'_>) {
         // In pieces, as the cleaner keeps a copy.
         for piece in bytes.chunks(MOST_CALL) {
-            if !self.is_settled() {
-                let mut cleaner = take(&mut self.cleaner);
-                self.push_clean(cleaner.clean(piece), found);
-                self.cleaner = cleaner;
-            }
+            let begun_line = match memchr(b'\n', piece) {
+                Some(end) if !self.line.is_empty() => end + 1,
+                _ => 0,
+            };
+            self.push_raw(&piece[..begun_line], found);
+            let lines = self.lines_without_match(&piece[begun_line..]);
+            self.push_raw(&piece[begun_line + lines..], found);
         }
+    }
+
+    /// Cleans and searches the next bytes.
+    fn push_raw(&mut self, bytes: &[u8], found: Found<'_>) {
+        if !self.is_settled() {
+            let mut cleaner = take(&mut self.cleaner);
+            self.push_clean(cleaner.clean(bytes), found);
+            self.cleaner = cleaner;
+        }
+    }
+
+    /// Returns the length of the whole lines at the begin of these bytes, if no pattern matches in them: they need not be
+    /// cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and where
+    /// this cannot be told: with more to clean than ends of lines, or with a sieve, which sees cleaned lines only.
+    fn lines_without_match(&mut self, bytes: &[u8]) -> usize {
+        let Some(last_end) = memrchr(b'\n', bytes) else {
+            return 0;
+        };
+        let lines = &bytes[..=last_end];
+        let is_engine_alone = self.patterns.sieved_bytes == 0;
+        let begins_line = self.line.is_empty() && self.cleaner.has_only_lines(lines);
+        if !is_engine_alone
+            || !begins_line
+            || self.is_settled()
+            || lines.len() > self.patterns.block
+        {
+            return 0;
+        }
+        let Some(engine) = self.take_engine() else {
+            return 0;
+        };
+        // Behind the last LF, an empty line would begin.
+        let may_match = engine.may_match(lines, 0..last_end);
+        self.engine = Some(engine);
+        if may_match { 0 } else { lines.len() }
+    }
+
+    /// Returns the engine for the open patterns, and leaves none. The caller puts it back.
+    fn take_engine(&mut self) -> Option<Engine> {
+        let engine = self.engine.take();
+        engine.or_else(|| self.patterns.engine(&self.open))
     }
 
     /// Searches the next cleaned bytes: blocks of whole lines, which are not copied. What completes a line that began
@@ -282,8 +326,7 @@ impl Scanner {
         found: Found<'_>,
     ) {
         // Put back below, unless a pattern is found.
-        let engine = self.engine.take();
-        let Some(engine) = engine.or_else(|| self.patterns.engine(&self.open)) else {
+        let Some(engine) = self.take_engine() else {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
             return;
         };

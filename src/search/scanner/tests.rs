@@ -72,6 +72,18 @@ fn no_match_spans_lines() {
 }
 
 #[test]
+fn cr_ends_a_line_as_well() {
+    is("^b", b"a\rb\nc\n", "b");
+    is("a$", b"a\rb\nc\n", "a");
+    is("a$", b"b\r\na\r\n", "a");
+    // No line of its own, but of CR CR LF LF, the second LF is.
+    not("^$", b"a\r\rb\nc\r\n");
+    is("^$", b"a\r\r\n\nb\n", "");
+    // What follows the CR at the end of a push is no LF, and the LF at the begin of a later push not part of CR LF.
+    assert_eq!(scan(&["^$"], b"a\rb\n\n", 2), [(0, Vec::new())]);
+}
+
+#[test]
 fn anchors_hold_at_the_ends_of_lines() {
     for anchored in ["^b$", r"\Ab\z", "(?m)^b$", "(?mR)^b$", r"\bb\b"] {
         is(anchored, b"a\nb\nc\n", "b");
