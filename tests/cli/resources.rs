@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::common::process::{children_of, context_switches, descriptors, state, threads};
-use crate::common::{Ends, eventually, shell};
+use crate::common::process::{children_of, context_switches, descriptors, memory, state, threads};
+use crate::common::{Ends, IS_PORTABLE, eventually, shell};
 
 /// Asserts that a run of backoff holds few resources and does not wake up once it has printed a line.
 #[track_caller]
@@ -25,6 +25,12 @@ fn holds_little(words: &str, most_descriptors: usize, children: usize) {
         state(pid) == Some('S') && context_switches(pid) == before
     });
     assert_eq!(threads(pid), 1);
+    // The code that it does not need now is mapped no longer.
+    if !*IS_PORTABLE {
+        let now = memory(pid, "VmRSS");
+        let most = memory(pid, "VmHWM");
+        assert!(now < most / 2, "{now} of {most} kB");
+    }
     let descriptors = descriptors(pid);
     assert!(descriptors.len() <= most_descriptors, "{descriptors:?}");
     live.signal(Signal::SIGTERM);

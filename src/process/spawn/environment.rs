@@ -127,7 +127,10 @@ fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
 /// Returns the entries of variables, `NAME=VALUE` each with its NUL, one after the other, so that all of them take one
 /// allocation. Leaves out a variable that contains a NUL, as no environment can hold it.
 fn added_entries(variables: &[Variable]) -> Vec<u8> {
-    let mut entries = Vec::with_capacity(1024);
+    let length = variables
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2);
+    let mut entries = Vec::with_capacity(length.sum());
     for (name, value) in variables {
         let value = value.as_encoded_bytes();
         if !value.contains(&0) && !name.as_bytes().contains(&0) {

@@ -94,18 +94,34 @@ pub(crate) fn spin_until(end: Deadline) {
     }
 }
 
+/// A wait that lasts longer is a long one.
+const SHORT_WAIT: Duration = Duration::from_millis(100);
+
 /// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
-/// sleeps without limit). Returns false if polling fails (a lowered descriptor limit, a system call filter): the caller
-/// has to try every descriptor.
+/// sleeps without limit). In a long wait, gives back memory. Returns false if polling fails (a lowered descriptor limit,
+/// a system call filter): the caller has to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
+    if timeout.is_some_and(|timeout| timeout <= SHORT_WAIT) {
+        return poll_once(fds, timeout).is_some();
+    }
+    let end = Deadline::maybe_after(now(), timeout);
+    match poll_once(fds, Some(SHORT_WAIT)) {
+        Some(0) => system::unmap_code(),
+        ready => return ready.is_some(),
+    }
+    poll_once(fds, end.left(now())).is_some()
+}
+
+/// Calls `poll(2)` and returns how many descriptors are ready: 0 once the time is up. Returns None if polling fails.
+fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> Option<i32> {
     match system::poll(fds, timeout) {
-        Ok(_) => true,
+        Ok(ready) => Some(ready),
         // A handler has written to the pipe of signals, which is ready now: the next call returns at once.
-        Err(Errno::EINTR) => poll(fds, Some(Duration::ZERO)),
+        Err(Errno::EINTR) => poll_once(fds, Some(Duration::ZERO)),
         Err(_) => {
             // 10 ms keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
-            false
+            None
         }
     }
 }

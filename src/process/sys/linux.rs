@@ -55,6 +55,20 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
+/// Gives back the memory in which this program's code is mapped, nearly all that backoff has: a wait needs little of it,
+/// and what runs next is mapped again at once from the file, which the system keeps. A debugger's breakpoints go, too.
+pub(crate) fn unmap_code() {
+    // The linker defines both: the program's file is mapped from one to the other, without anything that can be written.
+    unsafe extern "C" {
+        static __executable_start: u8;
+        static etext: u8;
+    }
+    let begin = &raw const __executable_start;
+    let length = (&raw const etext).addr() - begin.addr();
+    // SAFETY: of a mapped file that was never written to, dropped pages come back as they were.
+    let _ = unsafe { libc::madvise(begin.cast_mut().cast(), length, libc::MADV_DONTNEED) };
+}
+
 /// Runs `wait`, and returns its result, so that its timers are on time: by default the kernel may be 50 us late, to
 /// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {

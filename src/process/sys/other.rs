@@ -55,6 +55,9 @@ pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
     false
 }
 
+/// Does nothing: that the linker defines the bounds is certain on Linux only.
+pub(crate) fn unmap_code() {}
+
 /// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor, which it
 /// does at once. Returns how many descriptors have events, 0 once the time is up. May return early from a wait of
 /// weeks, which the caller then repeats.
