@@ -30,7 +30,7 @@ use tree::ProcessTree;
 /// A program to run once.
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
-    pub(crate) command: &'a Command,
+    pub(crate) command: &'a mut Command,
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
     pub(crate) stdio: ChildStdio,

@@ -256,10 +256,11 @@ impl Host for System {
         let stdio = streams
             .begin()
             .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
+        let isolation = self.isolation();
         let program = Program {
-            command: &self.command,
+            command: &mut self.command,
             role: Role::Command,
-            isolation: self.isolation(),
+            isolation,
             stdio,
             spec,
             deadline: self.deadline,
@@ -303,9 +304,9 @@ impl Host for System {
             ShellKind::Hook => Isolation::Session,
             ShellKind::Predicate | ShellKind::BeforeRetry => self.isolation(),
         };
-        let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
+        let mut command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
         let program = Program {
-            command: &command,
+            command: &mut command,
             role: Role::Hook,
             isolation,
             stdio,

@@ -13,6 +13,7 @@ use crate::run::variables::LEFT;
 const PID_VARIABLES: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
 
 /// A variable that holds backoff's process number, and gets the child's.
+#[derive(Debug)]
 struct PidVariable {
     /// The position in [`Environment::entries`].
     index: usize,
@@ -25,7 +26,7 @@ struct PidVariable {
 
 /// An entry of backoff's own environment that a command may inherit.
 #[derive(Debug)]
-pub(super) struct Inherited {
+struct Inherited {
     entry: &'static CStr,
     /// Empty if the entry has no `=`: then no variable replaces it.
     name: &'static [u8],
@@ -37,7 +38,7 @@ impl Inherited {
     /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states
     /// the time left of an outer run, and would be out of date. They are read once, as the environment of backoff never
     /// changes.
-    pub(super) fn all() -> Vec<Inherited> {
+    fn all() -> Vec<Inherited> {
         let own_pid = std::process::id().to_string();
         let mut all = Vec::with_capacity(64);
         for entry in entries() {
@@ -63,46 +64,52 @@ impl Inherited {
     }
 }
 
-/// The environment of one attempt, as `execve(2)` takes it.
+/// The environment of one attempt, as `execve(2)` takes it. Filled anew for each attempt.
+#[derive(Debug, Default)]
 pub(super) struct Environment {
+    inherited: Vec<Inherited>,
     /// Pointers to the entries, ending with a null pointer. They point into backoff's environment and the fields below,
     /// which must not grow.
     pub(super) entries: Vec<*const c_char>,
-    /// The entries that are not inherited, each with its NUL. Never read here, but `entries` points into it.
-    _added: Vec<u8>,
+    /// The entries that are not inherited, each with its NUL.
+    added: Vec<u8>,
     pid_variables: Vec<PidVariable>,
 }
 
 impl Environment {
+    /// Returns the environment that a command inherits, not filled yet.
+    pub(super) fn inherited() -> Environment {
+        Environment {
+            inherited: Inherited::all(),
+            ..Environment::default()
+        }
+    }
+
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
     /// Entries with backoff's process number are taken over, too, but noted: only the child knows its own number, and
     /// puts it in ([`Environment::insert_child_pid`]).
-    pub(super) fn new(all_inherited: &[Inherited], variables: &[Variable]) -> Environment {
-        let mut pointers = Vec::with_capacity(all_inherited.len() + variables.len() + 1);
-        let mut pid_variables = Vec::new();
-        for inherited in all_inherited {
+    pub(super) fn fill(&mut self, variables: &[Variable]) {
+        self.entries.clear();
+        self.pid_variables.clear();
+        for inherited in &self.inherited {
             if inherited.is_replaced(variables) {
                 continue;
             }
             if let Some(name) = inherited.pid_variable {
-                pid_variables.push(PidVariable {
-                    index: pointers.len(),
+                self.pid_variables.push(PidVariable {
+                    index: self.entries.len(),
                     name,
                     entry: [0; 32],
                 });
             }
-            pointers.push(inherited.entry.as_ptr());
+            self.entries.push(inherited.entry.as_ptr());
         }
-        let added = added_entries(variables);
-        for entry in added.split_inclusive(|byte| *byte == 0) {
-            pointers.push(entry.as_ptr().cast());
+        self.added.clear();
+        add_entries(variables, &mut self.added);
+        for entry in self.added.split_inclusive(|byte| *byte == 0) {
+            self.entries.push(entry.as_ptr().cast());
         }
-        pointers.push(ptr::null());
-        Environment {
-            entries: pointers,
-            _added: added,
-            pid_variables,
-        }
+        self.entries.push(ptr::null());
     }
 
     /// Called in the child, just before exec: writes the child's process number in place of backoff's (`LISTEN_PID`),
@@ -124,13 +131,9 @@ fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
         .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
 }
 
-/// Returns the entries of variables, `NAME=VALUE` each with its NUL, one after the other, so that all of them take one
-/// allocation. Leaves out a variable that contains a NUL, as no environment can hold it.
-fn added_entries(variables: &[Variable]) -> Vec<u8> {
-    let length = variables
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 2);
-    let mut entries = Vec::with_capacity(length.sum());
+/// Appends the entries of variables, `NAME=VALUE` each with its NUL. Leaves out a variable that contains a NUL, as no
+/// environment can hold it.
+fn add_entries(variables: &[Variable], entries: &mut Vec<u8>) {
     for (name, value) in variables {
         let value = value.as_encoded_bytes();
         if !value.contains(&0) && !name.as_bytes().contains(&0) {
@@ -140,5 +143,4 @@ fn added_entries(variables: &[Variable]) -> Vec<u8> {
             entries.push(0);
         }
     }
-    entries
 }

@@ -10,6 +10,7 @@ pub(crate) mod start;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem::take;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
@@ -24,7 +25,7 @@ use crate::process::sys::environment::variable;
 use crate::run::host::Variable;
 use crate::text::{describe, quoted};
 use child::Child;
-use environment::{Environment, Inherited};
+use environment::Environment;
 use start::{ChildSetup, SHELL, start_child};
 pub(crate) use start::{ChildStdio, Isolation};
 
@@ -41,7 +42,7 @@ pub(crate) struct Command {
     words: Vec<CString>,
     /// The files to try, in the order of backoff's PATH.
     files: Vec<CString>,
-    inherited: Vec<Inherited>,
+    environment: Environment,
 }
 
 impl Command {
@@ -53,7 +54,7 @@ impl Command {
         Command {
             words: words.iter().map(|word| c_string(word.as_bytes())).collect(),
             files: candidates(name, &path),
-            inherited: Inherited::all(),
+            environment: Environment::inherited(),
         }
     }
 
@@ -74,7 +75,7 @@ impl Command {
     /// for that time. Returns an error if no process could be created; a failed exec is reported later, by
     /// [`Child::start_failure`].
     pub(crate) fn start(
-        &self,
+        &mut self,
         variables: &[Variable],
         signals: &Signals,
         never_ignored: Option<Signal>,
@@ -82,26 +83,31 @@ impl Command {
         stdio: &ChildStdio,
         not_before: Deadline,
     ) -> io::Result<Child> {
+        // Lent to the child's setup, beside which the words are needed.
+        let mut environment = take(&mut self.environment);
+        environment.fill(variables);
         let words = self.words.iter().map(|word| word.as_ptr());
         // A PATH that `--before-retry` has set for this attempt overrides backoff's.
         let new_path = variables.iter().find(|(name, _)| name == "PATH");
         let new_files = new_path.map(|(_, path)| candidates(self.name(), path));
         let files = new_files.as_deref().unwrap_or(&self.files);
-        start_child(ChildSetup {
+        let child = start_child(ChildSetup {
             files,
             shell_argv: [SHELL.as_ptr()]
                 .into_iter()
                 .chain(words)
                 .chain([null()])
                 .collect(),
-            environment: Environment::new(&self.inherited, variables),
+            environment: &mut environment,
             signals,
             never_ignored,
             isolation,
             stdio,
             not_before,
             explain: &|errno| self.explain(errno, files),
-        })
+        });
+        self.environment = environment;
+        child
     }
 
     /// Explains for a message why none of the `files`, which exec has tried, could be executed, of which `errno` alone

@@ -59,7 +59,7 @@ pub(super) struct ChildSetup<'a> {
     /// [`SHELL`], which is skipped unless needed, the words of the command, and a null pointer. The strings have to
     /// outlive the array.
     pub(super) shell_argv: Vec<*const c_char>,
-    pub(super) environment: Environment,
+    pub(super) environment: &'a mut Environment,
     pub(super) signals: &'a Signals,
     /// A signal that the command does not ignore, even if the caller does.
     pub(super) never_ignored: Option<Signal>,
@@ -158,12 +158,12 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
-        last = execve(file, &setup.shell_argv[1..], &setup.environment);
+        last = execve(file, &setup.shell_argv[1..], setup.environment);
         match last {
             // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name.
             Errno::ENOEXEC => {
                 setup.shell_argv[1] = file.as_ptr();
-                execve(SHELL, &setup.shell_argv, &setup.environment);
+                execve(SHELL, &setup.shell_argv, setup.environment);
                 return last;
             }
             // Reported if no other file can be executed.
