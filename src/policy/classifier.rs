@@ -77,6 +77,12 @@ impl Verdict {
         self.reason().map(|reason| &reason.why)
     }
 
+    /// Returns true if the deadline ended the predicate that was to judge the attempt. Any other failure of a predicate
+    /// is permanent.
+    pub(super) fn is_cut_off_by_deadline(&self) -> bool {
+        matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::PredicateFailed { .. }))
+    }
+
     /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command, which a
     /// shell is silent about, too (`cmd | head`). Another end may have another cause, and SIGPIPE may come from another
     /// pipe or socket.

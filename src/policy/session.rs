@@ -283,8 +283,8 @@ impl<'p> Session<'p> {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
             Some(GiveUp::Nested)
-        } else if outcome.ended_by_deadline() {
-            // The cause of the end, even if input was also lost.
+        } else if outcome.ended_by_deadline() || verdict.is_cut_off_by_deadline() {
+            // The cause of the end, even if input was also lost, or an earlier limit (`--stop-after`) has passed, too.
             Some(GiveUp::Deadline)
         } else if outcome.seen.input_lost {
             Some(GiveUp::Stdin)

@@ -76,8 +76,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns the time until a date: zero if it has passed, None if it is no date. The date is an HTTP date or RFC 3339,
-/// with any of the zones of [`without_zone`].
+/// Returns the time until a date: zero if it has passed, None if it is no date. The date is an HTTP date, whose names
+/// are case-sensitive, or RFC 3339 in any case, with any of the zones of [`without_zone`].
 pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
     let ZonedDate { local, zone } = without_zone(date);
     let http_date = httpdate::parse_http_date(&format!("{local} GMT"));
@@ -85,7 +85,7 @@ pub(super) fn until_date(date: &str, now: SystemTime) -> Option<Duration> {
         // The form of asctime has no zone: `Wed Oct 21 07:28:00 2026`.
         .or_else(|_| httpdate::parse_http_date(local))
         .ok()
-        .or_else(|| humantime::parse_rfc3339_weak(local).ok())?;
+        .or_else(|| humantime::parse_rfc3339_weak(&local.to_ascii_uppercase()).ok())?;
     // A clock east of Greenwich is ahead of UTC.
     let date = match zone {
         Zone::East(ahead) => as_if_utc.checked_sub(ahead)?,
@@ -120,8 +120,11 @@ impl ZonedDate<'_> {
 /// Splits a date before its zone: `Z`, `UTC`, `GMT`, `+02:00` or `-0730`. A date without a zone is in UTC, and so is
 /// one whose zone is not understood. The parsers of dates know no zone but UTC, so the caller corrects by the distance.
 fn without_zone(date: &str) -> ZonedDate<'_> {
-    for name in ["GMT", "UTC", "Z", "gmt", "utc", "z"] {
-        if let Some(local) = date.strip_suffix(name) {
+    for name in ["GMT", "UTC", "Z"] {
+        let name_begin = date.len().saturating_sub(name.len());
+        if let Some((local, zone)) = date.split_at_checked(name_begin)
+            && zone.eq_ignore_ascii_case(name)
+        {
             return ZonedDate::utc(local.trim_end());
         }
     }

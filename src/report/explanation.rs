@@ -15,12 +15,6 @@ impl Sentences<'_> {
     /// Returns `how`, which tells how `attempt`, the last one, ended, with the reason for the end of the run in
     /// brackets, and advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
     pub(super) fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
-        // The deadline has ended a predicate, as no other limit does. The run gives up by the earlier limit, which may
-        // be `--stop-after`, but that would explain nothing.
-        let why = match attempt.verdict.why() {
-            Some(Why::PredicateFailed { .. }) if why == GiveUp::StopAfter => GiveUp::Deadline,
-            _ => why,
-        };
         let advice = self.advice(why, attempt);
         with_detail(how, &self.reason(why, attempt)) + &advice
     }

@@ -55,8 +55,8 @@ impl Run<'_> {
         let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
-            // As `policy::exit` has it: an end that is called a failure (a denied success, too few successes in a row)
-            // turns 0 into 1. `--exhausted-exit` does not count here.
+            // 0 would tell an alarm that nothing failed, but the run did: a denied success, too few successes in a row.
+            // Any other status is the attempt's own, whatever that of backoff is.
             spec.set("BACKOFF_EXIT", "1");
         }
         // No attempt follows.

@@ -44,7 +44,7 @@ impl fmt::Display for AddressError {
             }
             AddressError::Timeout(why) => return write!(f, "has a timeout that {why}"),
             AddressError::UserAfterFirstHost => {
-                "names a user after the first host; tip: try redis://USER:PASSWORD@HOST1,HOST2"
+                "names a user after the first host; tip: try redis://USER:PASSWORD@HOST1,HOST2, with %2C for a comma in the password"
             }
         })
     }

@@ -95,6 +95,8 @@ fn dates() {
              retry after 2026-10-21 08:28:00 UTC: see https://letsencrypt.org/docs/rate-limits/",
             3_600_000,
         ),
+        ("retry-after: 2026-10-21t07:28:10z", 10_000), ("Retry-After: Wed, 21 Oct 2026 07:28:30 Gmt", 30_000),
+        ("retry after 2026-10-21 07:29:00 Utc", 60_000),
         ("retry after 2026-10-21T07:28:10.125Z", 10_125), ("retry after 2026-10-21 07:29:00 +0000", 60_000),
         ("retry after 2026-10-21T07:29:00+00:00", 60_000), ("retry after 2026-10-21T09:28:10+02:00", 10_000),
         ("retry after 2026-10-21T00:28:10.5 -0700", 10_500), ("Retry-After: Wed, 21 Oct 2026 07:28:30 +0000", 30_000),

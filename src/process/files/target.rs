@@ -28,17 +28,21 @@ pub(super) struct FileTarget {
 impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but returns an error for a link in a directory where
     /// other users can create them, as it could lead backoff to any file of this user. The file need not exist, its
-    /// directory must. A link of `/proc` to an open file is not followed: such a target is the open file itself.
+    /// directory must. A link of `/proc` to an open file is not followed: such a target is the open file itself. Nor is
+    /// a path of one of backoff's own descriptors (`/dev/stdout`), whoever may own `/dev`, as that of a container.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
             // `.` is for a bare name, which has an empty parent.
             let dir = Path::new(".").join(path.parent().unwrap_or(&path));
             let dir_meta = fs::metadata(&dir)?;
+            let is_own_descriptor = descriptor(&path).is_some();
             // The target of a magic link, such as `/proc/1/fd/1`, is not a path.
-            let is_magic = path.starts_with("/proc") || descriptor(&path).is_some();
+            let is_magic = path.starts_with("/proc") || is_own_descriptor;
             match fs::read_link(&path) {
-                Ok(_) if is_shared(&dir_meta) => return Err(io::Error::other(NOT_FOLLOWED)),
+                Ok(_) if is_shared(&dir_meta) && !is_own_descriptor => {
+                    return Err(io::Error::other(NOT_FOLLOWED));
+                }
                 Ok(target) if !is_magic => path = dir.join(target),
                 // A magic link, or no link, or nothing: opening the path tells if there is a problem.
                 _ => {
@@ -147,5 +151,24 @@ pub(super) fn descriptor(path: &Path) -> Option<RawFd> {
             .or_else(|| path.strip_prefix("/proc/self/fd/"))?,
     };
     // Unsigned, as no descriptor is negative.
-    number.parse::<u16>().ok().map(RawFd::from)
+    RawFd::try_from(number.parse::<u32>().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_a_descriptor_has_its_number() {
+        for (path, number) in [
+            ("/dev/stderr", Some(2)),
+            ("/dev/fd/70000", Some(70_000)),
+            ("/proc/self/fd/2147483647", Some(RawFd::MAX)),
+            ("/proc/self/fd/2147483648", None),
+            ("/dev/fd/-1", None),
+            ("/dev/fd/1/../2", None),
+        ] {
+            assert_eq!(descriptor(Path::new(path)), number, "{path}");
+        }
+    }
 }

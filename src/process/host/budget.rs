@@ -92,7 +92,7 @@ impl System {
         time_limit: Duration,
     ) -> RunResult<Result<BudgetAnswer, NoAnswer>> {
         let mut until = query.deadline_after(time_limit);
-        let latest = query.deadline_after(time_limit + MOST_TIME_FOR_CPU);
+        let latest = query.deadline_after(time_limit.saturating_add(MOST_TIME_FOR_CPU));
         loop {
             if let Some(answered) = query.answer(store) {
                 return Ok(answered.map_err(|why| NoAnswer(why.to_string())));

@@ -46,7 +46,9 @@ impl Query {
         // Once, here: each child would read the certificates of a server (TLS) again.
         store.load_certificates();
         let began = now();
-        let life = time_limit + MOST_TIME_FOR_CPU + GRACE;
+        let life = time_limit
+            .saturating_add(MOST_TIME_FOR_CPU)
+            .saturating_add(GRACE);
         let child = Forked::start(life, || {
             encode(&ask(store, budget, question, began, time_limit))
         })?;

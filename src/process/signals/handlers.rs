@@ -167,13 +167,13 @@ pub(super) fn decode(record: Record) -> Option<Received> {
 }
 
 /// Returns true if a write of backoff to a pipe without a reader (PIPE) or beyond the file size limit (XFSZ) caused the
-/// signal: then the kernel names this process as the sender, or, on some systems, none. From any other sender it is
-/// meant for the command.
+/// signal: then the kernel names this process as the sender or, on some systems, itself (`from_kernel`). From any other
+/// sender it is meant for the command; on Linux also from sender 0, a process outside this PID namespace.
 fn is_caused_by_own_write(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> bool {
     if !matches!(signal, Signal::PIPE | Signal::XFSZ) {
         return false;
     }
-    from_kernel || sender == 0 || sender == std::process::id().cast_signed()
+    from_kernel || sender == std::process::id().cast_signed()
 }
 
 #[cfg(test)]
@@ -189,6 +189,7 @@ mod tests {
             // A record that is about a child, too.
             assert!(is_caused_by_own_write(signal, true, own + 1));
             assert!(!is_caused_by_own_write(signal, false, own + 1));
+            assert!(!is_caused_by_own_write(signal, false, 0));
         }
         assert!(!is_caused_by_own_write(Signal::TERM, true, own));
     }

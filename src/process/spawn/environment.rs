@@ -10,7 +10,10 @@ use crate::run::host::Variable;
 use crate::run::variables::LEFT;
 
 /// Variables by which systemd addresses one process. They name backoff, and must name the command.
-const PID_VARIABLES: [&str; 2] = ["LISTEN_PID=", "WATCHDOG_PID="];
+const PID_VARIABLES: [&str; 2] = [LISTEN_PID, "WATCHDOG_PID="];
+const LISTEN_PID: &str = "LISTEN_PID=";
+/// The process of `LISTEN_PID` once more, by another number, which backoff cannot know of a child before exec.
+const LISTEN_PIDFDID: &[u8] = b"LISTEN_PIDFDID";
 
 /// A variable that holds backoff's process number, and gets the child's.
 #[derive(Debug)]
@@ -36,8 +39,8 @@ struct Inherited {
 
 impl Inherited {
     /// Returns all entries of backoff's environment that a command inherits: all except `BACKOFF_LEFT`, which states
-    /// the time left of an outer run, and would be out of date. They are read once, as the environment of backoff never
-    /// changes.
+    /// the time left of an outer run, and would be out of date, and a `LISTEN_PIDFDID` that names backoff, with which
+    /// the command would refuse its sockets. They are read once, as the environment of backoff never changes.
     fn all() -> Vec<Inherited> {
         let own_pid = std::process::id().to_string();
         let mut all = Vec::with_capacity(64);
@@ -52,6 +55,12 @@ impl Inherited {
                     pid_variable: pid_variable(bytes, &own_pid),
                 });
             }
+        }
+        let is_addressed = all
+            .iter()
+            .any(|inherited| inherited.pid_variable == Some(LISTEN_PID));
+        if is_addressed {
+            all.retain(|inherited| inherited.name != LISTEN_PIDFDID);
         }
         all
     }

@@ -74,8 +74,12 @@ pub(super) struct ChildSetup<'a> {
 /// Creates the child, which becomes the command. Returns before the program has started, as exec may hang: exec closes
 /// the pipe that the returned child holds, or the reason of a failure is written to it. An error means that no process
 /// could be made.
+///
+/// No attempt may start before its wait is over, but the wait ends a little early, so that all is prepared by then. What
+/// is left of it is spent in a busy loop, as no timer is that exact.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
-    // The pipe is above the standard descriptors, which the child replaces.
+    // The pipe is above the standard descriptors, which the child replaces. This process closes the writing end on
+    // return: as long as it had one, exec would not end the pipe.
     let (report, write_end) = pipe()?;
     set_nonblocking(&report)?;
     let parent = std::process::id();
@@ -115,6 +119,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let death_signal = match setup.isolation {
         // A stopped child does not act on TERM, and without a terminal would never be continued.
         Isolation::Session => signal::Signal::SIGKILL,
+        // The command can clean up, and end its own children.
         _ => signal::Signal::SIGTERM,
     };
     // backoff has died before the kernel knew what to send.
@@ -128,6 +133,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     if setup.isolation == Isolation::Terminal
         && let Some(terminal) = &setup.stdio.output
     {
+        // Better a command without a controlling terminal than none: only a sandbox refuses a new session this.
         // SAFETY: the call takes an integer.
         let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
@@ -160,7 +166,8 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
     for file in setup.files {
         last = execve(file, &setup.shell_argv[1..], setup.environment);
         match last {
-            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name.
+            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name, and
+            // keeps it, as no other file is tried.
             Errno::ENOEXEC => {
                 setup.shell_argv[1] = file.as_ptr();
                 execve(SHELL, &setup.shell_argv, setup.environment);
@@ -168,7 +175,8 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
             }
             // Reported if no other file can be executed.
             Errno::EACCES => denied = true,
-            // No such file, or no file system, in this directory: try the next one.
+            // No such file in this directory, or the directory's file system is gone (a dead server, a removed disk),
+            // which says nothing about the other directories: try the next one.
             Errno::ENOENT | Errno::ENOTDIR | Errno::ESTALE | Errno::ENODEV | Errno::ETIMEDOUT => {}
             _ => return last,
         }

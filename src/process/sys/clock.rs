@@ -69,12 +69,12 @@ impl Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
 
-    /// Returns the time `by` before it; never stays never, and so does what the clock cannot represent.
+    /// Returns the time `by` before it. Never stays never, and a time before the clock's first one becomes never.
     pub(crate) fn brought_forward(self, by: Duration) -> Deadline {
         Deadline(self.0.and_then(|at| at.checked_sub(by)))
     }
 
-    /// Postpones the deadline.
+    /// Postpones the deadline; one that the clock cannot represent becomes never.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
     }
@@ -83,8 +83,8 @@ impl Deadline {
 /// How long before the end of a wait backoff wakes up: timers are late, and an attempt has to be prepared.
 pub(crate) const LEAD: Duration = Duration::from_micros(300);
 
-/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. Does not wait for a time
-/// that is further away.
+/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. A time further away is
+/// ignored: signals are blocked here, and a busy loop of that length would burn a CPU.
 pub(crate) fn spin_until(end: Deadline) {
     while end
         .left(now())
@@ -116,7 +116,7 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
 fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> Option<i32> {
     match system::poll(fds, timeout) {
         Ok(ready) => Some(ready),
-        // A handler has written to the pipe of signals, which is ready now: the next call returns at once.
+        // Once more, for what is ready: the handler has written to the pipe of signals, so this call returns at once.
         Err(Errno::EINTR) => poll_once(fds, Some(Duration::ZERO)),
         Err(_) => {
             // 10 ms keep callers from spinning.

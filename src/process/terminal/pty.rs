@@ -17,7 +17,7 @@ use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::termios::{Termios, tcgetattr};
 use nix::unistd::{Pid, read, tcgetpgrp, write};
 
-use super::{key_target, may_use, modes, window_size};
+use super::{key_target, leads_session, may_use, modes, window_size};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, send};
 use crate::process::spawn::ChildStdio;
@@ -187,11 +187,14 @@ impl Pty {
         }
     }
 
-    /// Reacts to a terminal that is gone: stops forwarding, and sends this process the HUP that the kernel sends to the
-    /// foreground job only, so that backoff and the command end as in the foreground.
+    /// Reacts to a terminal that is gone: stops forwarding for good, so that this happens once, and sends this process
+    /// HUP, so that backoff and the command end. The kernel tells only the leader of the session at once, others in its
+    /// foreground job when it has ended, and a background job never.
     fn lose_terminal(&mut self) {
         self.stop_forwarding();
-        let _ = send(Target::OwnProcess, Signal::HUP);
+        if !leads_session() {
+            let _ = send(Target::OwnProcess, Signal::HUP);
+        }
     }
 
     /// Hangs up, as the output has no reader: closes backoff's ends of the terminal, so that the command gets HUP, and
@@ -238,10 +241,10 @@ impl Pty {
     /// Forwards typed input, without blocking, if [`Pty::interest`] is ready (`is_ready`). While our terminal is not in
     /// raw mode, first looks whether it is gone or backoff is in its foreground again.
     pub(crate) fn work(&mut self, is_ready: bool) {
-        if !self.is_raw && modes::terminal_is_gone() {
-            return self.lose_terminal();
-        }
-        if !self.is_raw {
+        if self.leader.is_some() && !self.is_raw {
+            if modes::terminal_is_gone() {
+                return self.lose_terminal();
+            }
             self.try_raw();
         }
         if !is_ready {
@@ -269,7 +272,8 @@ impl Pty {
         }
         let mut bytes = [0; 1024];
         match self.ours.as_ref().map(|ours| read(ours, &mut bytes)) {
-            // Our terminal is gone; HUP follows.
+            Some(Ok(0)) if modes::terminal_is_gone() => self.lose_terminal(),
+            // Another program has changed the modes, in which Ctrl-D ends the input.
             None | Some(Ok(0)) => self.stop_forwarding(),
             Some(Ok(count)) => self.handle_keys(&bytes[..count]),
             // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has
@@ -350,51 +354,4 @@ impl Drop for Pty {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Waits until the condition is true: a child that another test forks has all descriptors until its exec.
-    fn eventually(condition: impl Fn() -> bool) -> bool {
-        (0..1000).any(|_| {
-            let is_true = condition();
-            if !is_true {
-                nix::poll::poll(&mut [], 10_u16).unwrap();
-            }
-            is_true
-        })
-    }
-
-    fn is_at_its_end(master: BorrowedFd<'_>) -> bool {
-        ready(master, PollFlags::POLLIN).is_ok_and(|events| events.contains(PollFlags::POLLHUP))
-    }
-
-    #[test]
-    fn the_terminal_stays_until_it_is_released() {
-        let OpenPty {
-            mut pty,
-            output,
-            child,
-        } = Pty::open(false, Vec::new()).unwrap();
-        write(child.output.as_ref().unwrap(), b"last words").unwrap();
-        drop(child);
-        pty.stop_forwarding();
-        assert!(pty.is_held() && !is_at_its_end(output.as_fd()));
-        let mut bytes = [0; 64];
-        assert_eq!(read(&output, &mut bytes), Ok(10));
-        pty.release();
-        assert!(!pty.is_held() && eventually(|| is_at_its_end(output.as_fd())));
-    }
-
-    #[test]
-    fn a_hang_up_closes_both_ends() {
-        let opened = Pty::open(false, Vec::new()).unwrap();
-        let slave = opened.child.output.unwrap();
-        let mut pty = opened.pty;
-        drop(opened.output);
-        pty.hang_up();
-        assert!(!pty.is_held());
-        assert!(eventually(|| crate::process::sys::system::has_hung_up(
-            slave.as_fd()
-        )));
-    }
-}
+mod tests;
