@@ -21,6 +21,7 @@ impl Surroundings for Sample {
     }
 
     fn script(&self, path: &str) -> ScriptFile {
+        let path = path.replace("/./", "/");
         match self.files.get(path.trim_start_matches("./")) {
             Some(text) => ScriptFile::Text(text.clone()),
             None => ScriptFile::NotThere,

@@ -2,6 +2,7 @@
 //! their arguments.
 
 use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use proptest::prelude::*;
@@ -59,7 +60,6 @@ exec "$@"
 fn playground() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("bin")).unwrap();
-    fs::create_dir_all(dir.path().join("dir/deep")).unwrap();
     for client in ["curl", "wget"] {
         executable(&within(&dir, &format!("bin/{client}")), CLIENT);
     }
@@ -215,7 +215,9 @@ fn rows(dir: &TempDir) -> Vec<Row> {
         let cells: Vec<&str> = line.split('\t').collect();
         match cells.as_slice() {
             ["file", name, text] => {
-                executable(&within(dir, name), &text.replace("\\n", "\n"));
+                let path = within(dir, name);
+                fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+                executable(&path, &text.replace("\\n", "\n"));
             }
             [verdict, sends, variables, line] => rows.push(Row {
                 number,

@@ -4,7 +4,9 @@
 //! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
 //! for messages.
 
-use super::client_name::source_names_client;
+use std::rc::Rc;
+
+use super::downloads::is_output_of_download;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::scripts::{joined, texts};
@@ -13,8 +15,9 @@ use crate::command::ScriptFile;
 use crate::command::scope::Inherited;
 use crate::command::shells;
 use crate::command::text::{
-    Doubt, NameAndValue, Symbol, Word, begins_option, exact, known, name_and_value, shown, unknown,
+    Doubt, NameAndValue, Symbol, begins_option, exact, known, name_and_value, shown, unknown,
 };
+use crate::command::word::Word;
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file, or
@@ -27,15 +30,18 @@ impl Calls<'_> {
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            if !source_names_client(&file.origin) {
-                self.note_unknown_code(format!("the script {}", file.origin), context);
+            if !is_output_of_download(file) {
+                self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
             return;
         }
         let Some(path) = exact(&file.text) else {
-            self.note_unknown_code(format!("the script {}", file.origin), context);
+            self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             return;
         };
+        if path == "/dev/null" {
+            return;
+        }
         if stands_for_other_files(&path) || self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the script {path}"), context);
             return;
@@ -65,8 +71,7 @@ impl Calls<'_> {
 
     /// Reads the program of the command as a script if it is a file that a shell runs, or a function that bash has
     /// exported, which may have any name. A name without a slash is taken for a program of the system, unless a
-    /// directory that is known has a script of this name. A relative path that may mean an unknown file is unknown
-    /// code.
+    /// directory that is known has a script of this name. A path that may mean an unknown file is unknown code.
     pub(super) fn read_program_as_script(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -86,7 +91,9 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        if is_relative_path(&path) && stands_for_other_files(&path) {
+        let is_elsewhere = context.frame.environment == Inherited::None;
+        let may_be_mark = path.contains('/') || path.contains("{}");
+        if !is_elsewhere && may_be_mark && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {
@@ -105,9 +112,9 @@ impl Calls<'_> {
         }
         let path = shown(&program.text);
         let known_end = path.rsplit("...").next().unwrap_or_default();
-        let has_known_name = known_end.starts_with('/');
+        let has_known_name = known_end.starts_with('/') && !stands_for_other_files(known_end);
         if !has_known_name || self.is_script_file(known_end.trim_start_matches('/')) {
-            self.note_unknown_code(format!("the program {}", program.origin), context);
+            self.note_unknown_code(format!("the program {}", program.shown_origin()), context);
         }
     }
 
@@ -157,20 +164,18 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. A word that is made of
-    /// the script's own path (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown, whatever stands
-    /// behind that path. Without a directory, it is the home directory.
+    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. The script's own
+    /// directory (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown: it was noted when the script was
+    /// read. Without a directory, it is the home directory.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
         let Some(word) = operands.next() else {
             return self.note_directory(Some("~".to_owned()));
         };
-        // The directory of a script that was read is known already, but none above it.
-        let is_own = word.origin.contains("dirname")
-            && (word.origin.contains("$0") || word.origin.contains("BASH_SOURCE"))
-            && !word.origin.contains("..");
-        if !is_own {
-            self.note_directory(exact(&word.text));
+        match behind_own_directory(word) {
+            Some([]) => {}
+            Some([Symbol::Known('/'), below @ ..]) => self.note_directory(exact(below)),
+            _ => self.note_directory(exact(&word.text)),
         }
     }
 
@@ -200,7 +205,8 @@ impl Calls<'_> {
                 EnvOption::Script(text) => {
                     let begin = Word {
                         text: text.to_vec(),
-                        origin: word.origin.clone(),
+                        origin: Rc::clone(&word.origin),
+                        output_of: None,
                     };
                     return self.add_script(&joined(&[&[begin], after].concat()), context.clone());
                 }
@@ -290,6 +296,21 @@ fn stands_for_other_files(path: &str) -> bool {
 /// Returns true for a path with a slash that does not begin at the root: `./post.sh`, `../post.sh`, `bin/post`.
 fn is_relative_path(path: &str) -> bool {
     path.contains('/') && !path.starts_with('/')
+}
+
+/// Returns what stands behind the directory of the script itself, with which a word begins: `/hooks` for `"$(dirname
+/// "$0")/hooks"`. Returns None for any other word, and if the word may lead to a directory above.
+fn behind_own_directory(word: &Word) -> Option<&[Symbol]> {
+    let [Symbol::Unknown(_), behind @ ..] = word.text.as_slice() else {
+        return None;
+    };
+    let origin = &word.origin;
+    let is_own = origin.contains("dirname")
+        && (origin.contains("$0") || origin.contains("BASH_SOURCE"))
+        // Another program may change the path.
+        && !origin.contains("..")
+        && !origin.contains('|');
+    is_own.then_some(behind)
 }
 
 /// Returns true for an option, which `-` alone is not.

@@ -4,23 +4,15 @@
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
-use super::client_name::{mentions_client, source_names_client};
+use super::client_name::begins_with_client;
+use super::downloads::{PRINTERS, is_download};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, Word, exact, known, may_hold_code};
-use crate::command::words::ENDS_OF_GROUPS;
-use crate::command::{ScriptFile, expansion, wrappers};
-
-/// Commands that print their arguments or files as they are.
-const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
-
-/// Commands and reserved words that print nothing, as they stand beside a download.
-const SILENT: [&str; 16] = [
-    ":", "[", "[[", "case", "cd", "exit", "export", "false", "for", "mkdir", "rm", "set", "sleep",
-    "test", "trap", "true",
-];
+use crate::command::text::{Symbol, exact, known, may_hold_code};
+use crate::command::word::Word;
+use crate::command::{ScriptFile, expansion};
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -45,9 +37,7 @@ impl Calls<'_> {
             return;
         };
         let reader = &script.commands[index];
-        let has_input =
-            reader.reads_pipe || !reader.input.is_empty() || !reader.input_files.is_empty();
-        if is_program && !has_input && !only_prints(&command.words[shell_index + 1..]) {
+        if is_program && !reader.has_input() && !only_prints(&command.words[shell_index + 1..]) {
             self.note_unknown_code(what.clone(), context);
         }
         let context = context.named(what);
@@ -116,7 +106,8 @@ impl Calls<'_> {
                     _ => has_escape(&text),
                 };
                 if is_changed || may_hold_code(&text) {
-                    let origin = arguments.first().map_or("", |word| &word.origin);
+                    let origin = arguments.first().map(Word::shown_origin);
+                    let origin = origin.unwrap_or_default();
                     self.note_unknown_code(format!("the script {origin}"), context);
                 }
                 self.add_script(&text, context.clone());
@@ -128,7 +119,7 @@ impl Calls<'_> {
             }
             _ => {
                 if let Some(file) = arguments.iter().find(|word| self.is_local_file(word)) {
-                    let what = format!("the output of {name} {}", file.origin);
+                    let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
             }
@@ -143,11 +134,11 @@ impl Calls<'_> {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_download = words.iter().any(|word| mentions_client(&word.text));
+        let is_download = words.iter().any(|word| begins_with_client(&word.text));
         let is_read = PRINTERS.contains(&name.as_str());
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
-            self.note_unknown_code(format!("the output of {}", program.origin), context);
+            self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
 
@@ -163,45 +154,6 @@ impl Calls<'_> {
             matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
         })
     }
-}
-
-/// Returns true if the output of a group among these commands can only come from a client: one of them calls a client,
-/// and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the group begins
-/// is not known, so all commands of the script before its end are asked.
-fn is_download(commands: &[SimpleCommand]) -> bool {
-    commands.iter().any(calls_client)
-        && commands.iter().all(|command| {
-            let is_quiet = command.reads_pipe || calls_client(command) || is_silent(command);
-            is_quiet && !prints(command)
-        })
-}
-
-/// Returns true if the name of a client stands in any word of a command, as it is written.
-fn calls_client(command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter();
-    words.any(|word| source_names_client(&word.source))
-}
-
-/// Returns true if a command prints nothing on its standard output: its program is one of [`SILENT`], it ends a group,
-/// or it has no program, as it is only a reserved word or an assignment.
-fn is_silent(command: &SimpleCommand) -> bool {
-    let words: Vec<String> = command
-        .words
-        .iter()
-        .map(|word| word.literal().unwrap_or_else(|| word.source.clone()))
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    words
-        .get(wrappers::program_index(&words))
-        .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
-}
-
-/// Returns true if one of the literal words of a command is a program that prints its arguments.
-fn prints(command: &SimpleCommand) -> bool {
-    command.words.iter().any(|word| {
-        word.literal()
-            .is_some_and(|word| PRINTERS.contains(&word.as_str()))
-    })
 }
 
 /// Returns true if these words after the name of a shell let it read no script: it prints its version or its options.

@@ -130,12 +130,11 @@ impl ScriptReader<'_> {
             't' => '\t',
             'r' => '\r',
             // One control character stands for all of them: none is part of a name or an option.
-            'a' | 'b' | 'e' | 'E' | 'f' | 'v' => '\u{1b}',
+            // Of `\cX`, the `X` stays.
+            'a' | 'b' | 'c' | 'e' | 'E' | 'f' | 'v' => '\u{1b}',
             'x' => self.read_number(16, 2),
             'u' => self.read_number(16, 4),
             'U' => self.read_number(16, 8),
-            // A control character such as `\cX`. No digit is read, so that it becomes NUL, and `X` stays.
-            'c' => self.read_number(16, 0),
             '0'..='7' => {
                 // This character is the first of the digits.
                 self.position -= 1;
@@ -152,6 +151,8 @@ impl ScriptReader<'_> {
                 c
             }
         };
+        // bash cuts the quotation at NUL, and zsh does not.
+        self.parsed.may_be_misread |= decoded == '\0' && self.peek() != Some('\'');
         pieces.add_symbol(Known(decoded), Quoting::Quoted);
     }
 
