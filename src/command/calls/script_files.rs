@@ -46,19 +46,25 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the script {path}"), context);
             return;
         }
-        let context = context.named(path.clone());
+        let file_context = context.named(path.clone());
         for candidate in self.scope.possible_paths(&path) {
             match self.surroundings.script(&candidate) {
                 ScriptFile::Text(text) => {
-                    self.add_script_of_file(&candidate, &text, context.clone());
+                    self.add_script_of_file(&candidate, &text, file_context.clone());
                 }
                 ScriptFile::NotThere => {}
-                ScriptFile::TooLong(_) | ScriptFile::NotRead => {
-                    let what = format!("the script {candidate}, which is not read");
-                    self.note_unknown_code(what, &context);
+                ScriptFile::TooLong(text) => {
+                    self.note_unread_file(&candidate, &text, context);
                 }
+                ScriptFile::NotRead => self.note_unread_file(&candidate, "", context),
             }
         }
+    }
+
+    /// Notes a script file that is not read as unknown code. `beginning` is what is known of its text.
+    fn note_unread_file(&mut self, path: &str, beginning: &str, context: &Context) {
+        self.note_mentions(&known(beginning));
+        self.note_unknown_code(format!("the unread script {path}"), context);
     }
 
     /// Adds the text of a script file, and its directory to those in which further files may stand: many scripts go
@@ -156,8 +162,7 @@ impl Calls<'_> {
                     self.add_script_of_file(&candidate, &text, context);
                 }
                 ScriptFile::TooLong(text) if may_run_in_shell(&path, &text, is_certainly_run) => {
-                    let what = format!("the script {candidate}, which is not read");
-                    self.note_unknown_code(what, context);
+                    self.note_unread_file(&candidate, &text, context);
                 }
                 _ => {}
             }

@@ -118,7 +118,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads what follows a backslash inside of `$'...'`, and adds the character that it stands for. Before an unknown
-    /// symbol or the end of the text, the backslash stands for itself.
+    /// symbol or the end of the text, the backslash stands for itself. NUL adds nothing.
     pub(super) fn read_ansi_escape(&mut self, pieces: &mut Pieces) {
         let Some(c) = self.peek() else {
             pieces.add_symbol(Known('\\'), Quoting::Quoted);
@@ -151,8 +151,11 @@ impl ScriptReader<'_> {
                 c
             }
         };
-        // bash cuts the quotation at NUL, and zsh does not.
-        self.parsed.may_be_misread |= decoded == '\0' && self.peek() != Some('\'');
+        if decoded == '\0' {
+            // bash cuts the quotation here, and zsh does not.
+            self.parsed.may_be_misread |= self.peek() != Some('\'');
+            return;
+        }
         pieces.add_symbol(Known(decoded), Quoting::Quoted);
     }
 
