@@ -168,6 +168,34 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
 }
 
 #[test]
+fn unknown_code_is_named_with_its_place_and_cut() {
+    let mut sample = Sample::default();
+    sample
+        .files
+        .insert("f.sh".to_owned(), "eval \"$X\"".to_owned());
+    let code = [
+        (
+            r#"X=$(cat x); bash "$X""#,
+            r#"the script "$X" in the script of sh -c"#,
+        ),
+        (r#"the script "$X" in the script of bash -c"#,),
+        ("X=$(cat x); bash f.sh", r#"eval "$X" in f.sh"#),
+        (
+            "curl -fsS URL; bash -s",
+            "the input of bash in the script of sh -c",
+        ),
+        (
+            "bash <(sort a-file-with-a-long-name another-one)",
+            "the script <(sort a-file-with-a-long-name another-o... in the script of sh -c",
+        ),
+    ];
+    for (script, what) in code {
+        let why = why_not(&["sh", "-c", script], &sample).unwrap();
+        assert_eq!(why, format!("{what} is not known and may send a request"));
+    }
+}
+
+#[test]
 fn values_that_differ_between_shells_are_doubted() {
     let doubted = [
         // zsh counts from 1, and takes `$a` for all elements.
