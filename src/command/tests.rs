@@ -172,14 +172,13 @@ fn unknown_code_is_named_with_its_place_and_cut() {
     let mut sample = Sample::default();
     sample
         .files
-        .insert("f.sh".to_owned(), "eval \"$X\"".to_owned());
+        .insert("f.sh".to_owned(), "bash <(sort a)".to_owned());
     let code = [
         (
             r#"X=$(cat x); bash "$X""#,
             r#"the script "$X" in the script of sh -c"#,
         ),
-        (r#"the script "$X" in the script of bash -c"#,),
-        ("X=$(cat x); bash f.sh", r#"eval "$X" in f.sh"#),
+        ("bash f.sh", "the script <(sort a) in f.sh"),
         (
             "curl -fsS URL; bash -s",
             "the input of bash in the script of sh -c",

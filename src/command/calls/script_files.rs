@@ -6,7 +6,6 @@
 
 use std::rc::Rc;
 
-use super::downloads::is_output_of_download;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::scripts::{joined, texts};
@@ -30,7 +29,7 @@ impl Calls<'_> {
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            if !is_output_of_download(file) {
+            if !self.is_output_of_download(file) {
                 self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
             return;

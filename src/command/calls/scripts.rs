@@ -8,7 +8,6 @@
 
 use super::client_name::mentions_client;
 use super::command::possible_scripts;
-use super::downloads::is_output_of_download;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::{Calls, Context, may_separate_words};
@@ -36,7 +35,7 @@ impl Calls<'_> {
         let (before, from_shell) = command.words.split_at(shell_index);
         let name = shown(&from_shell[0].text);
         match shells::operands_of_shell(&from_shell[1..]) {
-            OperandsOfShell::Script { script, .. } if is_output_of_download(script) => {}
+            OperandsOfShell::Script { script, .. } if self.is_output_of_download(script) => {}
             OperandsOfShell::Script { script, arguments } => {
                 let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {

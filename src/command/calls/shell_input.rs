@@ -5,14 +5,14 @@
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
 use super::client_name::begins_with_client;
-use super::downloads::{PRINTERS, is_download};
+use super::downloads::PRINTERS;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
+use crate::command::expansion;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code};
 use crate::command::word::Word;
-use crate::command::{ScriptFile, expansion};
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -51,7 +51,7 @@ impl Calls<'_> {
     fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
         let mut index = shell_command;
         while script.commands[index].reads_pipe && index > 0 {
-            if script.commands[index].reads_group && !is_download(&script.commands[..index]) {
+            if script.commands[index].reads_group && !self.is_download(&script.commands[..index]) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
             index -= 1;
@@ -140,19 +140,6 @@ impl Calls<'_> {
         if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
-    }
-
-    /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
-    /// a script may go.
-    fn is_local_file(&self, word: &Word) -> bool {
-        let Some(path) = exact(&word.text) else {
-            return false;
-        };
-        let mut paths = self.scope.possible_paths(&path).into_iter();
-        paths.any(|path| {
-            let file = self.surroundings.script(&path);
-            matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
-        })
     }
 }
 
