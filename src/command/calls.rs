@@ -110,6 +110,11 @@ impl Context {
         }
     }
 
+    /// Returns true for what runs on another machine or in a container, where files of this machine are not found.
+    fn is_elsewhere(&self) -> bool {
+        self.frame.environment == Inherited::None
+    }
+
     /// Returns the context of a script that gets other arguments, `$0` first; None if they are unknown. Environment and
     /// name stay.
     fn with_arguments(&self, arguments: Option<Vec<Symbols>>) -> Context {

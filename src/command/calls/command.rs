@@ -71,6 +71,7 @@ impl Calls<'_> {
                 return;
             }
         }
+        self.read_input_of_containers(command, &contexts);
         self.read_program_as_script(command, &contexts[command.program_index]);
         for (index, word) in command.words[..read_count].iter().enumerate() {
             // The script of `sh -c` was added above, with its arguments.

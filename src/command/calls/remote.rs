@@ -1,5 +1,5 @@
-//! Reads what `ssh` runs: a command on another machine, and the input of a shell there. "Reading" a text as a script
-//! means: it is added to the search.
+//! Reads what `ssh` runs: a command on another machine; and the input of a shell there, or in a container. "Reading" a
+//! text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
@@ -41,8 +41,34 @@ impl Calls<'_> {
             self.add_script(&joined(remote), context);
         }
     }
+
+    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`.
+    /// `contexts` are those of the words.
+    pub(super) fn read_input_of_containers(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        contexts: &[Context],
+    ) {
+        if contexts[0].is_elsewhere() {
+            return;
+        }
+        let words = command.words.iter().map(|word| base_name(&word.text));
+        let mut shells_elsewhere = words
+            .enumerate()
+            .filter(|(index, name)| contexts[*index].is_elsewhere() && shells::is_shell(name));
+        // What follows the first one belongs to it.
+        let Some((index, name)) = shells_elsewhere.next() else {
+            return;
+        };
+        let operands = shells::operands_of_shell(&command.words[index + 1..]);
+        if matches!(operands, OperandsOfShell::StandardInput) {
+            let context = context_of_remote(Inherited::Part);
+            self.read_standard_input(&name, command, index, &context);
+        }
+    }
 }
 
+/// Returns the context of a script on another machine, of which nothing is known.
 fn context_of_remote(environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {

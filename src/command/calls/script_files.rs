@@ -11,7 +11,6 @@ use super::feeders::adds_words;
 use super::scripts::{joined, texts};
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
-use crate::command::scope::Inherited;
 use crate::command::shells;
 use crate::command::text::{
     Doubt, NameAndValue, Symbol, begins_option, exact, known, name_and_value, shown, unknown,
@@ -23,7 +22,7 @@ impl Calls<'_> {
     /// one of another machine, adds nothing; one whose name or directory is unknown, or that is too long or cannot be
     /// read, is unknown code.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere {
             return;
         }
@@ -96,7 +95,7 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         let may_be_mark = path.contains('/') || path.contains("{}");
         if !is_elsewhere && may_be_mark && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
@@ -111,7 +110,7 @@ impl Calls<'_> {
     /// (`./"$name"`), or a script with this end of its path stands in a known directory (`"$DIR/post.sh"`). Without a
     /// slash it does nothing: such a program is at most a guessed call (`add_guessed_calls`).
     fn note_unknown_program(&mut self, program: &Word, context: &Context) {
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
             return;
         }
@@ -148,7 +147,7 @@ impl Calls<'_> {
         let is_program = index == command.program_index;
         let has_slash = path.contains('/');
         let may_be_file = has_slash || is_program;
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !may_be_file {
             return;
         }

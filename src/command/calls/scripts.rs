@@ -87,6 +87,11 @@ impl Calls<'_> {
             "ssh" => self.read_ssh(command, name_index),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
                 self.read_words_as_scripts(name, arguments, context);
+                self.read_input_of_user_shell(name, command, name_index, context);
+            }
+            "sudo" | "doas" => {
+                self.read_input_of_user_shell(name, command, name_index, context);
+                return false;
             }
             _ => return false,
         }

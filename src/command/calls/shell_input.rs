@@ -9,10 +9,10 @@ use super::downloads::PRINTERS;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
-use crate::command::expansion;
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, exact, known, may_hold_code};
+use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
 use crate::command::word::Word;
+use crate::command::{expansion, wrappers};
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -43,6 +43,19 @@ impl Calls<'_> {
         let context = context.named(what);
         self.read_redirected_input(reader, &context);
         self.read_pipeline(script, index, &context);
+    }
+
+    /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
+    pub(super) fn read_input_of_user_shell(
+        &mut self,
+        name: &str,
+        command: &ExpandedCommand<'_>,
+        name_index: usize,
+        context: &Context,
+    ) {
+        if command.has_input() && starts_user_shell(name, &command.words[name_index..]) {
+            self.read_standard_input(name, command, name_index, context);
+        }
     }
 
     /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
@@ -141,6 +154,27 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
+
+/// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.
+fn starts_user_shell(name: &str, words: &[Word]) -> bool {
+    let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match name {
+        "su" => !texts
+            .iter()
+            .any(|text| has_letter(text, "c") || text.starts_with("--c")),
+        "sudo" | "doas" => {
+            texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for a word of short options with one of these letters.
+fn has_letter(word: &str, letters: &str) -> bool {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    is_short && word.contains(|c| letters.contains(c))
 }
 
 /// Returns true if these words after the name of a shell let it read no script: it prints its version or its options.
