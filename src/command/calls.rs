@@ -11,9 +11,11 @@
 
 mod client_name;
 mod command;
+mod downloads;
 mod evaluated;
 mod expanded_command;
 mod feeders;
+mod remote;
 mod script_files;
 mod scripts;
 mod shell_input;
@@ -27,14 +29,15 @@ use super::http::options::Client;
 use super::http::tables::CLIENTS;
 use super::scope::{Frame, Inherited, Scope};
 use super::syntax::{ParsedText, RawWord, Script};
-use super::text::{Doubt, Symbol, Symbols, Word, mentions};
+use super::text::{Doubt, Symbol, Symbols, mentions};
+use super::word::{Word, cut};
 use super::{AttemptEnvironments, Surroundings, expansion, words};
 
 /// Limit on the symbols of all scripts together.
 const MOST_SYMBOLS: usize = 1 << 19;
 /// Limit on the rounds over all scripts.
 const MOST_ROUNDS: usize = 6;
-/// Limit on the calls and scripts in one command. Also the number of IDs that are reserved for its calls.
+/// Limit on the calls and scripts in one command. As many IDs are reserved for its calls, and one for a guessed call.
 const MOST_CALLS: usize = 64;
 
 /// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs. Which name such an
@@ -105,6 +108,11 @@ impl Context {
             frame: Rc::clone(&self.frame),
             location: Location::Script(name.into()),
         }
+    }
+
+    /// Returns true for what runs on another machine or in a container, where files of this machine are not found.
+    fn is_elsewhere(&self) -> bool {
+        self.frame.environment == Inherited::None
     }
 
     /// Returns the context of a script that gets other arguments, `$0` first; None if they are unknown. Environment and
@@ -258,6 +266,7 @@ impl<'s> Calls<'s> {
             return;
         }
         let (text, _) = &key;
+        self.note_mentions(text);
         // One more, so that empty texts count, too.
         self.symbols += text.len() + 1;
         if self.symbols > MOST_SYMBOLS {
@@ -265,7 +274,6 @@ impl<'s> Calls<'s> {
             self.scope.allow_unknown_code();
             return;
         }
-        self.note_mentions(text);
         let parsed = words::parse(text);
         self.seen.insert(key);
         self.scope.add_assignments(&parsed, &context.frame);
@@ -283,7 +291,7 @@ impl<'s> Calls<'s> {
             for word in &command.words {
                 if let Some(assignment) = word.argument_assignment() {
                     if assignment.adds && TABLES_OF_CODE.contains(&assignment.name.as_str()) {
-                        self.note_unknown_code(word.source.clone(), context);
+                        self.note_unknown_code(cut(&word.source), context);
                     }
                     self.add_texts_with_client(&assignment.value, context);
                 }
@@ -292,7 +300,7 @@ impl<'s> Calls<'s> {
                 self.add_texts_with_client(input, context);
             }
             // The same IDs for all values of the command's variables.
-            self.first_id += MOST_CALLS;
+            self.first_id += MOST_CALLS + 1;
             let words = command.words_after_assignments();
             for expanded in expansion::commands(&self.scope, words, &context.frame) {
                 let in_script = CommandInScript { script, index };

@@ -14,11 +14,14 @@ mod known_text;
 mod operators;
 mod printers;
 
+use std::rc::Rc;
+
 use self::atoms::{Atom, in_atoms};
 use super::scope::value::{Value, array_value, is_plain_word, summary as summary_of_values};
 use super::scope::{Expand, Frame, LONGEST_TEXT, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
-use super::text::{Doubt, Symbol, Symbols, Word, known, mentions, unknown};
+use super::text::{Doubt, Symbol, Symbols, known, mentions, unknown};
+use super::word::Word;
 
 /// Limit on the combinations of values in one command, each of which is judged by itself.
 const MOST_COMBINATIONS: usize = 16;
@@ -98,7 +101,8 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     };
     Word {
         text: unknown(doubt),
-        origin: word.source.clone(),
+        origin: Rc::clone(&word.source),
+        output_of: None,
     }
 }
 
@@ -109,7 +113,8 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
     let Some(words) = braces::expand(word) else {
         return vec![vec![Word {
             text: unknown(Doubt::AnyWords),
-            origin: word.source.clone(),
+            origin: Rc::clone(&word.source),
+            output_of: None,
         }]];
     };
     let mut lists = vec![Vec::new()];
@@ -117,7 +122,7 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
         // One choice for each combination of the values of its variables.
         let choices: Vec<Vec<Word>> = atoms(scope, word, frame)
             .iter()
-            .map(|atoms| fields::split(atoms, &word.source))
+            .map(|atoms| fields::split(atoms, word))
             .collect();
         append_choices(&mut lists, &choices);
         if lists.len() > MOST_COMBINATIONS {
@@ -216,7 +221,7 @@ fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<At
         Piece::Quotes => vec![vec![Atom::Quotes]],
         Piece::Number => vec![in_atoms(&unknown(Doubt::HarmlessPart), Quoting::Quoted)],
         // The name that bash gives to the pipe, or one like it.
-        Piece::Process => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
+        Piece::Process(_) => vec![in_atoms(&known("/dev/fd/63"), Quoting::Quoted)],
         // Elsewhere than in an assignment, an array is not expected.
         Piece::Array(_) => vec![in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)],
         Piece::Command(script, quoting) => {

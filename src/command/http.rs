@@ -11,7 +11,8 @@ pub(crate) mod tables;
 use self::items::{Item, has_certain_option, has_option, options, read_items};
 use self::options::{Client, OptionRole};
 use self::tables::CURL;
-use super::text::{Doubt, Symbol, Word, exact, shown};
+use super::text::{Doubt, Symbol, exact, shown};
+use super::word::Word;
 
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];

@@ -18,6 +18,7 @@ mod scope;
 mod shells;
 mod syntax;
 mod text;
+mod word;
 pub(crate) mod words;
 mod wrappers;
 

@@ -23,7 +23,8 @@ use self::functions::{FunctionArguments, FunctionCall};
 use self::value::{Value, add_new, summary};
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
-use super::text::{Doubt, Symbols, Word, unknown};
+use super::text::{Doubt, Symbols, unknown};
+use super::word::Word;
 use super::{AttemptEnvironments, Surroundings};
 
 /// Limit on the values that a variable may have, as each multiplies the words to be judged.

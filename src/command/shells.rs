@@ -1,7 +1,8 @@
 //! Shells: their names, and what the words after a name make a shell run: a text, a file, or its input. All of these
 //! are searched for calls of curl and wget.
 
-use super::text::{Word, exact, may_be_several_words};
+use super::text::{exact, may_be_several_words};
+use super::word::Word;
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
 
@@ -74,7 +75,7 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
             break;
         }
         if may_be_several_words(&word.text) {
-            return OperandsOfShell::Unknown(word.origin.clone());
+            return OperandsOfShell::Unknown(word.shown_origin());
         }
         // Unknown, but one word: taken for an operand, as in `sh "$FILE"`.
         let Some(text) = exact(&word.text) else {

@@ -44,12 +44,12 @@ impl ParsedText {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<SimpleCommand>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SimpleCommand {
     /// The words, reserved words and assignments included.
     pub(crate) words: Vec<RawWord>,
@@ -74,6 +74,11 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
+    /// Returns true if the standard input is given: by a pipe, a file or a here-document.
+    pub(crate) fn has_input(&self) -> bool {
+        self.reads_pipe || !self.input.is_empty() || !self.input_files.is_empty()
+    }
+
     /// Returns true for `for name`, even among further words: a parenthesis behind it holds the words of the loop in
     /// zsh.
     pub(crate) fn begins_loop(&self) -> bool {
@@ -89,14 +94,14 @@ impl SimpleCommand {
 }
 
 /// A word before expansion.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RawWord {
     pub(crate) pieces: Vec<Piece>,
-    /// The word as it is written, cut to a length for messages.
-    pub(crate) source: String,
+    /// The word as it is written. Shared, as it may be long.
+    pub(crate) source: Rc<str>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(Symbols, Quoting),
     /// Quotes make a word even if it is empty.
@@ -105,7 +110,7 @@ pub(crate) enum Piece {
     /// `$(script)` and backquotes.
     Command(Rc<Script>, Quoting),
     /// `<(script)`: the name of a pipe.
-    Process,
+    Process(Rc<Script>),
     /// `$((1 + 2))`
     Number,
     /// The elements of `name=(...)`.
@@ -122,7 +127,7 @@ pub(crate) enum Quoting {
 pub(crate) const IN_ZSH: &str = "in zsh";
 
 /// `$name`, `${name[index]operator operand}`
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) index: Option<String>,
@@ -166,6 +171,21 @@ impl RawWord {
             }
         }
         Some(text)
+    }
+
+    /// Returns the script whose output the word is, or whose pipe it names: that of `"$(script)"` and `<(script)`.
+    /// Returns None if the word has any other part.
+    pub(crate) fn output_of(&self) -> Option<Rc<Script>> {
+        let mut parts = self
+            .pieces
+            .iter()
+            .filter(|piece| !matches!(piece, Piece::Quotes));
+        match (parts.next(), parts.next()) {
+            (Some(Piece::Command(script, _) | Piece::Process(script)), None) => {
+                Some(Rc::clone(script))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the text of a word that may be a reserved word such as `if`; None if the word has quotes or expansions,
@@ -262,7 +282,7 @@ impl RawWord {
             adds: left_side.adds,
             value: RawWord {
                 pieces,
-                source: self.source.clone(),
+                source: Rc::clone(&self.source),
             },
         }
     }

@@ -21,6 +21,7 @@ impl Surroundings for Sample {
     }
 
     fn script(&self, path: &str) -> ScriptFile {
+        let path = path.replace("/./", "/");
         match self.files.get(path.trim_start_matches("./")) {
             Some(text) => ScriptFile::Text(text.clone()),
             None => ScriptFile::NotThere,
@@ -164,6 +165,33 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "find . -name '*.txt' -exec curl -fsSO http://h/ '{}' +",
     ];
     expect_judged(&doubted, &trusted);
+}
+
+#[test]
+fn unknown_code_is_named_with_its_place_and_cut() {
+    let mut sample = Sample::default();
+    sample
+        .files
+        .insert("f.sh".to_owned(), "bash <(sort a)".to_owned());
+    let code = [
+        (
+            r#"X=$(cat x); bash "$X""#,
+            r#"the script "$X" in the script of sh -c"#,
+        ),
+        ("bash f.sh", "the script <(sort a) in f.sh"),
+        (
+            "curl -fsS URL; bash -s",
+            "the input of bash in the script of sh -c",
+        ),
+        (
+            "bash <(sort a-file-with-a-long-name another-one)",
+            "the script <(sort a-file-with-a-long-name another-o... in the script of sh -c",
+        ),
+    ];
+    for (script, what) in code {
+        let why = why_not(&["sh", "-c", script], &sample).unwrap();
+        assert_eq!(why, format!("{what} is not known and may send a request"));
+    }
 }
 
 #[test]

@@ -121,21 +121,3 @@ pub(crate) fn may_hold_code(text: &[Symbol]) -> bool {
     text.iter()
         .any(|symbol| matches!(symbol, Symbol::Unknown(doubt) if doubt.may_hold_code()))
 }
-
-/// A word of a command, after all expansions.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Word {
-    pub(crate) text: Symbols,
-    /// The word as it is written, for messages.
-    pub(crate) origin: String,
-}
-
-impl Word {
-    /// Returns a word of which all is known, and which a program gets as it is.
-    pub(crate) fn exact(text: &str) -> Word {
-        Word {
-            text: known(text),
-            origin: text.to_owned(),
-        }
-    }
-}

@@ -25,8 +25,6 @@ use super::text::shown;
 const DEEPEST: usize = 40;
 /// Limit on the symbols of `((...))`, which are searched for their end before they are read.
 const LONGEST_ARITHMETIC: usize = 300;
-/// Characters of a word that messages show.
-const LONGEST_SHOWN: usize = 40;
 
 /// Words that end a group of commands.
 pub(crate) const ENDS_OF_GROUPS: [&str; 4] = ["}", "done", "fi", "esac"];
@@ -121,15 +119,9 @@ impl<'t> ScriptReader<'t> {
         self.position = self.text.len();
     }
 
-    /// Returns the text from `start` to the cursor as it is written, for messages: of a longer text, the first
-    /// [`LONGEST_SHOWN`] symbols and `...`.
-    fn source_since(&self, start: usize) -> String {
-        let shown_end = self.position.min(start + LONGEST_SHOWN);
-        let mut source = shown(&self.text[start..shown_end]);
-        if shown_end < self.position {
-            source.push_str("...");
-        }
-        source
+    /// Returns the text from `start` to the cursor as it is written.
+    fn source_since(&self, start: usize) -> Rc<str> {
+        shown(&self.text[start..self.position]).into()
     }
 
     /// Moves the cursor over blanks and continued lines, but not over the end of a line, which ends a command.

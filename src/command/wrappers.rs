@@ -206,6 +206,15 @@ fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a s
     skip_assignments(after_options).get(wrapper.operands..)
 }
 
+/// Returns true if these words are a wrapper and its own options and operands, without a command: `nice -n 5`.
+pub(super) fn lacks_command(words: &[&str]) -> bool {
+    let Some((program, behind)) = words.split_first() else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or_default();
+    behind_wrapper(name, behind).is_some_and(<[&str]>::is_empty)
+}
+
 /// Returns the words behind the options of a wrapper and their values: all words if it has none. Returns None if the
 /// value of the last option is missing.
 fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&'w [&'a str]> {

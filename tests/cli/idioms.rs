@@ -2,6 +2,7 @@
 //! their arguments.
 
 use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use proptest::prelude::*;
@@ -59,7 +60,6 @@ exec "$@"
 fn playground() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("bin")).unwrap();
-    fs::create_dir_all(dir.path().join("dir/deep")).unwrap();
     for client in ["curl", "wget"] {
         executable(&within(&dir, &format!("bin/{client}")), CLIENT);
     }
@@ -181,7 +181,7 @@ fn run(
     let mut backoff = clean(*BIN);
     backoff
         .args(words(options))
-        .args(["-b", "1ms", "-v", "--for", "curl,wget", "--"])
+        .args(["-b", "1ms", "-v", "--"])
         .args(command)
         .current_dir(dir.path())
         .env("PATH", path)
@@ -215,7 +215,9 @@ fn rows(dir: &TempDir) -> Vec<Row> {
         let cells: Vec<&str> = line.split('\t').collect();
         match cells.as_slice() {
             ["file", name, text] => {
-                executable(&within(dir, name), &text.replace("\\n", "\n"));
+                let path = within(dir, name);
+                fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+                executable(&path, &text.replace("\\n", "\n"));
             }
             [verdict, sends, variables, line] => rows.push(Row {
                 number,
@@ -237,7 +239,13 @@ fn rows(dir: &TempDir) -> Vec<Row> {
 /// Returns what is wrong with the run of a row.
 fn problem(dir: &TempDir, row: &Row) -> Option<String> {
     let calls = format!("calls.{}", row.number);
-    let run = run(dir, &calls, "-n 2", &words(&row.line), &row.variables);
+    let run = run(
+        dir,
+        &calls,
+        "-n 2 --for curl,wget",
+        &words(&row.line),
+        &row.variables,
+    );
     let sending = run.calls.iter().filter(|call| call.sends()).count();
     let is_right = if row.is_once {
         run.is_refused() && (!row.sends || sending == 1)
@@ -268,10 +276,12 @@ fn scripts_of_odd_bytes_and_of_any_length_are_sent_once() {
         shell.current_dir(dir.path());
         shell.args(["-c", write, comment]).code(0);
         for command in ["./odd.sh", "sh odd.sh", "bash -c ./odd.sh"] {
-            let _ = fs::remove_file(within(&dir, "calls"));
-            let run = run(&dir, "calls", "-n 2", &words(command), &[]);
-            assert!(run.is_refused(), "{command}: {}", run.said);
-            assert_eq!(run.calls.len(), 1, "{command}");
+            for options in ["-n 2 --for curl,wget", "-n 2 --for auto"] {
+                let _ = fs::remove_file(within(&dir, "calls"));
+                let run = run(&dir, "calls", options, &words(command), &[]);
+                assert!(run.is_refused(), "{command}: {}", run.said);
+                assert_eq!(run.calls.len(), 1, "{command}");
+            }
         }
     }
 }
@@ -386,7 +396,13 @@ fn mistake(dir: &TempDir, shell: &str, script: &str, arguments: &[String]) -> Op
     let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let calls = format!("calls.{shell}");
     let _ = fs::remove_file(within(dir, &calls));
-    let run = run(dir, &calls, "-n 1 -t 10s", &command, &variables);
+    let run = run(
+        dir,
+        &calls,
+        "-n 1 -t 10s --for curl,wget",
+        &command,
+        &variables,
+    );
     let sending = run.calls.iter().find(|call| call.sends());
     let sending = sending.filter(|_| !run.is_refused())?;
     Some(format!(

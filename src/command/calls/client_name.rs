@@ -9,9 +9,11 @@ pub(super) fn mentions_client(text: &[Symbol]) -> bool {
     CLIENTS.iter().any(|client| mentions(text, client.name))
 }
 
-/// Returns true if a part of a script, as it is written, has the name of a client at any place.
-pub(super) fn source_names_client(source: &str) -> bool {
-    CLIENTS.iter().any(|client| source.contains(client.name))
+/// Returns true if a word names any client ([`is_named`]), or is a script that begins with such a name.
+pub(super) fn begins_with_client(text: &[Symbol]) -> bool {
+    let is_blank = |symbol: &Symbol| matches!(symbol, Symbol::Known(' ' | '\n'));
+    let first = text.split(is_blank).next().unwrap_or_default();
+    CLIENTS.iter().any(|client| is_named(first, client.name))
 }
 
 /// Returns true if a word names this client: `curl`, `/usr/bin/curl`, `curl.exe`, `curl-8.5`, or an image of a
@@ -40,31 +42,22 @@ fn may_be_of_version(symbol: &Symbol) -> bool {
     }
 }
 
-/// Returns the part of a path after its last slash, or all of a text without one. What follows the first `@` belongs to
-/// the name, whatever is in it: the digest of an image (`curl@sha256:...`). In zsh `=curl` is the path of curl.
+/// Returns the part of a path after its last slash, or all of a text without one. In zsh `=curl` is the path of curl.
 fn file_name(text: &[Symbol]) -> &[Symbol] {
     let text = match text {
         [Symbol::Known('='), path @ ..] => path,
         _ => text,
     };
-    let end = text
-        .iter()
-        .position(|symbol| *symbol == Symbol::Known('@'))
-        .unwrap_or(text.len());
-    let slash = text[..end]
-        .iter()
-        .rposition(|symbol| *symbol == Symbol::Known('/'));
-    match slash {
-        Some(slash) => &text[slash + 1..],
-        None => text,
-    }
+    let mut parts = text.rsplit(|symbol| *symbol == Symbol::Known('/'));
+    parts.next().unwrap_or_default()
 }
 
 /// Returns true if a word is not certain to name this client ([`is_named`]), but may do so, as a part of it is unknown
-/// and the known characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, but not `git$X`.
+/// and the known characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, `$X.exe`, but not `git$X`.
 /// An unknown part that is only a number or the like is no name.
 pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
+    let name = name.strip_suffix(known(".exe").as_slice()).unwrap_or(name);
     if !may_hold_code(name) || is_named(text, client) {
         return false;
     }

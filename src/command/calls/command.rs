@@ -10,12 +10,13 @@ use std::rc::Rc;
 
 use super::client_name::{base_name, is_named, may_be_named};
 use super::expanded_command::ExpandedCommand;
-use super::feeders::{Feeder, words_of_call};
+use super::feeders::{Feeder, MOST_WORDS_OF_WRAPPER, words_of_call};
 use super::{Call, Calls, Certainty, Context, MOST_CALLS};
 use crate::command::http::tables::CLIENTS;
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells;
-use crate::command::text::{Symbol, Word, begins_option, exact, name_and_value};
+use crate::command::text::{Symbol, begins_option, exact, name_and_value};
+use crate::command::word::Word;
 
 /// Programs that run a command on another machine or in a container.
 const ELSEWHERE: [&str; 12] = [
@@ -54,14 +55,14 @@ impl Calls<'_> {
         if let Some(feeder) = &feeder {
             self.add_scripts_with_marks(feeder, command, context);
         }
-        // What the program at a word gets; behind `sudo` or `ssh`, not all variables.
-        let mut inner_context = context.clone();
+        let contexts = contexts_of_words(command.words, context);
+        let read_count = words_read_alone(command.words);
         // Calls and scripts so far: by it, calls get their IDs.
         let mut part_count = 0;
-        for (index, word) in command.words.iter().enumerate() {
+        for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
-            let runs_scripts = self.read_scripts_of_word(command, index, &inner_context);
-            self.read_program_of_wrapper(command, index, &inner_context);
+            let runs_scripts = self.read_scripts_of_word(command, index, &contexts[index + 1]);
+            self.read_program_of_wrapper(command, index, &contexts[index]);
             if is_call || runs_scripts {
                 part_count += 1;
             }
@@ -69,27 +70,21 @@ impl Calls<'_> {
                 self.note_unknown_code("a command of many parts", context);
                 return;
             }
-            inner_context = context_behind(command.words, index, inner_context);
-            if reads_rest_as_script(&word.text) {
-                break;
-            }
         }
-        self.read_program_as_script(command, context);
-        for (index, word) in command.words.iter().enumerate() {
-            if reads_rest_as_script(&word.text) {
-                break;
-            }
+        self.read_input_of_containers(command, &contexts);
+        self.read_program_as_script(command, &contexts[command.program_index]);
+        for (index, word) in command.words[..read_count].iter().enumerate() {
             // The script of `sh -c` was added above, with its arguments.
             if index != command.script_index {
                 // As the innermost program would run it, with the fewest variables known.
-                self.add_possible_scripts(word, &inner_context);
+                self.add_possible_scripts(word, &contexts[read_count]);
             }
         }
     }
 
     /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark (such as `{}`) unknown: what is put
     /// there becomes code. A shell that gets words at its end runs what the input names, and so does parallel without a
-    /// program: this is unknown code.
+    /// program, or a wrapper without one (`xargs env`): this is unknown code.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,
@@ -98,16 +93,23 @@ impl Calls<'_> {
     ) {
         let words = feeder.with_unknown_marks(command.words);
         if words != command.words {
-            for word in &words {
+            for (index, word) in words.iter().enumerate() {
                 self.add_possible_scripts(word, context);
+                let is_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
+                let is_script = index == command.script_index;
+                if is_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
+                    self.note_unknown_code(format!("what {} runs", feeder.name), context);
+                }
             }
         }
         let runs_shell = command.words.iter().any(|word| {
             let name = base_name(&word.text);
             shells::is_shell(&name)
         });
+        let end = command.words.len();
+        let runs_added_words = runs_shell || feeder.is_program_of_wrapper(command.words, end);
         let has_program = feeder.has_program(command.words);
-        if !has_program || runs_shell && feeder.adds_at_end(command.words) {
+        if !has_program || runs_added_words && feeder.adds_at_end(command.words) {
             self.note_unknown_code(format!("what {} runs", feeder.name), context);
         }
     }
@@ -177,7 +179,7 @@ impl Calls<'_> {
         true
     }
 
-    /// Adds the scripts that the program at this index runs. Returns true if its name is known and that of a shell or
+    /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known and that of a shell or
     /// of another command that runs scripts (`eval`, `ssh`), even if none is found: the word then counts as a part of
     /// the command. The word need not be a program: it may stand behind an unknown wrapper.
     fn read_scripts_of_word(
@@ -232,6 +234,25 @@ fn may_end_call(text: &[Symbol]) -> bool {
     is_end || CLIENTS.iter().any(|client| is_named(text, client.name))
 }
 
+/// Returns the context of each word of a command, and last of what stands behind all words: what a program gets there,
+/// which behind `sudo` or `ssh` is not all variables.
+fn contexts_of_words(words: &[Word], context: &Context) -> Vec<Context> {
+    let mut contexts = vec![context.clone()];
+    for index in 0..words.len() {
+        contexts.push(context_behind(words, index, contexts[index].clone()));
+    }
+    contexts
+}
+
+/// Returns the number of words up to and with the first command that joins all words after it to one script, so that
+/// they are not looked at by themselves; that of all words if there is none.
+fn words_read_alone(words: &[Word]) -> usize {
+    let joining = words
+        .iter()
+        .position(|word| matches!(exact(&word.text).as_deref(), Some("eval" | "ssh")));
+    joining.map_or(words.len(), |index| index + 1)
+}
+
 /// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
 /// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. A
 /// name behind an option may be its value (`sudo -u vagrant ./post.sh`), so that files of this machine have to be read:
@@ -262,16 +283,21 @@ fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
     }
 }
 
-/// Returns true for a command that joins all words after it to one script, so that they are not looked at by
-/// themselves.
-fn reads_rest_as_script(text: &[Symbol]) -> bool {
-    matches!(exact(text).as_deref(), Some("eval" | "ssh"))
-}
-
-/// Returns true for the `{}` of `find -exec {}`: a file that is found is the program.
+/// Returns true for the `{}` of `find -exec {}` and `find -exec env {}`: a file that is found is the program.
 fn is_found_file(words: &[Word], index: usize) -> bool {
     let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
-    is_mark && index > 0 && begins_command_of_find(&words[index - 1].text)
+    let before = &words[index.saturating_sub(MOST_WORDS_OF_WRAPPER)..index];
+    let exec = before
+        .iter()
+        .rposition(|word| begins_command_of_find(&word.text));
+    match exec {
+        Some(exec) if is_mark => {
+            // Only wrappers stand before the program.
+            let wrapper = &before[exec + 1..];
+            ExpandedCommand::new(wrapper, None).program_index == wrapper.len()
+        }
+        _ => false,
+    }
 }
 
 /// Returns true for `-exec` and its likes.
@@ -289,7 +315,7 @@ fn defines_global_alias(words: &[Word]) -> bool {
 
 /// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: `text`, `-Stext`,
 /// `--option=text`, and the command of an alias of git (`alias.name=!text`). The whole word is always among them.
-fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
+pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {
         // Behind `-S`.

@@ -4,12 +4,13 @@
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
-use super::scripts::joined;
+use super::scripts::{joined, known_parameters};
 use super::{Calls, Context};
 use crate::command::ScriptFile;
-use crate::command::text::{Word, exact, may_hold_code};
+use crate::command::text::{Doubt, Symbols, exact, may_hold_code, unknown};
+use crate::command::word::Word;
 
-/// Programs that print assignments for `eval`. So common that without them many scripts would count as unknown code.
+/// Commands that print assignments for `eval`, by their first words. So common that without them many scripts would count as unknown code.
 const PRINT_ASSIGNMENTS: [&str; 14] = [
     "ssh-agent",
     "brew",
@@ -23,25 +24,26 @@ const PRINT_ASSIGNMENTS: [&str; 14] = [
     "fnm",
     "mise",
     "conda",
-    "kubectl",
+    "kubectl completion",
     "gpg-agent",
 ];
 
 impl Calls<'_> {
     /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
-    /// counts as unknown code, too. But if the first such word is the output of a program that is known to print only
-    /// assignments, no word is read, and nothing counts as unknown code.
+    /// counts as unknown code, too. But the output of a program that is known to print only assignments, with which the
+    /// words begin, is no more than that.
     pub(super) fn read_eval(&mut self, words: &[Word], context: &Context) {
-        let unknown = words.iter().find(|word| may_hold_code(&word.text));
-        if let Some(word) = unknown {
+        let assigning = words.iter().take_while(|word| prints_assignments(word));
+        let code = &words[assigning.count()..];
+        let unknown = code.iter().find(|word| may_hold_code(&word.text));
+        if code.len() < words.len() || unknown.is_some() {
             self.allow_unknown_assignments();
-            if prints_assignments(&word.origin) {
-                return;
-            }
-            self.note_unknown_code(format!("eval {}", word.origin), context);
+        }
+        if let Some(word) = unknown {
+            self.note_unknown_code(format!("eval {}", word.shown_origin()), context);
         }
         let context = context.named("the script of eval".to_owned());
-        self.add_script(&joined(words), context);
+        self.add_script(&joined(code), context);
     }
 
     /// Allows for code that may set any variable, from now on. The first time, all commands have to be read again, as
@@ -55,29 +57,33 @@ impl Calls<'_> {
 
     /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
     /// variable: unlike a script that runs by itself, it shares those of the shell. It also keeps the shell's
-    /// arguments; words behind the file do not count as its own.
+    /// arguments; but in some shells, words behind the file take their place.
     pub(super) fn read_source(&mut self, words: &[Word], context: &Context) {
-        let mut operands = words
-            .iter()
-            .filter(|word| exact(&word.text).as_deref() != Some("--"));
-        let Some(file) = operands.next() else {
+        let has_mark = words
+            .first()
+            .is_some_and(|word| exact(&word.text).as_deref() == Some("--"));
+        let Some((file, arguments)) = words[usize::from(has_mark)..].split_first() else {
             return;
         };
         // `source <(minikube docker-env)`
-        if prints_assignments(&file.origin) {
+        if prints_assignments(file) {
             self.allow_unknown_assignments();
             return;
         }
         // `source <(command)`: what the command prints is not known.
         if file.origin.starts_with("<(") {
             self.allow_unknown_assignments();
-            self.note_unknown_code(format!("source {}", file.origin), context);
+            self.note_unknown_code(format!("source {}", file.shown_origin()), context);
             return;
         }
         if !self.may_find_script(file) {
             self.allow_unknown_assignments();
         }
         self.read_script_file(file, context);
+        if !arguments.is_empty() {
+            let arguments = arguments_of_source(arguments, context);
+            self.read_script_file(file, &context.with_arguments(arguments));
+        }
     }
 
     /// Returns true if the path of this word is known and names a file that can be read in one of the directories to
@@ -93,12 +99,38 @@ impl Calls<'_> {
     }
 }
 
+/// Returns the arguments of a file that `source` gets with these words behind it; None if they are unknown. `$0` stays
+/// that of the shell, whose context is given.
+fn arguments_of_source(words: &[Word], context: &Context) -> Option<Vec<Symbols>> {
+    let mut arguments = known_parameters(&[], words)?;
+    let of_shell = context.frame.arguments.as_ref();
+    let name = of_shell.and_then(|arguments| arguments.first().cloned());
+    arguments.insert(0, name.unwrap_or_else(|| unknown(Doubt::AnyWords)));
+    Some(arguments)
+}
+
 /// Returns true for a word like `"$(ssh-agent -s)"`: the substitution of one command that is known to print assignments
-/// for `eval`. `origin` is the word as it is written, of which only the beginning is kept.
-fn prints_assignments(origin: &str) -> bool {
-    let script = origin.trim_start_matches(['"', '$', '(', '`', '<', ' ']);
-    let program = script.split([' ', ')']).next().unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or_default();
-    let is_substitution = script.len() < origin.len();
-    is_substitution && PRINT_ASSIGNMENTS.contains(&name) && !script.contains(['|', ';', '&'])
+/// for `eval`.
+fn prints_assignments(word: &Word) -> bool {
+    let Some(script) = &word.output_of else {
+        return false;
+    };
+    let [command] = script.commands.as_slice() else {
+        return false;
+    };
+    let literals: Vec<String> = command
+        .words
+        .iter()
+        .map(|word| word.literal().unwrap_or_default())
+        .collect();
+    let line = literals.join(" ");
+    let line = match literals.first() {
+        // Without the directory of the program.
+        Some(program) => &line[program.rfind('/').map_or(0, |slash| slash + 1)..],
+        None => return false,
+    };
+    PRINT_ASSIGNMENTS.iter().any(|known| {
+        let behind = line.strip_prefix(known);
+        behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(' '))
+    })
 }

@@ -3,7 +3,8 @@
 
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::Script;
-use crate::command::text::{Word, exact, shown};
+use crate::command::text::{exact, shown};
+use crate::command::word::Word;
 use crate::command::wrappers;
 
 /// A command of a script, whose input may come from the commands before it.
@@ -37,6 +38,12 @@ impl<'c> ExpandedCommand<'c> {
             script_index: script_index(words),
             in_script,
         }
+    }
+
+    /// Returns true if the script gives the command a standard input.
+    pub(super) fn has_input(&self) -> bool {
+        self.in_script
+            .is_some_and(|CommandInScript { script, index }| script.commands[index].has_input())
     }
 }
 

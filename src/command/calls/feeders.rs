@@ -1,9 +1,16 @@
 //! Programs that add words to the command that they run, such as a call of curl: `xargs` and `parallel`. The words come
 //! from their input, so that they are not known, and each may be an option that sends data.
 
+use std::rc::Rc;
+
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, known, may_be_several_words, shown, unknown,
+    Doubt, Symbol, Symbols, exact, known, may_be_several_words, shown, unknown,
 };
+use crate::command::word::Word;
+use crate::command::wrappers;
+
+/// Limit on the words of a wrapper before its command, which are looked for at each mark.
+pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
 
 /// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
 ///
@@ -31,7 +38,8 @@ fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
     if feeder.kind == FeederKind::Parallel || feeder.marks.is_empty() {
         arguments.push(Word {
             text: unknown(Doubt::AnyWords),
-            origin: format!("the words that {} adds", feeder.name),
+            origin: format!("the words that {} adds", feeder.name).into(),
+            output_of: None,
         });
     }
     arguments
@@ -100,6 +108,16 @@ impl Feeder {
     pub(super) fn has_program(&self, words: &[Word]) -> bool {
         let mut behind = words[self.first..].iter();
         self.kind == FeederKind::Xargs || behind.any(|word| may_be_program(&word.text))
+    }
+
+    /// Returns true if a word at this index, which may be the end of the words, is the program that a wrapper behind
+    /// this program runs, as in `xargs env`. `words` are all of the command.
+    pub(super) fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
+        let first = self.first.max(index.saturating_sub(MOST_WORDS_OF_WRAPPER));
+        let behind = words.get(first..index).unwrap_or_default();
+        let texts: Vec<String> = behind.iter().map(|word| shown(&word.text)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        (0..texts.len()).any(|index| wrappers::lacks_command(&texts[index..]))
     }
 
     /// Returns all words of a command, with an unknown part in the place of each mark behind this program, also within
@@ -220,7 +238,8 @@ fn replace_mark(word: &Word, mark: &str) -> Word {
     }
     Word {
         text,
-        origin: word.origin.clone(),
+        origin: Rc::clone(&word.origin),
+        output_of: None,
     }
 }
 

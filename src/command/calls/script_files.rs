@@ -4,55 +4,65 @@
 //! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
 //! for messages.
 
-use super::client_name::source_names_client;
+use std::rc::Rc;
+
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::scripts::{joined, texts};
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
-use crate::command::scope::Inherited;
 use crate::command::shells;
 use crate::command::text::{
-    Doubt, NameAndValue, Symbol, Word, begins_option, exact, known, name_and_value, shown, unknown,
+    Doubt, NameAndValue, Symbol, begins_option, exact, known, name_and_value, shown, unknown,
 };
+use crate::command::word::Word;
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file, or
     /// one of another machine, adds nothing; one whose name or directory is unknown, or that is too long or cannot be
     /// read, is unknown code.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere {
             return;
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            if !source_names_client(&file.origin) {
-                self.note_unknown_code(format!("the script {}", file.origin), context);
+            if !self.is_output_of_download(file) {
+                self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
             return;
         }
         let Some(path) = exact(&file.text) else {
-            self.note_unknown_code(format!("the script {}", file.origin), context);
+            self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             return;
         };
+        if path == "/dev/null" {
+            return;
+        }
         if stands_for_other_files(&path) || self.scope.may_be_in_unknown_directory(&path) {
             self.note_unknown_code(format!("the script {path}"), context);
             return;
         }
-        let context = context.named(path.clone());
+        let file_context = context.named(path.clone());
         for candidate in self.scope.possible_paths(&path) {
             match self.surroundings.script(&candidate) {
                 ScriptFile::Text(text) => {
-                    self.add_script_of_file(&candidate, &text, context.clone());
+                    self.add_script_of_file(&candidate, &text, file_context.clone());
                 }
                 ScriptFile::NotThere => {}
-                ScriptFile::TooLong(_) | ScriptFile::NotRead => {
-                    let what = format!("the script {candidate}, which is not read");
-                    self.note_unknown_code(what, &context);
+                ScriptFile::TooLong(text) => {
+                    self.note_unread_file(&candidate, &text, context);
                 }
+                ScriptFile::NotRead => self.note_unread_file(&candidate, "", context),
             }
         }
+    }
+
+    /// Notes a script file that is not read as unknown code. `beginning` is what is known of its text.
+    fn note_unread_file(&mut self, path: &str, beginning: &str, context: &Context) {
+        self.note_mentions(&known(beginning));
+        self.note_unknown_code(format!("the unread script {path}"), context);
     }
 
     /// Adds the text of a script file, and its directory to those in which further files may stand: many scripts go
@@ -65,8 +75,7 @@ impl Calls<'_> {
 
     /// Reads the program of the command as a script if it is a file that a shell runs, or a function that bash has
     /// exported, which may have any name. A name without a slash is taken for a program of the system, unless a
-    /// directory that is known has a script of this name. A relative path that may mean an unknown file is unknown
-    /// code.
+    /// directory that is known has a script of this name. A path that may mean an unknown file is unknown code.
     pub(super) fn read_program_as_script(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -86,7 +95,9 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        if is_relative_path(&path) && stands_for_other_files(&path) {
+        let is_elsewhere = context.is_elsewhere();
+        let may_be_mark = path.contains('/') || path.contains("{}");
+        if !is_elsewhere && may_be_mark && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {
@@ -99,15 +110,15 @@ impl Calls<'_> {
     /// (`./"$name"`), or a script with this end of its path stands in a known directory (`"$DIR/post.sh"`). Without a
     /// slash it does nothing: such a program is at most a guessed call (`add_guessed_calls`).
     fn note_unknown_program(&mut self, program: &Word, context: &Context) {
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
             return;
         }
         let path = shown(&program.text);
         let known_end = path.rsplit("...").next().unwrap_or_default();
-        let has_known_name = known_end.starts_with('/');
+        let has_known_name = known_end.starts_with('/') && !stands_for_other_files(known_end);
         if !has_known_name || self.is_script_file(known_end.trim_start_matches('/')) {
-            self.note_unknown_code(format!("the program {}", program.origin), context);
+            self.note_unknown_code(format!("the program {}", program.shown_origin()), context);
         }
     }
 
@@ -136,7 +147,7 @@ impl Calls<'_> {
         let is_program = index == command.program_index;
         let has_slash = path.contains('/');
         let may_be_file = has_slash || is_program;
-        let is_elsewhere = context.frame.environment == Inherited::None;
+        let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !may_be_file {
             return;
         }
@@ -149,28 +160,25 @@ impl Calls<'_> {
                     self.add_script_of_file(&candidate, &text, context);
                 }
                 ScriptFile::TooLong(text) if may_run_in_shell(&path, &text, is_certainly_run) => {
-                    let what = format!("the script {candidate}, which is not read");
-                    self.note_unknown_code(what, context);
+                    self.note_unread_file(&candidate, &text, context);
                 }
                 _ => {}
             }
         }
     }
 
-    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. A word that is made of
-    /// the script's own path (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown, whatever stands
-    /// behind that path. Without a directory, it is the home directory.
+    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. The script's own
+    /// directory (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown: it was noted when the script was
+    /// read. Without a directory, it is the home directory.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
         let Some(word) = operands.next() else {
             return self.note_directory(Some("~".to_owned()));
         };
-        // The directory of a script that was read is known already, but none above it.
-        let is_own = word.origin.contains("dirname")
-            && (word.origin.contains("$0") || word.origin.contains("BASH_SOURCE"))
-            && !word.origin.contains("..");
-        if !is_own {
-            self.note_directory(exact(&word.text));
+        match behind_own_directory(word) {
+            Some([]) => {}
+            Some([Symbol::Known('/'), below @ ..]) => self.note_directory(exact(below)),
+            _ => self.note_directory(exact(&word.text)),
         }
     }
 
@@ -200,7 +208,8 @@ impl Calls<'_> {
                 EnvOption::Script(text) => {
                     let begin = Word {
                         text: text.to_vec(),
-                        origin: word.origin.clone(),
+                        origin: Rc::clone(&word.origin),
+                        output_of: None,
                     };
                     return self.add_script(&joined(&[&[begin], after].concat()), context.clone());
                 }
@@ -290,6 +299,21 @@ fn stands_for_other_files(path: &str) -> bool {
 /// Returns true for a path with a slash that does not begin at the root: `./post.sh`, `../post.sh`, `bin/post`.
 fn is_relative_path(path: &str) -> bool {
     path.contains('/') && !path.starts_with('/')
+}
+
+/// Returns what stands behind the directory of the script itself, with which a word begins: `/hooks` for `"$(dirname
+/// "$0")/hooks"`. Returns None for any other word, and if the word may lead to a directory above.
+fn behind_own_directory(word: &Word) -> Option<&[Symbol]> {
+    let [Symbol::Unknown(_), behind @ ..] = word.text.as_slice() else {
+        return None;
+    };
+    let origin = &word.origin;
+    let is_own = origin.contains("dirname")
+        && (origin.contains("$0") || origin.contains("BASH_SOURCE"))
+        // Another program may change the path.
+        && !origin.contains("..")
+        && !origin.contains('|');
+    is_own.then_some(behind)
 }
 
 /// Returns true for an option, which `-` alone is not.

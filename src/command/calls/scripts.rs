@@ -6,16 +6,16 @@
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages.
 
-use std::rc::Rc;
-
+use super::client_name::mentions_client;
+use super::command::possible_scripts;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
-use super::{Calls, Context, Location};
-use crate::command::scope::{Frame, Inherited};
+use super::{Calls, Context, may_separate_words};
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, exact, may_be_several_words, name_and_value, shown, unknown,
+    Doubt, Symbol, Symbols, exact, known, may_be_several_words, name_and_value, shown, unknown,
 };
+use crate::command::word::Word;
 
 /// Commands that let a shell run some of their words as scripts.
 const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
@@ -25,7 +25,7 @@ const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
 impl Calls<'_> {
     /// Reads what the shell at this index of the command runs: the script of `-c`, a file, or its input. `context` is
     /// that of the shell itself; the script or file gets the words behind it as arguments. Words that leave open what
-    /// the shell runs are unknown code.
+    /// the shell runs are unknown code. A downloaded script (`sh -c "$(curl URL)"`) adds nothing, as in `curl URL | sh`.
     pub(super) fn read_shell(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -34,12 +34,13 @@ impl Calls<'_> {
     ) {
         let (before, from_shell) = command.words.split_at(shell_index);
         let name = shown(&from_shell[0].text);
-        let script_context = context.named(format!("the script of {name} -c"));
         match shells::operands_of_shell(&from_shell[1..]) {
+            OperandsOfShell::Script { script, .. } if self.is_output_of_download(script) => {}
             OperandsOfShell::Script { script, arguments } => {
+                let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {
                     // What is known of it is read all the same.
-                    let what = format!("the script {}", script.origin);
+                    let what = format!("the script {}", script.shown_origin());
                     self.note_unknown_code(what, &script_context);
                 }
                 // `$0` is the first word after the script.
@@ -52,7 +53,7 @@ impl Calls<'_> {
                 if let Some(parameters) = &mut parameters {
                     parameters.insert(0, file.text.clone());
                 }
-                self.read_script_file(file, &script_context.with_arguments(parameters));
+                self.read_script_file(file, &context.with_arguments(parameters));
             }
             OperandsOfShell::StandardInput => {
                 self.read_standard_input(&name, command, shell_index, context);
@@ -83,61 +84,76 @@ impl Calls<'_> {
             "alias" => self.read_alias(arguments, context),
             "cd" | "pushd" => self.read_cd(arguments),
             "env" => self.read_env(arguments, context),
-            "ssh" => self.read_ssh(arguments),
+            "ssh" => self.read_ssh(command, name_index),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
-                self.read_words_as_scripts(arguments, context);
+                self.read_words_as_scripts(name, arguments, context);
+                self.read_input_of_user_shell(name, command, name_index, context);
+            }
+            "sudo" | "doas" => {
+                self.read_input_of_user_shell(name, command, name_index, context);
+                return false;
             }
             _ => return false,
         }
         true
     }
 
-    /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands, with any words after it.
-    /// A text without a slash that mentions no client is left out: most aliases only add options to a program.
+    /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands. Words after the name are
+    /// unknown; they count only behind a path or a client, as most aliases only add options to a program. For the same
+    /// reason, a single word without a slash is left out.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
-            if let Some(value) = name_and_value(&word.text).value {
-                let mut text = value.to_vec();
-                text.push(Symbol::Known(' '));
-                text.extend(unknown(Doubt::AnyWords));
-                // The path of a script, or a client.
-                if text.contains(&Symbol::Known('/')) {
-                    self.add_script(&text, context.clone());
-                } else {
-                    self.add_if_client_is_mentioned(&text, context);
-                }
+            let Some(value) = name_and_value(&word.text).value else {
+                continue;
+            };
+            let is_word = !value.iter().any(may_separate_words);
+            if value.contains(&Symbol::Known('/')) || mentions_client(value) {
+                let text = [value, &known(" "), &unknown(Doubt::AnyWords)].concat();
+                self.add_script(&text, context.clone());
+            } else if !is_word {
+                self.add_script(value, context.clone());
             }
         }
-    }
-
-    /// Reads the words after `ssh` as a script, which a shell on another machine runs, whose variables are not known.
-    /// Where the options of ssh and the name of the machine end is not looked for: they are read as the first words of
-    /// the script, and a call is found behind any word.
-    fn read_ssh(&mut self, words: &[Word]) {
-        let context = Context {
-            frame: Rc::new(Frame {
-                arguments: None,
-                environment: Inherited::None,
-            }),
-            location: Location::Script("the command of ssh".into()),
-        };
-        self.add_script(&joined(words), context);
     }
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
     /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script.
-    fn read_words_as_scripts(&mut self, words: &[Word], context: &Context) {
-        for word in words {
-            let has_blank = word
-                .text
-                .iter()
-                .any(|symbol| matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
-            if has_blank || exact(&word.text).is_some() {
-                self.add_script(&word.text, context.clone());
+    /// without a blank, is more often a name than a script, unless it stands behind `-c` or is the first word of
+    /// `trap`.
+    fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
+        for (index, word) in words.iter().enumerate() {
+            let is_script = match index.checked_sub(1) {
+                Some(before) => ends_with_c(&words[before].text),
+                None => name == "trap",
+            };
+            for text in possible_scripts(&word.text) {
+                let is_glued = text.len() < word.text.len() && is_value_of_c(&word.text);
+                if (is_script || is_glued) && begins_unknown(text) {
+                    let what = format!("the script {}", word.shown_origin());
+                    self.note_unknown_code(what, context);
+                }
+                let has_blank = text
+                    .iter()
+                    .any(|symbol| matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
+                if has_blank || exact(text).is_some() {
+                    self.add_script(text, context.clone());
+                }
             }
         }
     }
+}
+
+/// Returns true for an option whose value, the next word, is a script: `-c`, `-lc`, `--command`.
+fn ends_with_c(text: &[Symbol]) -> bool {
+    exact(text).is_some_and(|text| {
+        let is_short = text.starts_with('-') && !text.starts_with("--") && text.ends_with('c');
+        is_short || text == "--command"
+    })
+}
+
+/// Returns true for an option with a script in the same word: `-cSCRIPT`, `--command=SCRIPT`.
+fn is_value_of_c(text: &[Symbol]) -> bool {
+    text.starts_with(&known("-c")) || text.starts_with(&known("--command="))
 }
 
 /// Returns true if a script begins with an unknown part that may hold code, so that it may run any program: `$CMD
@@ -165,7 +181,7 @@ pub(super) fn joined(words: &[Word]) -> Symbols {
 /// Returns the texts of `arguments`, which a script gets as its parameters; None if there may be more of them than
 /// there are words, so that it is not certain which is `$1`. `before` are the words before the shell: `xargs` among
 /// them adds some.
-fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
+pub(super) fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
     let may_get_more = before.iter().any(|word| adds_words(&word.text));
     let may_be_more = arguments
         .iter()

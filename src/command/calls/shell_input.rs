@@ -4,23 +4,15 @@
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
-use super::client_name::{mentions_client, source_names_client};
+use super::client_name::begins_with_client;
+use super::downloads::PRINTERS;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, Word, exact, known, may_hold_code};
-use crate::command::words::ENDS_OF_GROUPS;
-use crate::command::{ScriptFile, expansion, wrappers};
-
-/// Commands that print their arguments or files as they are.
-const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
-
-/// Commands and reserved words that print nothing, as they stand beside a download.
-const SILENT: [&str; 16] = [
-    ":", "[", "[[", "case", "cd", "exit", "export", "false", "for", "mkdir", "rm", "set", "sleep",
-    "test", "trap", "true",
-];
+use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
+use crate::command::word::Word;
+use crate::command::{expansion, wrappers};
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -45,14 +37,25 @@ impl Calls<'_> {
             return;
         };
         let reader = &script.commands[index];
-        let has_input =
-            reader.reads_pipe || !reader.input.is_empty() || !reader.input_files.is_empty();
-        if is_program && !has_input && !only_prints(&command.words[shell_index + 1..]) {
+        if is_program && !reader.has_input() && !only_prints(&command.words[shell_index + 1..]) {
             self.note_unknown_code(what.clone(), context);
         }
         let context = context.named(what);
         self.read_redirected_input(reader, &context);
         self.read_pipeline(script, index, &context);
+    }
+
+    /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
+    pub(super) fn read_input_of_user_shell(
+        &mut self,
+        name: &str,
+        command: &ExpandedCommand<'_>,
+        name_index: usize,
+        context: &Context,
+    ) {
+        if command.has_input() && starts_user_shell(name, &command.words[name_index..]) {
+            self.read_standard_input(name, command, name_index, context);
+        }
     }
 
     /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
@@ -61,7 +64,7 @@ impl Calls<'_> {
     fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
         let mut index = shell_command;
         while script.commands[index].reads_pipe && index > 0 {
-            if script.commands[index].reads_group && !is_download(&script.commands[..index]) {
+            if script.commands[index].reads_group && !self.is_download(&script.commands[..index]) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
             index -= 1;
@@ -116,7 +119,8 @@ impl Calls<'_> {
                     _ => has_escape(&text),
                 };
                 if is_changed || may_hold_code(&text) {
-                    let origin = arguments.first().map_or("", |word| &word.origin);
+                    let origin = arguments.first().map(Word::shown_origin);
+                    let origin = origin.unwrap_or_default();
                     self.note_unknown_code(format!("the script {origin}"), context);
                 }
                 self.add_script(&text, context.clone());
@@ -128,7 +132,7 @@ impl Calls<'_> {
             }
             _ => {
                 if let Some(file) = arguments.iter().find(|word| self.is_local_file(word)) {
-                    let what = format!("the output of {name} {}", file.origin);
+                    let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
             }
@@ -143,65 +147,34 @@ impl Calls<'_> {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_download = words.iter().any(|word| mentions_client(&word.text));
+        let is_download = words.iter().any(|word| begins_with_client(&word.text));
         let is_read = PRINTERS.contains(&name.as_str());
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
-            self.note_unknown_code(format!("the output of {}", program.origin), context);
+            self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
 
-    /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
-    /// a script may go.
-    fn is_local_file(&self, word: &Word) -> bool {
-        let Some(path) = exact(&word.text) else {
-            return false;
-        };
-        let mut paths = self.scope.possible_paths(&path).into_iter();
-        paths.any(|path| {
-            let file = self.surroundings.script(&path);
-            matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
-        })
+/// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.
+fn starts_user_shell(name: &str, words: &[Word]) -> bool {
+    let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match name {
+        "su" => !texts
+            .iter()
+            .any(|text| has_letter(text, "c") || text.starts_with("--c")),
+        "sudo" | "doas" => {
+            texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)
+        }
+        _ => false,
     }
 }
 
-/// Returns true if the output of a group among these commands can only come from a client: one of them calls a client,
-/// and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the group begins
-/// is not known, so all commands of the script before its end are asked.
-fn is_download(commands: &[SimpleCommand]) -> bool {
-    commands.iter().any(calls_client)
-        && commands.iter().all(|command| {
-            let is_quiet = command.reads_pipe || calls_client(command) || is_silent(command);
-            is_quiet && !prints(command)
-        })
-}
-
-/// Returns true if the name of a client stands in any word of a command, as it is written.
-fn calls_client(command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter();
-    words.any(|word| source_names_client(&word.source))
-}
-
-/// Returns true if a command prints nothing on its standard output: its program is one of [`SILENT`], it ends a group,
-/// or it has no program, as it is only a reserved word or an assignment.
-fn is_silent(command: &SimpleCommand) -> bool {
-    let words: Vec<String> = command
-        .words
-        .iter()
-        .map(|word| word.literal().unwrap_or_else(|| word.source.clone()))
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    words
-        .get(wrappers::program_index(&words))
-        .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
-}
-
-/// Returns true if one of the literal words of a command is a program that prints its arguments.
-fn prints(command: &SimpleCommand) -> bool {
-    command.words.iter().any(|word| {
-        word.literal()
-            .is_some_and(|word| PRINTERS.contains(&word.as_str()))
-    })
+/// Returns true for a word of short options with one of these letters.
+fn has_letter(word: &str, letters: &str) -> bool {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    is_short && word.contains(|c| letters.contains(c))
 }
 
 /// Returns true if these words after the name of a shell let it read no script: it prints its version or its options.

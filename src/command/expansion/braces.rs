@@ -1,6 +1,8 @@
 //! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option by which a request sends data. It comes before
 //! all other expansions.
 
+use std::rc::Rc;
+
 use crate::command::syntax::{Piece, Quoting, RawWord};
 use crate::command::text::{Doubt, Symbol};
 
@@ -47,7 +49,7 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
             Some(words) => waiting.extend(words.into_iter().rev()),
             None => done.push(RawWord {
                 pieces: units.into_iter().map(piece).collect(),
-                source: word.source.clone(),
+                source: Rc::clone(&word.source),
             }),
         }
         if waiting.len() + done.len() > MOST_WORDS {

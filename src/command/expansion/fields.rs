@@ -1,9 +1,12 @@
 //! Word splitting, and names of files: the last steps by which a shell makes the words that a program gets. An unquoted
 //! `*` or `?` may be replaced by any names, and one of these may look like an option.
 
+use std::rc::Rc;
+
 use super::atoms::Atom;
-use crate::command::syntax::Quoting;
-use crate::command::text::{Doubt, Symbol, Symbols, Word};
+use crate::command::syntax::{Quoting, RawWord};
+use crate::command::text::{Doubt, Symbol, Symbols};
+use crate::command::word::Word;
 
 /// A word that is being made.
 #[derive(Default)]
@@ -15,15 +18,15 @@ struct Field {
 }
 
 /// Splits the atoms of one word of a script at blanks that are not quoted, and at breaks between the elements of
-/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `origin` is the word as written, for
-/// messages.
-pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
+/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `raw` is the
+/// word before its expansions.
+pub(super) fn split(atoms: &[Atom], raw: &RawWord) -> Vec<Word> {
     let mut words = Vec::new();
     let mut field = Field::default();
     for atom in atoms {
         match atom {
             Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
-                words.extend(std::mem::take(&mut field).into_word(origin));
+                words.extend(std::mem::take(&mut field).into_word(raw));
             }
             // The part may hold blanks, at which a shell splits it: it may be any words.
             Atom::Symbol(
@@ -35,7 +38,7 @@ pub(super) fn split(atoms: &[Atom], origin: &str) -> Vec<Word> {
             Atom::Quotes => field.exists = true,
         }
     }
-    words.extend(field.into_word(origin));
+    words.extend(field.into_word(raw));
     words
 }
 
@@ -48,7 +51,7 @@ impl Field {
     /// Returns the finished word, or None if nothing stands between two blanks. A shell may replace an unquoted pattern
     /// by the names of files: a pattern is an unknown part, and if such a name may begin with `-`, the whole word may be
     /// any words, as one of them may be an option.
-    fn into_word(self, origin: &str) -> Option<Word> {
+    fn into_word(self, raw: &RawWord) -> Option<Word> {
         if !self.exists {
             return None;
         }
@@ -67,7 +70,8 @@ impl Field {
         }
         Some(Word {
             text,
-            origin: origin.to_owned(),
+            origin: Rc::clone(&raw.source),
+            output_of: raw.output_of(),
         })
     }
 

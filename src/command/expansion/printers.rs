@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::Script;
-use crate::command::text::{Doubt, Symbols, Word, exact, known, unknown};
+use crate::command::text::{Doubt, Symbols, exact, known, unknown};
+use crate::command::word::Word;
 
 /// Returns the texts that the script of a substitution may print, one for each combination of the values of its
 /// variables (`frame` holds its arguments and environment). Returns None if any of them is not known: the caller then

@@ -6,8 +6,9 @@
 
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{
-    Doubt, NameAndValue, Symbol, Symbols, Word, exact, may_be_several_words, name_and_value,
+    Doubt, NameAndValue, Symbol, Symbols, exact, may_be_several_words, name_and_value,
 };
+use crate::command::word::Word;
 
 /// An option of a call, with its value, or an operand.
 pub(super) enum Item {
@@ -96,7 +97,7 @@ impl ItemReader<'_> {
 
     /// Adds a word that may be an option that sends.
     fn add_doubtful(&mut self, word: &Word) {
-        self.items.push(Item::MayBeOption(word.origin.clone()));
+        self.items.push(Item::MayBeOption(word.shown_origin()));
     }
 
     /// Returns true if the word that is being read is certainly not the value of an option. Asks `next`, which `read`

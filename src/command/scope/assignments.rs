@@ -14,7 +14,8 @@ use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
 use crate::command::syntax::{
     ExpansionValue, Parameter, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::{Symbol, Word, begins_option};
+use crate::command::text::{Symbol, begins_option};
+use crate::command::word::Word;
 
 /// The literal texts of words; None for a word with an expansion.
 type Literals = [Option<String>];
@@ -49,7 +50,7 @@ impl Scope<'_> {
         let raw = RawWord {
             // Only an unquoted name makes an assignment.
             pieces: vec![Piece::Text(word.text.clone(), Quoting::Unquoted)],
-            source: word.origin.clone(),
+            source: Rc::clone(&word.origin),
         };
         if let Some(assignment) = raw.assignment() {
             let mut value = assignment.value;
@@ -312,7 +313,7 @@ fn mentions_parameter(word: &RawWord, name: &str) -> bool {
 fn array(word: &RawWord) -> RawWord {
     RawWord {
         pieces: vec![Piece::Array(vec![word.clone()])],
-        source: word.source.clone(),
+        source: Rc::clone(&word.source),
     }
 }
 

@@ -4,8 +4,9 @@
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
 
 use crate::command::text::{
-    Doubt, Symbol, Symbols, Word, begins_option, exact, may_be_several_words, unknown,
+    Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, unknown,
 };
+use crate::command::word::Word;
 
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]

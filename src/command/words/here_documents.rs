@@ -42,7 +42,7 @@ impl ScriptReader<'_> {
             };
             let word = RawWord {
                 pieces,
-                source: format!("<<{}", document.delimiter),
+                source: format!("<<{}", document.delimiter).into(),
             };
             if let Some(command) = draft.script.commands.get_mut(document.command) {
                 command.input.push(word);

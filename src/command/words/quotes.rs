@@ -118,7 +118,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads what follows a backslash inside of `$'...'`, and adds the character that it stands for. Before an unknown
-    /// symbol or the end of the text, the backslash stands for itself.
+    /// symbol or the end of the text, the backslash stands for itself. NUL adds nothing.
     pub(super) fn read_ansi_escape(&mut self, pieces: &mut Pieces) {
         let Some(c) = self.peek() else {
             pieces.add_symbol(Known('\\'), Quoting::Quoted);
@@ -130,12 +130,11 @@ impl ScriptReader<'_> {
             't' => '\t',
             'r' => '\r',
             // One control character stands for all of them: none is part of a name or an option.
-            'a' | 'b' | 'e' | 'E' | 'f' | 'v' => '\u{1b}',
+            // Of `\cX`, the `X` stays.
+            'a' | 'b' | 'c' | 'e' | 'E' | 'f' | 'v' => '\u{1b}',
             'x' => self.read_number(16, 2),
             'u' => self.read_number(16, 4),
             'U' => self.read_number(16, 8),
-            // A control character such as `\cX`. No digit is read, so that it becomes NUL, and `X` stays.
-            'c' => self.read_number(16, 0),
             '0'..='7' => {
                 // This character is the first of the digits.
                 self.position -= 1;
@@ -152,6 +151,11 @@ impl ScriptReader<'_> {
                 c
             }
         };
+        if decoded == '\0' {
+            // bash cuts the quotation here, and zsh does not.
+            self.parsed.may_be_misread |= self.peek() != Some('\'');
+            return;
+        }
         pieces.add_symbol(Known(decoded), Quoting::Quoted);
     }
 

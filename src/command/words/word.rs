@@ -8,7 +8,7 @@ use crate::command::text::Symbol::{self, Known};
 
 impl ScriptReader<'_> {
     /// Reads a word up to a blank or an operator, before which the cursor stays. Returns a word without pieces if one
-    /// of these comes next. `source` is cut: messages show it.
+    /// of these comes next.
     pub(super) fn read_word(&mut self) -> RawWord {
         let start = self.position;
         let mut pieces = Pieces::default();
@@ -36,8 +36,8 @@ impl ScriptReader<'_> {
     /// Reads `<(script)`. The script is added to those that were found; for the word it is the name of a file.
     fn read_process(&mut self, pieces: &mut Pieces) {
         self.position += 2;
-        self.read_substitution();
-        pieces.list.push(Piece::Process);
+        let script = self.read_substitution();
+        pieces.list.push(Piece::Process(script));
     }
 
     /// Reads the `(...)` after `name=`. Counts as a level of nesting, as a word in it may hold an array again; gives up

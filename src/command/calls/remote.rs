@@ -1,0 +1,129 @@
+//! Reads what `ssh` runs: a command on another machine; and the input of a shell there, or in a container. "Reading" a
+//! text as a script means: it is added to the search.
+//!
+//! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+
+use std::rc::Rc;
+
+use super::client_name::base_name;
+use super::expanded_command::ExpandedCommand;
+use super::scripts::joined;
+use super::{Calls, Context, Location};
+use crate::command::scope::{Frame, Inherited};
+use crate::command::shells::{self, OperandsOfShell};
+use crate::command::syntax::SimpleCommand;
+use crate::command::text::{Symbol, exact};
+use crate::command::word::Word;
+use crate::command::words;
+
+/// Letters of options with a value, from ssh(1) of OpenSSH 9.
+const LETTERS_WITH_VALUE: &str = "BbcDEeFIiJLlmOoPpQRSWw";
+
+impl Calls<'_> {
+    /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose variables
+    /// are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote command by
+    /// itself, whose first word is a program. If the remote command is a shell that runs its input, reads that instead.
+    pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
+        let words = &command.words[name_index + 1..];
+        let context = context_of_remote(Inherited::None);
+        self.add_script(&joined(words), context.clone());
+        let remote = remote_command(words);
+        let runs_input = if remote.is_empty() {
+            command.has_input()
+        } else {
+            runs_its_input(&joined(remote))
+        };
+        if runs_input {
+            // Files of the input are those of this machine.
+            let context = context_of_remote(Inherited::Part);
+            self.read_standard_input("ssh", command, name_index, &context);
+        } else {
+            self.add_script(&joined(remote), context);
+        }
+    }
+
+    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`.
+    /// `contexts` are those of the words.
+    pub(super) fn read_input_of_containers(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        contexts: &[Context],
+    ) {
+        if contexts[0].is_elsewhere() {
+            return;
+        }
+        let words = command.words.iter().map(|word| base_name(&word.text));
+        let mut shells_elsewhere = words
+            .enumerate()
+            .filter(|(index, name)| contexts[*index].is_elsewhere() && shells::is_shell(name));
+        // What follows the first one belongs to it.
+        let Some((index, name)) = shells_elsewhere.next() else {
+            return;
+        };
+        let operands = shells::operands_of_shell(&command.words[index + 1..]);
+        if matches!(operands, OperandsOfShell::StandardInput) {
+            let context = context_of_remote(Inherited::Part);
+            self.read_standard_input(&name, command, index, &context);
+        }
+    }
+}
+
+/// Returns the context of a script on another machine, of which nothing is known.
+fn context_of_remote(environment: Inherited) -> Context {
+    Context {
+        frame: Rc::new(Frame {
+            arguments: None,
+            environment,
+        }),
+        location: Location::Script("the command of ssh".into()),
+    }
+}
+
+/// Returns the words that ssh sends to the other machine, given the words after its name: those behind the name of the
+/// machine and the options before and after it. An unknown word counts as no option.
+fn remote_command(words: &[Word]) -> &[Word] {
+    let mut has_host = false;
+    let mut unread = words;
+    while let Some((word, after)) = unread.split_first() {
+        let text = exact(&word.text).unwrap_or_default();
+        unread = match text.strip_prefix('-') {
+            None if has_host => return unread,
+            None => {
+                has_host = true;
+                after
+            }
+            Some(letters) => {
+                let value_follows = letters
+                    .find(|letter| LETTERS_WITH_VALUE.contains(letter))
+                    .is_some_and(|index| index + 1 == letters.len());
+                after.get(usize::from(value_follows)..).unwrap_or_default()
+            }
+        };
+    }
+    unread
+}
+
+/// Returns true if a script has a command that is a shell without a script of its own, so that it runs the input of the
+/// whole: `cd x && bash -s`.
+fn runs_its_input(script: &[Symbol]) -> bool {
+    let parsed = words::parse(script);
+    let mut commands = parsed.scripts.iter().flat_map(|script| &script.commands);
+    commands.any(is_shell_without_script)
+}
+
+fn is_shell_without_script(command: &SimpleCommand) -> bool {
+    // An expansion is no name of a shell.
+    let words: Vec<Word> = command
+        .words
+        .iter()
+        .map(|word| Word::exact(&word.literal().unwrap_or_default()))
+        .collect();
+    let program_index = ExpandedCommand::new(&words, None).program_index;
+    let Some((program, arguments)) = words[program_index..].split_first() else {
+        return false;
+    };
+    let operands = shells::operands_of_shell(arguments);
+    shells::is_shell(&base_name(&program.text))
+        && !command.has_input()
+        && matches!(operands, OperandsOfShell::StandardInput)
+}
