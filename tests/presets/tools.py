@@ -457,9 +457,10 @@ def situation(name, preset, fault, verdict_of_it, command, install, before="", *
 
 # Root may not run some servers.
 AS_POSTGRES = "as() { if [ $(id -u) = 0 ]; then chown -R postgres {home}; chmod 711 {home}/..; setpriv --reuid=postgres --regid=postgres --clear-groups \"$@\"; else \"$@\"; fi; }; PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -1); "
+# Its shared memory lies in its own directory, and not in /dev/shm, where a server that is killed leaves it.
 POSTGRES = (
     AS_POSTGRES + "as initdb -D {home}/d -A trust -U a >/dev/null; "
-    "printf \"port={free}\\nlisten_addresses='127.0.0.1'\\nunix_socket_directories=''\\nfsync=off\\nmax_connections=5\\nsuperuser_reserved_connections=0\\n\" >>{home}/d/postgresql.conf; "
+    "printf \"port={free}\\nlisten_addresses='127.0.0.1'\\nunix_socket_directories=''\\nfsync=off\\nmax_connections=5\\nsuperuser_reserved_connections=0\\ndynamic_shared_memory_type=mmap\\n\" >>{home}/d/postgresql.conf; "
 )
 POSTGRES_RUNS = (
     "as postgres -D {home}/d >{home}/log 2>&1 & until pg_isready -q -h 127.0.0.1 -p {free}; do sleep 0.1; done; "
