@@ -1,25 +1,21 @@
-//! Reads the options on limits of a run and of an attempt, on waits, and on the shared budget.
-//!
-//! Most defaults depend on other options. Where two options contradict each other, the one whose source has the higher
-//! precedence wins: a flag overrides what the file says about something else, too. `plan::in_effect` explains the
-//! results.
+//! Reads the options on limits of a run and of an attempt, on the waits before it, and on the shared budget.
 
 use std::time::Duration;
 
+use super::in_effect::InEffect;
 use crate::budget::{StoreError, client::Store};
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
-use crate::options::opt::{Opt, Spec};
+use crate::options::opt::Opt;
 use crate::options::problem::Checked;
-use crate::options::values::{self, CoolOffMode, LONGEST_RETRY_AFTER};
+use crate::options::values::{CoolOffMode, LONGEST_RETRY_AFTER};
 use crate::options::{
-    ATTEMPTS, BASE, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
-    DEADLINE, DELAYS, FACTOR, GROWTH, GrowthName, IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER,
-    MAX_DELAY, RESET_AFTER, RETRY_AFTER, SIGNAL, SPLAY, STOP_AFTER, STOP_AT_DELAY, STORE,
-    STORE_DOWN, StoreDown,
+    ATTEMPTS, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF, DEADLINE,
+    IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER, RESET_AFTER, RETRY_AFTER, SIGNAL, SPLAY,
+    STOP_AFTER, STOP_AT_DELAY, STORE, STORE_DOWN, StoreDown, UNTIL,
 };
 use crate::policy::budget::BudgetLimits;
-use crate::policy::delay::{Delays, Growth, Jitter};
+use crate::policy::delay::Jitter;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
@@ -57,28 +53,17 @@ pub(super) struct Premises {
     pub(super) leave_to_outer: bool,
 }
 
-/// Reads the limits of a run. A limit on attempts must not end a run that another option says to go on: a limit on time
-/// removes one of lower precedence, given or the default, and `--until never` removes the default.
-pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits> {
-    let deadline = limit_unless_zero(settings, &DEADLINE)?;
-    let stop_after = limit_unless_zero(settings, &STOP_AFTER)?;
-    // A time limit overrides the default attempt limit (source None), and one of lower precedence. One of 0 is none.
-    let deadline_source = deadline.and_then(|_| settings.source(&DEADLINE));
-    let stop_after_source = stop_after.and_then(|_| settings.source(&STOP_AFTER));
-    let time_source = deadline_source.max(stop_after_source);
-    let attempts_source = settings.source(&ATTEMPTS);
-    let is_endless = attempts_source.is_none() && premises.until == Until::Never;
-    let set_attempts = settings.value(&ATTEMPTS)?;
-    let attempts = if is_endless || time_source > attempts_source {
-        None
-    } else {
-        set_attempts
-    };
+/// Reads the limits of a run. The limit on attempts is read before, by [`attempts`].
+pub(super) fn limits(
+    settings: &Settings,
+    premises: Premises,
+    attempts: Option<u64>,
+) -> Checked<Limits> {
     Ok(Limits {
         until: premises.until,
         attempts,
-        deadline,
-        stop_after,
+        deadline: limit_unless_zero(settings, &DEADLINE)?,
+        stop_after: limit_unless_zero(settings, &STOP_AFTER)?,
         stop_at_delay: settings.get(&STOP_AT_DELAY)?,
         // Never 0, which the option refuses: it would start the count again after every attempt.
         reset_after: settings.get(&RESET_AFTER)?,
@@ -88,6 +73,31 @@ pub(super) fn limits(settings: &Settings, premises: Premises) -> Checked<Limits>
         idempotent: premises.idempotent,
         leave_to_outer: premises.leave_to_outer,
     })
+}
+
+/// Reads the limit on attempts. It must not end a run that another option says to go on: a limit on time removes one of
+/// lower precedence, given or the default, and `--until never` removes the default.
+pub(super) fn attempts(settings: &Settings, until: Until) -> Checked<InEffect<Option<u64>>> {
+    let attempts = settings.value(&ATTEMPTS)?;
+    let source = settings.source(&ATTEMPTS);
+    // None, which is below every source, also for a limit of 0, which is none.
+    let deadline_source =
+        limit_unless_zero(settings, &DEADLINE)?.and_then(|_| settings.source(&DEADLINE));
+    let stop_after_source =
+        limit_unless_zero(settings, &STOP_AFTER)?.and_then(|_| settings.source(&STOP_AFTER));
+    let remover = if deadline_source > source && deadline_source >= stop_after_source {
+        DEADLINE.long
+    } else if stop_after_source > source {
+        STOP_AFTER.long
+    } else if source.is_none() && until == Until::Never {
+        UNTIL.long
+    } else {
+        return Ok(InEffect::own(attempts));
+    };
+    if attempts.is_none() {
+        return Ok(InEffect::own(None));
+    }
+    Ok(InEffect::decided(None, "unlimited", remover))
 }
 
 /// Reads `--consecutive`, how many successes in a row end the run. Returns an error if fewer attempts are allowed, as
@@ -132,97 +142,6 @@ pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<Star
             Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
         }
         _ => Ok(StartDelays { initial, splay }),
-    }
-}
-
-/// Reads the options on waits: the base, its growth from wait to wait, the random part (jitter) and the limit on each
-/// wait (cap). With `--until failure`, the waits are between successes, and have other defaults.
-pub(super) fn delays(settings: &Settings, until: Until) -> Checked<Delays> {
-    // The waits of `--delays`, in place of those that grow from the base, which is still the wait between successes
-    // (`--consecutive`).
-    let list = settings.get(&DELAYS)?;
-    let jitter = jitter(settings, until)?;
-    // Decorrelated jitter has another default factor.
-    let factor = match jitter {
-        Jitter::Decorrelated { factor } => factor,
-        _ => settings.get(&FACTOR)?.unwrap_or(2.0),
-    };
-    let cap = cap(settings, list.as_deref(), jitter)?;
-    // Successes are repeated at once by default, as nothing needs to recover.
-    let base = if until == Until::Failure && !settings.has(&BASE) {
-        Duration::ZERO
-    } else {
-        settings.value(&BASE)?.min(cap)
-    };
-    Ok(Delays {
-        base,
-        cap,
-        growth: match list {
-            Some(list) => Growth::List(list),
-            None if until == Until::Failure => Growth::Constant,
-            None => growth(settings.value(&GROWTH)?, factor),
-        },
-        jitter,
-    })
-}
-
-/// Returns the growth that `--growth` names. The factor is only for the exponential one.
-fn growth(name: GrowthName, factor: f64) -> Growth {
-    match name {
-        GrowthName::Exponential => Growth::Exponential { factor },
-        GrowthName::Linear => Growth::Linear,
-        GrowthName::Fibonacci => Growth::Fibonacci,
-        GrowthName::Constant => Growth::Constant,
-    }
-}
-
-/// Reads `--jitter`, with the factor of decorrelated jitter. Its default depends on `--delays`, `--growth` and
-/// `--until`, so that what the user says about waits has an effect.
-fn jitter(settings: &Settings, until: Until) -> Checked<Jitter> {
-    let list_source = settings.source(&DELAYS);
-    let jitter = match settings.get(&JITTER)? {
-        // A list is exact unless the same or a higher precedence asks for jitter.
-        Some(jitter) if settings.source(&JITTER) >= list_source => jitter,
-        _ if list_source.is_some() || until == Until::Failure => Jitter::None,
-        // The default jitter ignores a growth.
-        _ if settings.has(&GROWTH) => Jitter::Full,
-        _ => values::DEFAULT_JITTER,
-    };
-    let Jitter::Decorrelated { factor } = jitter else {
-        return Ok(jitter);
-    };
-    Ok(Jitter::Decorrelated {
-        factor: settings.get(&FACTOR)?.unwrap_or(factor),
-    })
-}
-
-/// Returns the limit on every wait: that of `--max-delay`, raised to a longer wait that an option of higher precedence
-/// sets. So `--base 10m` waits ten minutes although the default of `--max-delay` is less. `list` are the waits of
-/// `--delays`.
-fn cap(settings: &Settings, list: Option<&[Duration]>, jitter: Jitter) -> Checked<Duration> {
-    let cap = match (settings.find(&MAX_DELAY), jitter) {
-        // Slotted jitter has a ceiling of its own.
-        (None, Jitter::Slotted { .. }) => Duration::MAX,
-        _ => settings.value(&MAX_DELAY)?,
-    };
-    let longest_listed = list.and_then(|list| list.iter().copied().max());
-    let cap = raised_cap(settings, cap, &DELAYS, longest_listed);
-    let cap = raised_cap(settings, cap, &BASE, settings.get(&BASE)?);
-    // A cut wait would never reach `--stop-at-delay`.
-    Ok(raised_cap(
-        settings,
-        cap,
-        &STOP_AT_DELAY,
-        settings.get(&STOP_AT_DELAY)?,
-    ))
-}
-
-/// Returns the cap, raised to the wait of an option if the source of the option is above that of `--max-delay`. `wait`
-/// is None if the option sets none.
-fn raised_cap(settings: &Settings, cap: Duration, opt: &Spec, wait: Option<Duration>) -> Duration {
-    match wait {
-        Some(wait) if settings.source(opt) > settings.source(&MAX_DELAY) => cap.max(wait),
-        _ => cap,
     }
 }
 

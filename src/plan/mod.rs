@@ -1,6 +1,7 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults. All usage errors are found
 //! here, before anything starts: a run at night must not end at its first retry because of a typo.
 
+mod delays;
 mod idempotence;
 mod in_effect;
 mod limits;
@@ -11,7 +12,9 @@ mod without_effect;
 
 use std::ffi::OsString;
 
+use self::delays::DecidedDelays;
 use self::idempotence::Idempotence;
+use self::in_effect::Deciders;
 use self::limits::{BudgetAndStore, Premises, StartDelays};
 use self::remarks::Remarks;
 use self::rules::Rules;
@@ -24,8 +27,8 @@ use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
 use crate::options::problem::Checked;
 use crate::options::{
-    BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED, SUCCESS_IF,
-    TIMEOUT, UNTIL,
+    ATTEMPTS, BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED,
+    SUCCESS_IF, TIMEOUT, UNTIL,
 };
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
@@ -106,6 +109,7 @@ struct Parts {
     delays: Delays,
     limits: Limits,
     start: StartDelays,
+    deciders: Deciders,
     budget_and_store: BudgetAndStore,
     output: OutputOptions,
 }
@@ -143,13 +147,18 @@ fn read_parts(
     let nesting = nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
     let rules = rules::rules(settings, words, command)?;
-    let delays = limits::delays(settings, until)?;
+    let DecidedDelays {
+        delays,
+        mut deciders,
+    } = delays::delays(settings, until)?;
     let premises = Premises {
         until,
         idempotent: idempotence.why_not.is_none(),
         leave_to_outer: nested == Nested::Once && nesting.depth > 0,
     };
-    let limits = limits::limits(settings, premises)?;
+    let attempts = limits::attempts(settings, until)?;
+    deciders.push((&ATTEMPTS.spec, attempts.decider));
+    let limits = limits::limits(settings, premises, attempts.value)?;
     let start = limits::start_delays(settings, &limits)?;
     let budget_and_store = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
     Ok(Parts {
@@ -159,6 +168,7 @@ fn read_parts(
         delays,
         limits,
         start,
+        deciders,
         budget_and_store,
         output: output::output(settings)?,
     })
@@ -178,13 +188,7 @@ fn find_remarks(
     remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
     // `-vv`
     if output.verbosity >= 2 {
-        let lines = remarks::settings_and_rules(
-            settings,
-            command,
-            sources.config,
-            &parts.limits,
-            &parts.delays,
-        );
+        let lines = remarks::settings_and_rules(settings, command, sources.config, &parts.deciders);
         remarks.remarks.extend(lines);
     }
     remarks.on_failure = remarks::on_failure(settings, command, words);

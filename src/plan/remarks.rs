@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use super::in_effect;
+use super::in_effect::{self, Deciders};
 use crate::cli::suggest;
 use crate::command::http;
 use crate::command::program::{WrappedCommand, wrapped_program};
@@ -15,8 +15,6 @@ use crate::options::opt::Spec;
 use crate::options::similar::one_slip_away;
 use crate::options::values::whole;
 use crate::options::{OPTIONS, RETRY_AFTER, RETRY_MATCH, VERBOSE};
-use crate::policy::delay::Delays;
-use crate::policy::session::Limits;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 use crate::text::printable;
@@ -218,12 +216,11 @@ pub(super) fn settings_and_rules(
     settings: &Settings,
     command: &WrappedCommand<'_>,
     config: &Config,
-    limits: &Limits,
-    delays: &Delays,
+    deciders: &Deciders,
 ) -> Vec<String> {
     let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
-    lines.extend(options.filter_map(|opt| in_effect::line(settings, limits, delays, opt)));
+    lines.extend(options.filter_map(|opt| in_effect::line(settings, deciders, opt)));
     for preset in presets::chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
             let verdict = row.verdict.word();
