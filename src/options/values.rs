@@ -155,9 +155,9 @@ pub fn switch(text: &str) -> Parsed<bool> {
 
 /// Parses a repeatable switch, as a variable or a file gives it: how often it is given, at most 255; on is 1, off 0.
 pub fn count(text: &str) -> Parsed<u8> {
-    match whole(text, 0, u64::from(u8::MAX)) {
-        Ok(count) => Ok(count as u8),
-        Err(_) => switch(text).map(u8::from),
+    match digits(text) {
+        Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),
+        None => switch(text).map(u8::from),
     }
 }
 
