@@ -1,5 +1,7 @@
-//! Pairs of options that contradict each other. One that a user types must not be refused because of one in a file that
-//! others wrote: so within a source a contradiction is an error, and between sources the higher one wins if it can.
+//! Options that contradict each other. One that a user types must not be refused because of one in a file that others
+//! wrote: so within a source a contradiction is an error, and between sources the higher one wins. In three exceptions
+//! the higher one is refused: a wait before the first attempt never overrides a limit on time, nor `--idempotent no` an
+//! option that repeats successes, and neither of `--consecutive` and `--attempts` the other (`plan::limits`).
 
 use std::path::absolute;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use crate::options::{
 use crate::policy::delay::Jitter;
 use crate::policy::session::Until;
 
-/// Two options that may contradict each other.
+/// Two options that may contradict each other. `settle_start` knows contradictions of three.
 struct Conflict {
     first: &'static Spec,
     second: &'static Spec,
@@ -33,21 +35,24 @@ enum Resolution {
     /// An error if the first option has the higher source; otherwise keeps both. The first one protects from harm, so
     /// that only a higher source may go against it.
     Refuse,
-    /// An error if the first option has the higher source; otherwise drops the first option. A limit on time, which is
-    /// the second one, is never dropped.
-    Yield,
-    /// Keeps both: `plan::limits` adapts the one of the lower source to the other, if that is of use.
+    /// Keeps both: `plan::delays` adapts the one of the lower source to the other, if that is of use.
     KeepBoth,
 }
 
-use Resolution::{KeepBoth, Override, Refuse, Yield};
+use Resolution::{KeepBoth, Override, Refuse};
 
 const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --jitter full";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
-const LATE: &str = "may leave no time before {}; tip: try a shorter wait or a later limit";
 
-static CONFLICTS: [Conflict; 17] = [
+/// The waits before the first attempt: each alone, and both together.
+const START_WAITS: [&[&Spec]; 3] = [
+    &[&INITIAL_DELAY.spec],
+    &[&SPLAY.spec],
+    &[&SPLAY.spec, &INITIAL_DELAY.spec],
+];
+
+static CONFLICTS: [Conflict; 13] = [
     Conflict {
         first: &GROWTH.spec,
         second: &DELAYS.spec,
@@ -96,34 +101,6 @@ static CONFLICTS: [Conflict; 17] = [
         contradict: |count, until| is_several(count) && !is_until_success(until),
         resolution: Override,
         problem: "cannot go with {}: no number of successes ends such a run",
-    },
-    Conflict {
-        first: &INITIAL_DELAY.spec,
-        second: &DEADLINE.spec,
-        contradict: leaves_no_time,
-        resolution: Yield,
-        problem: LATE,
-    },
-    Conflict {
-        first: &SPLAY.spec,
-        second: &DEADLINE.spec,
-        contradict: leaves_no_time,
-        resolution: Yield,
-        problem: LATE,
-    },
-    Conflict {
-        first: &INITIAL_DELAY.spec,
-        second: &STOP_AFTER.spec,
-        contradict: leaves_no_time,
-        resolution: Yield,
-        problem: LATE,
-    },
-    Conflict {
-        first: &SPLAY.spec,
-        second: &STOP_AFTER.spec,
-        contradict: leaves_no_time,
-        resolution: Yield,
-        problem: LATE,
     },
     Conflict {
         first: &QUIET.spec,
@@ -238,29 +215,17 @@ fn is_same_file(log: &Setting, report: &Setting) -> bool {
     }
 }
 
-/// Returns true if a wait before the first attempt (`--initial-delay` or `--splay`) ends at or after the limit on time
-/// (`--deadline` or `--stop-after`); 0 is no limit.
-fn leaves_no_time(wait: &Setting, limit: &Setting) -> bool {
-    let wait = wait.value_of(&INITIAL_DELAY).or(wait.value_of(&SPLAY));
-    let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
-    match (wait, limit) {
-        (Some(_), Some(Duration::ZERO)) => false,
-        (Some(wait), Some(limit)) => wait >= limit,
-        _ => false,
-    }
-}
-
 /// Settles the contradictions of a layer, the settings of one source, within itself and with `higher`, the settings of
 /// all sources above it. Removes from the layer the settings that are overridden, and returns them, for messages.
-/// Returns an error if two settings of the layer contradict each other, or if the pair's [`Resolution`] is an error.
+/// Returns an error if two settings of the layer contradict each other, or if none of two settings may be dropped.
 pub(super) fn settle(
     higher: &[Setting],
     layer: &mut Vec<Setting>,
 ) -> Result<Vec<Setting>, UsageError> {
     let mut overridden = Vec::new();
     for conflict in &CONFLICTS {
-        // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one. Two in
-        // the layer end in an error below. If the layer has neither option, the pair was settled with an earlier layer.
+        // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one. If the
+        // layer has neither option, the pair was settled with an earlier layer.
         let Some(lower) = layer.iter().position(|setting| conflict.names(setting.opt)) else {
             continue;
         };
@@ -273,13 +238,63 @@ pub(super) fn settle(
         if !(conflict.contradict)(first, second) {
             continue;
         }
-        conflict.check(first, second)?;
-        // With `Yield`, the lower one is the first option: otherwise the check has failed.
-        if matches!(conflict.resolution, Override | Yield) {
-            overridden.push(layer.remove(lower));
+        match conflict.resolution {
+            _ if first.source == second.source => return Err(conflict.error(first, second)),
+            Refuse if first.source > second.source => return Err(conflict.error(first, second)),
+            Override => overridden.push(layer.remove(lower)),
+            Refuse | KeepBoth => {}
+        }
+    }
+    for limit in [&DEADLINE.spec, &STOP_AFTER.spec] {
+        for waits in START_WAITS {
+            overridden.extend(settle_start(waits, limit, higher, layer)?);
         }
     }
     Ok(overridden)
+}
+
+/// Settles waits before the first attempt with a limit on time, which they must leave time for, together. If they leave
+/// none, removes the first of `waits` that the layer sets, and returns it. Returns an error if the layer sets all of
+/// them and the limit, or the limit alone: a limit is never dropped.
+fn settle_start(
+    waits: &[&Spec],
+    limit: &Spec,
+    higher: &[Setting],
+    layer: &mut Vec<Setting>,
+) -> Result<Option<Setting>, UsageError> {
+    let found = waits.iter().map(|wait| find(wait, layer, higher));
+    let Some(found) = found.collect::<Option<Vec<&Setting>>>() else {
+        return Ok(None);
+    };
+    let Some(limit) = find(limit, layer, higher) else {
+        return Ok(None);
+    };
+    if !leave_no_time(&found, limit) {
+        return Ok(None);
+    }
+    let is_one_source = found.iter().all(|wait| wait.source == limit.source);
+    let position = |wait: &&Spec| layer.iter().position(|setting| setting.opt == *wait);
+    if let Some(lower) = waits.iter().find_map(position)
+        && !is_one_source
+    {
+        return Ok(Some(layer.remove(lower)));
+    }
+    let waits: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let waits = waits.join(" and ");
+    Err(UsageError(format!(
+        "{waits} may leave no time before {limit}; tip: try a shorter wait or a later limit"
+    )))
+}
+
+/// Returns true if waits before the first attempt, together, end at or after a limit on time; 0 is no limit.
+fn leave_no_time(waits: &[&Setting], limit: &Setting) -> bool {
+    let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
+    let lengths = waits.iter().filter_map(|wait| {
+        wait.value_of(&INITIAL_DELAY)
+            .or_else(|| wait.value_of(&SPLAY))
+    });
+    let length = lengths.fold(Duration::ZERO, Duration::saturating_add);
+    limit.is_some_and(|limit| !limit.is_zero() && length >= limit)
 }
 
 fn find<'s>(opt: &Spec, layer: &'s [Setting], higher: &'s [Setting]) -> Option<&'s Setting> {
@@ -292,17 +307,8 @@ impl Conflict {
         self.first == opt || self.second == opt
     }
 
-    /// Returns an error if two settings that contradict each other must not be in effect together, and none of them may
-    /// be dropped: by their sources and the [`Resolution`].
-    fn check(&self, first: &Setting, second: &Setting) -> Result<(), UsageError> {
-        let is_refused = match self.resolution {
-            Refuse | Yield => first.source >= second.source,
-            Override | KeepBoth => first.source == second.source,
-        };
-        if !is_refused {
-            return Ok(());
-        }
+    fn error(&self, first: &Setting, second: &Setting) -> UsageError {
         let problem = self.problem.replace("{}", &second.to_string());
-        Err(UsageError(format!("{first} {problem}")))
+        UsageError(format!("{first} {problem}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the options on limits of a run and of an attempt, on the waits before it, and on the shared budget.
+//! Reads the options on limits of a run and of an attempt, and on the shared budget.
 
 use std::time::Duration;
 
@@ -11,15 +11,14 @@ use crate::options::problem::Checked;
 use crate::options::values::{CoolOffMode, LONGEST_RETRY_AFTER};
 use crate::options::{
     ATTEMPTS, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF, DEADLINE,
-    IDLE_TIMEOUT, INITIAL_DELAY, JITTER, KILL_AFTER, RESET_AFTER, RETRY_AFTER, SIGNAL, SPLAY,
-    STOP_AFTER, STOP_AT_DELAY, STORE, STORE_DOWN, StoreDown, UNTIL,
+    IDLE_TIMEOUT, JITTER, KILL_AFTER, RESET_AFTER, RETRY_AFTER, SIGNAL, STOP_AFTER, STOP_AT_DELAY,
+    STORE, STORE_DOWN, StoreDown, UNTIL,
 };
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Jitter;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
 use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
-use crate::text::exact;
 
 /// Returns the limit of an option; None if it is not given, or 0, which means no limit, as in `timeout(1)`.
 fn limit_unless_zero(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
@@ -119,30 +118,6 @@ fn asked_is_exact(settings: &Settings) -> bool {
     settings.get(&JITTER) == Ok(Some(Jitter::None))
         && settings.source(&JITTER) == Some(Source::Flag)
         && settings.source(&RETRY_AFTER) == Some(Source::Flag)
-}
-
-/// The waits before the first attempt.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StartDelays {
-    pub(super) initial: Duration,
-    /// The longest random wait after it.
-    pub(super) splay: Duration,
-}
-
-/// Reads `--initial-delay` and `--splay`. Returns an error if both together may leave no time for an attempt before the
-/// limits of the run; `config::conflicts` has checked each alone.
-pub(super) fn start_delays(settings: &Settings, limits: &Limits) -> Checked<StartDelays> {
-    let initial = settings.value(&INITIAL_DELAY)?;
-    let splay = settings.value(&SPLAY)?;
-    match (limits.latest_begin(), settings.find(&SPLAY)) {
-        (Some(latest), Some(setting)) if initial.saturating_add(splay) >= latest.limit => {
-            let limit = exact(latest.limit);
-            let problem =
-                format!("and --initial-delay may leave no time before the limit of {limit}");
-            Err(setting.error(problem + "; tip: try a shorter wait or a later limit"))
-        }
-        _ => Ok(StartDelays { initial, splay }),
-    }
 }
 
 /// The budget of a run, if it has one, and its store. Without a budget, the store is never used.

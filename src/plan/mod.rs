@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use self::delays::DecidedDelays;
 use self::idempotence::Idempotence;
 use self::in_effect::Deciders;
-use self::limits::{BudgetAndStore, Premises, StartDelays};
+use self::limits::{BudgetAndStore, Premises};
 use self::remarks::Remarks;
 use self::rules::Rules;
 use crate::budget::client::Store;
@@ -27,8 +27,8 @@ use crate::config::presets::PresetName;
 use crate::config::settings::{Settings, Variables};
 use crate::options::problem::Checked;
 use crate::options::{
-    ATTEMPTS, BEFORE_RETRY, C_LOCALE, FOR, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF, SEED,
-    SUCCESS_IF, TIMEOUT, UNTIL,
+    ATTEMPTS, BEFORE_RETRY, C_LOCALE, FOR, INITIAL_DELAY, NESTED, Nested, ON_GIVE_UP, ON_RETRY,
+    RETRY_IF, SEED, SPLAY, SUCCESS_IF, TIMEOUT, UNTIL,
 };
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
@@ -108,7 +108,6 @@ struct Parts {
     nesting: Nesting,
     delays: Delays,
     limits: Limits,
-    start: StartDelays,
     deciders: Deciders,
     budget_and_store: BudgetAndStore,
     output: OutputOptions,
@@ -159,7 +158,6 @@ fn read_parts(
     let attempts = limits::attempts(settings, until)?;
     deciders.push((&ATTEMPTS.spec, attempts.decider));
     let limits = limits::limits(settings, premises, attempts.value)?;
-    let start = limits::start_delays(settings, &limits)?;
     let budget_and_store = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
     Ok(Parts {
         rules,
@@ -167,7 +165,6 @@ fn read_parts(
         nesting,
         delays,
         limits,
-        start,
         deciders,
         budget_and_store,
         output: output::output(settings)?,
@@ -220,8 +217,8 @@ fn assemble(
         success_if: settings.get(&SUCCESS_IF)?,
         attempt_limits: limits::attempt_limits(settings)?,
         timeouts: settings.get(&TIMEOUT)?.unwrap_or_default(),
-        initial_delay: parts.start.initial,
-        splay: parts.start.splay,
+        initial_delay: settings.value(&INITIAL_DELAY)?,
+        splay: settings.value(&SPLAY)?,
         seed: settings.get(&SEED)?,
         budget: parts.budget_and_store.budget,
         overrides: output::overrides(settings)?,
