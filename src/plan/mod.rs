@@ -24,6 +24,7 @@ use crate::command::nesting::nesting;
 use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::presets::PresetName;
+use crate::config::setting::{Setting, Source};
 use crate::config::settings::{Settings, Variables};
 use crate::options::problem::Checked;
 use crate::options::{
@@ -76,14 +77,15 @@ pub(crate) fn plan(
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
 /// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
-    let mut layers: Vec<_> = config
-        .policies
-        .iter()
-        .map(|policy| policy.settings.clone())
-        .collect();
+    let mut to_check = Vec::new();
+    for policy in &config.policies {
+        to_check.push(over_defaults(config, policy.settings.clone())?);
+    }
     if !config.defaults.is_empty() {
         // `[defaults]` alone, with the policy that it selects, if any.
-        layers.push(config.policy(&Settings::default())?);
+        let in_effect = over_defaults(config, config.policy(&Settings::default())?)?;
+        to_check.extend(hidden_defaults(config, &in_effect)?);
+        to_check.push(in_effect);
     }
     let sources = Sources {
         // The file is checked without regard to this run.
@@ -92,13 +94,32 @@ fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked
         config,
         surroundings,
     };
-    for layer in layers {
-        let mut settings = Settings::default();
-        settings.add(layer)?;
-        settings.add(config.defaults.clone())?;
+    for settings in to_check {
         build_plan(&settings, sources)?;
     }
     Ok(())
+}
+
+/// Returns the settings of a policy and, below them, `[defaults]`.
+fn over_defaults(config: &Config, policy: Vec<Setting>) -> Checked<Settings> {
+    let mut settings = Settings::default();
+    settings.add(policy)?;
+    settings.add(config.defaults.clone())?;
+    Ok(settings)
+}
+
+/// Returns each setting of `[defaults]` that is not in effect below the policy that `[defaults]` selects: alone, as it
+/// need not fit to the others, but its text must be right for another policy.
+fn hidden_defaults(config: &Config, in_effect: &Settings) -> Checked<Vec<Settings>> {
+    let mut hidden = Vec::new();
+    for setting in &config.defaults {
+        if in_effect.source(setting.opt) != Some(Source::Defaults) {
+            let mut alone = Settings::default();
+            alone.add(vec![setting.clone()])?;
+            hidden.push(alone);
+        }
+    }
+    Ok(hidden)
 }
 
 /// Parts of a plan that depend on each other.
