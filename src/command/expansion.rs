@@ -175,6 +175,7 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
                 Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::HarmlessPart => {
                     text.extend(unknown(Doubt::AnyWords));
                 }
+                // Once it is the value of a variable, it is trusted in quotes as any value: `URL="$(cmd)"; curl "$URL"`.
                 Atom::Output => text.extend(unknown(Doubt::AnyWords)),
                 Atom::Symbol(symbol, _) => text.push(symbol),
                 // The elements of `"$@"` are joined.

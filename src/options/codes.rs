@@ -72,10 +72,9 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
         None => "is neither from 0 to 255 nor a name",
     };
     if ["all", "any", "*"].contains(&part) {
-        let tip = "leave --retry-exit out to retry every failure, or try 1-255";
-        return Err(Problem::new(format!(
-            "is not a list of exit codes; tip: {tip}"
-        )));
+        return Err(Problem::new(
+            "is not a list of exit codes; tip: try 1-255 for every failure".to_owned(),
+        ));
     }
     let names = SYSEXITS
         .into_iter()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::duration::duration;
-use super::numbers::{digits, percent, whole};
+use super::numbers::{percent, whole};
 use super::problem::{Parsed, Problem};
 use super::words::word;
 use crate::policy::delay::Jitter;
@@ -55,14 +55,14 @@ fn additive(width: &str) -> Parsed<Jitter> {
     }
 }
 
-/// Parses the share of `proportional:PERCENT`. A duration, except a bare number, is one of another jitter, which the
+/// Parses the share of `proportional:PERCENT`. A length of time with its unit belongs to another jitter, which the
 /// problem names.
 fn proportional(share: &str) -> Parsed<Jitter> {
     match percent(share) {
         Ok(spread) => Ok(Jitter::Proportional { spread }),
-        Err(_) if duration(share).is_ok() && digits(share).is_none() => Err(Problem::new(format!(
-            "has a duration as its share; tip: try additive:{share}"
-        ))),
+        Err(_) if duration(share).is_ok() && share.parse::<f64>().is_err() => Err(Problem::new(
+            format!("has a duration as its share; tip: try additive:{share}"),
+        )),
         Err(problem) => Err(Problem::new(format!("has a share that {problem}"))),
     }
 }

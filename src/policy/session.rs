@@ -273,12 +273,12 @@ impl<'p> Session<'p> {
     /// Returns the reason in this attempt that forbids another one; None if another one may follow. Limits on number
     /// and time of attempts are checked later, as they depend on the next attempt.
     fn retry_forbidden_by(&self, outcome: &Outcome, verdict: &Verdict) -> Option<GiveUp> {
-        // A success does not count: the user asks to repeat it (`--until`).
+        // A success does not count: the user asks to repeat it (`--until`, `--consecutive`).
         let failure_may_have_taken_effect = verdict
             .reason()
             .is_some_and(|reason| !reason.is_safe_to_repeat);
-        // Comes first: the deadline and later limits exit with `--exhausted-exit`, by which a scheduler may run the
-        // command again.
+        // The first two come before the deadline and later limits, as these exit with `--exhausted-exit`, by which a
+        // scheduler or the outer run may run the command again. They keep the command's own status.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {

@@ -173,7 +173,9 @@ impl TryRng for Always {
     }
 }
 
-/// Returns the next wait by the formula of the source, in seconds.
+/// Returns the next wait of decorrelated jitter in seconds, uniform from `base` to `previous * factor`, at most `cap`:
+/// a check of `Delays::distribution` that shares no code with it. As there, and unlike in the source, the cap comes
+/// before the draw.
 pub(crate) fn decorrelated_by_formula(
     base: f64,
     cap: f64,

@@ -208,7 +208,7 @@ impl Cleaner {
             // Any number of announcing bytes, and a last one.
             State::Announced => match byte {
                 b' '..=b'/' => Taken::Yes,
-                b'0'..=b'~' => self.take_end(Effect::Nothing),
+                b'0'..=b'~' | CANCEL | SUBSTITUTE => self.take_end(Effect::Nothing),
                 _ => Taken::AsText,
             },
             State::Control(parameters) => self.take_in_control(byte, parameters),

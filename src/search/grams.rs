@@ -56,7 +56,8 @@ struct Literal {
 }
 
 /// Sets of literals, or those of which a line holds a literal. A line needs a literal of the first and of the second set
-/// of one expression. Expression n has bit n modulo 64 in both fields.
+/// of one expression, a branch of a pattern. The n-th of all has bit n modulo 64 in both fields: two that share a bit
+/// only let more lines through.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sets {
     first: u64,

@@ -191,10 +191,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff -b -1s -- touch ran", "it is negative"),
     ("backoff -t 1:30 -- touch ran", "\":\" is not understood"),
     ("backoff --delays 1s,,5s -- touch ran", "it is empty"),
-    (
-        "backoff -e all -- touch ran",
-        "leave --retry-exit out to retry every failure",
-    ),
+    ("backoff -e all -- touch ran", "try 1-255 for every failure"),
     (
         "backoff -e 256 -- touch ran",
         "neither from 0 to 255 nor a name",

@@ -183,6 +183,7 @@ impl Scope<'_> {
 
     /// Allows another value for each variable that the words of `read` and the like may name, be it behind the letter of
     /// an option (`read -raNAME`). A word with an expansion may name any variable, so that all of them are unknown then.
+    /// A word that is no name is passed over: of `let`, which sets numbers, that does no harm.
     fn add_names(&mut self, words: &Literals, other: OtherValue) {
         for word in words {
             let Some(word) = word else {

@@ -76,7 +76,7 @@ fn recorded(line: &'static str) -> Recorded {
     }
 }
 
-/// Returns the bytes that a column stands for: `\n`, `\x1b` and the like are escapes, and `-` is empty.
+/// Returns the bytes that a column stands for: `\n`, `\e` and the like are escapes, and `-` is empty.
 fn unescaped(column: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     if column == "-" {

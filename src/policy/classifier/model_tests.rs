@@ -115,8 +115,10 @@ proptest! {
     // A fault here needs several rules that match together.
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
+    /// Asserts that any stop rule that applies makes a failure permanent, wherever it stands; else any retry rule makes
+    /// it transient, and any that is safe to repeat makes it safe. Which rule the verdict names is not compared.
     #[test]
-    fn the_first_rule_that_applies_decides(
+    fn rules_decide_as_in_the_naive_model(
         classifier in classifier(),
         code in prop::option::of(0_u8..4),
         found in prop::collection::vec(any::<bool>(), PATTERNS),

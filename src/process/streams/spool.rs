@@ -173,7 +173,7 @@ impl Spool {
     }
 
     /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with
-    /// an offset of its own.
+    /// an offset of its own, except as in [`reopened`].
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         if let [Part::File(file)] = &self.parts[..] {
             return reopened(file).map(OwnedFd::from);

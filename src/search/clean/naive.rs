@@ -33,7 +33,10 @@ static FORMS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "",
         ),
         (r"\x1b[DEM8c]|\x08|\r".to_owned(), "\n"),
-        (r"\x1b(?:[ -/]+[0-~]?|[0-~\x18\x1a]?)".to_owned(), ""),
+        (
+            r"\x1b(?:[ -/]+[0-~\x18\x1a]?|[0-~\x18\x1a]?)".to_owned(),
+            "",
+        ),
         (
             r"(?u)[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]".to_owned(),
             " ",
