@@ -8,6 +8,7 @@
 
 mod arguments;
 mod assignments;
+mod chain;
 mod directories;
 mod frame;
 mod functions;
@@ -18,6 +19,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use self::chain::{Chain, Found, Link};
 pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
 use self::value::{Value, add_new, summary};
@@ -31,15 +33,32 @@ use super::{AttemptEnvironments, Surroundings};
 pub(crate) const MOST_VALUES: usize = 8;
 /// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
-/// Limit on variables whose values need each other, as each is found by a recursive call.
-const DEEPEST: usize = 16;
 
 /// The right side of an assignment.
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
+    splitting: Splitting,
     /// The frame of the script with the assignment.
     frame: Rc<Frame>,
+}
+
+/// Characters at which a shell may split words, as scripts set `IFS`; each variant allows more than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Separators {
+    Blanks,
+    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them.
+    SomeBlanks,
+    Any,
+}
+
+/// The values that a word gives to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Splitting {
+    /// `name=word`
+    Whole,
+    /// Each word that it becomes: `for name in word`.
+    Words,
 }
 
 /// The values that scripts assign to a variable.
@@ -75,6 +94,9 @@ pub(crate) trait Expand {
     /// Returns the values that an assignment with this right side may give to a variable.
     fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
 
+    /// Returns the values that a loop over this word may give to its variable.
+    fn loop_values(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
+
     /// Returns the parts of a word before it is split into words at blanks: one list for each combination of values.
     fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>>;
 
@@ -91,8 +113,8 @@ pub(crate) struct Scope<'s> {
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
     has_unknown_code: bool,
-    /// `IFS` may be set, so words may be split at other characters than blanks.
-    pub(crate) has_odd_ifs: bool,
+    /// Where shells split words.
+    pub(crate) separators: Separators,
     /// `set` and `shift` change `$1`.
     changes_arguments: bool,
     /// A literal word that begins with `-` may become `$1`.
@@ -109,8 +131,8 @@ pub(crate) struct Scope<'s> {
     has_unknown_directory: bool,
     /// Values of variables that were found before.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
-    /// Variables whose values are being found now, so that one that needs its own value is noticed.
-    pending: RefCell<BTreeSet<String>>,
+    /// Variables whose values are being found now.
+    chain: RefCell<Chain>,
 }
 
 impl<'s> Scope<'s> {
@@ -126,7 +148,7 @@ impl<'s> Scope<'s> {
             environments,
             variables: BTreeMap::new(),
             has_unknown_code: false,
-            has_odd_ifs: false,
+            separators: Separators::Blanks,
             changes_arguments: false,
             may_pass_options: false,
             function_calls: Vec::new(),
@@ -135,7 +157,7 @@ impl<'s> Scope<'s> {
             directories: Vec::new(),
             has_unknown_directory: false,
             cached_values: RefCell::default(),
-            pending: RefCell::default(),
+            chain: RefCell::default(),
         }
     }
 
@@ -151,9 +173,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all arguments
-    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or
-    /// that ends a long chain of variables which need each other, has one unknown value; one with too many values has
-    /// unknown ones that stand for them. `frame` is that of the script that uses it.
+    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`) has one
+    /// unknown value meanwhile, and one at the end of a long chain of variables may be an option; one with too many values
+    /// has unknown ones that stand for them. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -163,17 +185,20 @@ impl<'s> Scope<'s> {
         if let Some(values) = self.cached_values.borrow().get(&key) {
             return values.clone();
         }
-        let depth = self.pending.borrow().len();
-        if depth >= DEEPEST || !self.pending.borrow_mut().insert(name.to_owned()) {
-            // Not kept: it is unknown only for the variable that asks for it here.
-            return vec![Value::Text(unknown(Doubt::AnyWords))];
+        let link = self.chain.borrow_mut().begin(name);
+        match link {
+            Link::New => {}
+            // The variable that needs this one has the other values, too.
+            Link::Circle => return vec![Value::Text(unknown(Doubt::AnyWords))],
+            Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
         let mut values = self.values_of_variable(name, frame);
-        self.pending.borrow_mut().remove(name);
         if values.len() > MOST_VALUES {
             values = summary(&values);
         }
-        self.cached_values.borrow_mut().insert(key, values.clone());
+        if self.chain.borrow_mut().end() == Found::All {
+            self.cached_values.borrow_mut().insert(key, values.clone());
+        }
         values
     }
 
@@ -202,7 +227,12 @@ impl<'s> Scope<'s> {
             add_new(&mut values, Value::Text(unknown(doubt)));
         }
         for assigned in &variable.assigned {
-            for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {
+            let AssignedWord { word, frame, .. } = assigned;
+            let assigned_values = match assigned.splitting {
+                Splitting::Whole => self.expand.assigned(self, word, frame),
+                Splitting::Words => self.expand.loop_values(self, word, frame),
+            };
+            for value in assigned_values {
                 // Beyond the limit, a further plain word changes nothing, while any other value does.
                 if values.len() <= MOST_VALUES || !value.is_plain_word() {
                     add_new(&mut values, value);
