@@ -6,6 +6,7 @@
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
+mod additions;
 mod arguments;
 mod assignments;
 mod chain;
@@ -19,6 +20,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use self::additions::Starts;
 use self::chain::{Chain, Found, Link};
 pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
@@ -38,7 +40,7 @@ pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
-    splitting: Splitting,
+    assigning: Assigning,
     /// The frame of the script with the assignment.
     frame: Rc<Frame>,
 }
@@ -52,13 +54,30 @@ pub(crate) enum Separators {
     Any,
 }
 
-/// The values that a word gives to a variable.
+/// How a word gives values to a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Splitting {
+enum Assigning {
     /// `name=word`
     Whole,
     /// Each word that it becomes: `for name in word`.
     Words,
+    /// `name+=(words)` or `name+=" words"`
+    Adds,
+    /// `name=("${name[@]}" words)` or `name="$name words"`
+    Repeats,
+    /// `name=${name:-word}`
+    Defaults,
+}
+
+impl Assigning {
+    /// Returns true if the new value is made of the earlier one.
+    fn is_addition(self) -> bool {
+        self.adds_words() || self == Assigning::Defaults
+    }
+
+    fn adds_words(self) -> bool {
+        matches!(self, Assigning::Adds | Assigning::Repeats)
+    }
 }
 
 /// The values that scripts assign to a variable.
@@ -189,48 +208,59 @@ impl<'s> Scope<'s> {
         match link {
             Link::New => {}
             // The variable that needs this one has the other values, too.
-            Link::Circle => return vec![Value::Text(unknown(Doubt::AnyWords))],
+            Link::Circle => {
+                let held = self.chain.borrow().held(name);
+                return vec![held.unwrap_or_else(|| Value::Text(unknown(Doubt::AnyWords)))];
+            }
             Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
-        let mut values = self.values_of_variable(name, frame);
-        if values.len() > MOST_VALUES {
-            values = summary(&values);
-        }
+        let values = self.values_of_variable(name, frame);
         if self.chain.borrow_mut().end() == Found::All {
             self.cached_values.borrow_mut().insert(key, values.clone());
         }
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
-    /// `frame` tells how much of the environment the script has that uses the variable. Of more than the limit the
-    /// caller only asks whether all are plain words, and whether one may be an option: so beyond it, further plain
-    /// words are left out, and the search ends once an option is among the values.
+    /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
+    /// `frame` tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
-        let mut values = Vec::new();
-        for text in self.inherited(name, frame) {
-            add_new(&mut values, Value::Text(text));
+        let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
+        let mut starts = Starts {
+            inherited: inherited.collect(),
+            assigned: Vec::new(),
+        };
+        let mut additions = Vec::new();
+        if let Some(variable) = self.variables.get(name) {
+            let words = variable.assigned.iter();
+            additions.extend(words.filter(|assigned| assigned.assigning.is_addition()));
+            starts.assigned = self.values_without_additions(variable);
         }
         if self.has_unknown_code {
-            add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
+            add_new(&mut starts.assigned, Value::Text(unknown(Doubt::AnyWords)));
         }
-        let Some(variable) = self.variables.get(name) else {
+        if let Some(values) = self.values_with_additions(name, &starts, &additions) {
             return values;
-        };
-        for other in &variable.others {
-            let doubt = match other {
-                OtherValue::Number => Doubt::HarmlessPart,
-                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
-                OtherValue::Argument => self.doubt_of_arguments(),
-                OtherValue::Option => Doubt::AnyPart,
-            };
-            add_new(&mut values, Value::Text(unknown(doubt)));
         }
+        // Any words, made of those that are added.
+        let mut values = [starts.assigned, starts.inherited].concat();
+        for AssignedWord { word, frame, .. } in additions {
+            values.extend(self.expand.assigned(self, word, frame));
+        }
+        values.push(Value::Text(unknown(Doubt::AnyWords)));
+        summary(&values)
+    }
+
+    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of more
+    /// than the limit only matters whether all are plain words, and whether one may be an option: so beyond it, further
+    /// plain words are left out, and the search ends once an option is among the values.
+    fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
+        let mut values = Vec::new();
         for assigned in &variable.assigned {
             let AssignedWord { word, frame, .. } = assigned;
-            let assigned_values = match assigned.splitting {
-                Splitting::Whole => self.expand.assigned(self, word, frame),
-                Splitting::Words => self.expand.loop_values(self, word, frame),
+            let assigned_values = match assigned.assigning {
+                Assigning::Whole => self.expand.assigned(self, word, frame),
+                Assigning::Words => self.expand.loop_values(self, word, frame),
+                Assigning::Adds | Assigning::Repeats | Assigning::Defaults => Vec::new(),
             };
             for value in assigned_values {
                 // Beyond the limit, a further plain word changes nothing, while any other value does.
@@ -243,9 +273,21 @@ impl<'s> Scope<'s> {
                 break;
             }
         }
+        for other in &variable.others {
+            let doubt = match other {
+                OtherValue::Number => Doubt::HarmlessPart,
+                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+                OtherValue::Argument => self.doubt_of_arguments(),
+                OtherValue::Option => Doubt::AnyPart,
+            };
+            add_new(&mut values, Value::Text(unknown(doubt)));
+        }
         let is_changed = variable.others.contains(&OtherValue::Changed);
         if is_changed && values.iter().any(Value::may_hold_option) {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
+        }
+        if values.len() > MOST_VALUES {
+            return summary(&values);
         }
         values
     }

@@ -38,8 +38,12 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
-    let values: Vec<(Value, Expansion)> = scope
-        .values(&parameter.name, frame)
+    let values = scope.values(&parameter.name, frame);
+    let picks_words = !parameter.keeps_value() || picks_element(parameter);
+    if picks_words && scope.has_additions(&parameter.name) && values.iter().any(holds_dash) {
+        return vec![doubtful(parameter)];
+    }
+    let values: Vec<(Value, Expansion)> = values
         .into_iter()
         .map(|value| {
             let result = result_for(parameter, &value);
@@ -90,12 +94,18 @@ enum Expansion {
     NothingOrOperand,
 }
 
-/// Returns true for an operator that may give the operand in place of the value: `${name:-operand}`.
-fn is_alternative(parameter: &Parameter) -> bool {
-    matches!(
-        parameter.operator.as_str(),
-        ":-" | ":=" | "-" | "=" | ":+" | "+"
-    )
+/// Returns true for `${name[1]}`.
+fn picks_element(parameter: &Parameter) -> bool {
+    parameter.index.is_some() && !parameter.is_list()
+}
+
+/// Returns true if an option may stand anywhere in a value.
+fn holds_dash(value: &Value) -> bool {
+    let dashes = [Symbol::Known('-'), Symbol::Unknown(Doubt::AnyPart)];
+    elements(value)
+        .concat()
+        .iter()
+        .any(|symbol| dashes.contains(symbol))
 }
 
 /// Decides which of value and operand the expansion gives, if its parameter has this value. Operators that change a
@@ -124,12 +134,8 @@ fn expanded_value(
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
-    // `?` ends the script if the variable is unset, and leaves the value as it is otherwise.
-    let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
     match result {
-        Expansion::Own if is_plain || is_alternative(parameter) => {
-            vec![plain(scope, parameter, value)]
-        }
+        Expansion::Own if parameter.keeps_value() => vec![plain(scope, parameter, value)],
         Expansion::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
         Expansion::Own => changed(scope, parameter, value, frame),
         Expansion::Operand => operands.to_vec(),

@@ -109,7 +109,7 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them at the first call, and keeps the result. The search forgets the values of variables that were
+    /// Searches for them at the first call, and keeps the result if it is complete. The search forgets the values of variables that were
     /// found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
@@ -122,7 +122,13 @@ impl Scope<'_> {
         // The search expands words, and comes back here if a function passes its own `$1` on: then it finds this.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
         let found = self.find_arguments_of_functions();
-        *self.function_arguments.borrow_mut() = found.clone();
+        let kept = if self.chain.borrow().is_circle() {
+            // A variable lacks some of its values meanwhile.
+            FunctionArguments::NotSearched
+        } else {
+            found.clone()
+        };
+        *self.function_arguments.borrow_mut() = kept;
         // Values of variables that were found meanwhile lack the arguments.
         self.cached_values.borrow_mut().clear();
         found

@@ -8,9 +8,10 @@
 
 use std::rc::Rc;
 
+use super::additions::{adds_words, assigning, mentions};
 use super::arguments::{begins_literal_option, sets_arguments};
 use super::functions::FunctionArguments;
-use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable, Separators, Splitting};
+use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
     ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
@@ -68,11 +69,12 @@ impl Scope<'_> {
 
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
-        self.assign_word(name, word, Splitting::Whole, frame);
+        let assigning = assigning(&word, name);
+        self.assign_word(name, word, assigning, frame);
     }
 
-    fn assign_word(&mut self, name: &str, word: RawWord, splitting: Splitting, frame: &Rc<Frame>) {
-        if mentions_parameter(&word, name) {
+    fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
+        if !assigning.is_addition() && mentions(&word, name) {
             // `x=${x}d` adds to the earlier value as `x+=d` does.
             self.add_other(name, OtherValue::Changed);
         }
@@ -81,7 +83,7 @@ impl Scope<'_> {
         }
         let assigned = AssignedWord {
             word,
-            splitting,
+            assigning,
             frame: Rc::clone(frame),
         };
         self.variable(name).assigned.push(assigned);
@@ -158,6 +160,9 @@ impl Scope<'_> {
             };
             if assignment.name == "IFS" && is_read {
                 // `IFS= read` sets it for `read` only.
+            } else if assignment.adds && !assignment.is_of_element && adds_words(&assignment.value)
+            {
+                self.assign_word(&assignment.name, assignment.value, Assigning::Adds, frame);
             } else if assignment.adds {
                 self.add_other(&assignment.name, OtherValue::Changed);
                 // The variable may be empty before, so that the added text is its whole value.
@@ -179,7 +184,7 @@ impl Scope<'_> {
                 self.add_other(name, OtherValue::Argument);
             }
             for word in words.get(name_count + 1..).unwrap_or_default() {
-                self.assign_word(name, word.clone(), Splitting::Words, frame);
+                self.assign_word(name, word.clone(), Assigning::Words, frame);
             }
         } else {
             for name in literals[..name_count].iter().flatten() {
@@ -330,11 +335,4 @@ fn may_hold_option(input: &RawWord) -> bool {
             Piece::Text(text, _) => text.windows(2).any(may_begin),
             _ => false,
         })
-}
-
-/// Returns true if an expansion of this parameter stands in the word, outside of any other.
-fn mentions_parameter(word: &RawWord, name: &str) -> bool {
-    word.pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Parameter(parameter) if parameter.name == name))
 }

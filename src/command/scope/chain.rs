@@ -1,6 +1,10 @@
 //! Variables whose values need each other: `a=$b` needs those of `b`. In a circle, a value is missing for each variable
 //! but the first, which would be found again and again.
 
+use std::collections::BTreeMap;
+
+use super::value::Value;
+
 /// Limit on variables in a chain, as each is found by a recursive call.
 const DEEPEST: usize = 16;
 /// Limit on the results that are thrown away before the chain ends, as circles through many variables have very many.
@@ -12,6 +16,8 @@ pub(super) struct Chain {
     names: Vec<String>,
     /// Index of the first variable that a later one needs. What is found behind it lacks its values.
     needed_again: Option<usize>,
+    /// What a variable holds while a word is expanded that adds to it.
+    held: BTreeMap<String, Value>,
     /// Number of results that were not complete.
     incomplete: usize,
 }
@@ -47,6 +53,24 @@ impl Chain {
         }
         self.names.push(name.to_owned());
         Link::New
+    }
+
+    /// Gives a variable this value, as long as a word is expanded that adds to it.
+    pub(super) fn hold(&mut self, name: &str, value: Value) {
+        self.held.insert(name.to_owned(), value);
+    }
+
+    pub(super) fn let_go(&mut self, name: &str) {
+        self.held.remove(name);
+    }
+
+    pub(super) fn held(&self, name: &str) -> Option<Value> {
+        self.held.get(name).cloned()
+    }
+
+    /// Returns true if one of the variables was needed again, so that some of its values are missing for now.
+    pub(super) fn is_circle(&self) -> bool {
+        self.needed_again.is_some()
     }
 
     /// Ends the search for the last variable that was begun.

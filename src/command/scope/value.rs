@@ -45,7 +45,9 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
 /// them are plain words, and any words otherwise, which are no more trusted in quotes if one of them may be an option.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
-    if values.iter().all(Value::is_plain_word) {
+    let harmless = Value::Text(unknown(Doubt::HarmlessPart));
+    let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
+    if values.iter().all(is_harmless) {
         return vec![Value::Text(unknown(Doubt::HarmlessPart))];
     }
     let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];
