@@ -67,12 +67,14 @@ enum Assigning {
     Repeats,
     /// `name=${name:-word}`
     Defaults,
+    /// `name=${name#word}`
+    Cuts,
 }
 
 impl Assigning {
     /// Returns true if the new value is made of the earlier one.
     fn is_addition(self) -> bool {
-        self.adds_words() || self == Assigning::Defaults
+        self.adds_words() || matches!(self, Assigning::Defaults | Assigning::Cuts)
     }
 
     fn adds_words(self) -> bool {
@@ -260,7 +262,9 @@ impl<'s> Scope<'s> {
             let assigned_values = match assigned.assigning {
                 Assigning::Whole => self.expand.assigned(self, word, frame),
                 Assigning::Words => self.expand.loop_values(self, word, frame),
-                Assigning::Adds | Assigning::Repeats | Assigning::Defaults => Vec::new(),
+                Assigning::Adds | Assigning::Repeats | Assigning::Defaults | Assigning::Cuts => {
+                    Vec::new()
+                }
             };
             for value in assigned_values {
                 // Beyond the limit, a further plain word changes nothing, while any other value does.

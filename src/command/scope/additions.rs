@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::value::{Value, add_new, elements};
 use super::{AssignedWord, Assigning, Scope};
 use crate::command::syntax::{Parameter, Piece, RawWord};
-use crate::command::text::{Doubt, Symbol, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
 
 /// Limit on the additions to a variable, as the selections among them are many.
 const MOST_ADDITIONS: usize = 6;
@@ -47,7 +47,8 @@ impl Scope<'_> {
         for selection in selections(additions.len()) {
             let is_small = selection.len() <= 1 || starts.assigned.is_empty();
             let inherited = starts.inherited.iter().filter(|_| is_small);
-            for start in inherited.chain(&starts.assigned) {
+            // Messages name the first value that sends.
+            for start in starts.assigned.iter().chain(inherited) {
                 let mut results = vec![start.clone()];
                 for index in &selection {
                     results = self.values_after(name, &results, additions[*index])?;
@@ -74,6 +75,10 @@ impl Scope<'_> {
         let AssignedWord { word, frame, .. } = addition;
         let mut after = Vec::new();
         for value in before {
+            // Cut again, it might begin with a `-`.
+            if addition.assigning == Assigning::Cuts && !is_without_dash(value) {
+                return None;
+            }
             if addition.assigning != Assigning::Adds {
                 self.chain.borrow_mut().hold(name, value.clone());
                 let results = self.expand.assigned(self, word, frame);
@@ -122,6 +127,14 @@ fn joined(value: &Value, added: &Value) -> Option<Value> {
     }
 }
 
+/// Returns true for a known text without a `-`.
+fn is_without_dash(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => exact(text).is_some_and(|text| !text.contains('-')),
+        Value::List(_) => false,
+    }
+}
+
 /// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank.
 pub(super) fn adds_words(value: &RawWord) -> bool {
     match filled_pieces(value).first() {
@@ -139,6 +152,12 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
         && parameter.keeps_value()
     {
         return Assigning::Defaults;
+    }
+    if let [Piece::Parameter(parameter)] = pieces.as_slice()
+        && is_whole(parameter, name)
+        && parameter.operator.starts_with(['#', '%'])
+    {
+        return Assigning::Cuts;
     }
     if repeats_with_words(&pieces, name) {
         Assigning::Repeats

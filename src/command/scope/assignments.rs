@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use super::additions::{adds_words, assigning, mentions};
-use super::arguments::{begins_literal_option, sets_arguments};
+use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
 use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
@@ -118,7 +118,8 @@ impl Scope<'_> {
                     self.add_set_array(literals);
                     if sets_arguments(literals) {
                         self.changes_arguments = true;
-                        self.may_pass_options |= words.iter().any(begins_literal_option);
+                        let passed = words_that_set_passes(words);
+                        self.may_pass_options |= passed.iter().any(begins_literal_option);
                     }
                 }
                 Some("shift") => self.changes_arguments = true,
