@@ -20,7 +20,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use self::additions::Starts;
 use self::chain::{Chain, Found, Link};
 pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
@@ -52,6 +51,13 @@ pub(crate) enum Separators {
     /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them.
     SomeBlanks,
     Any,
+}
+
+/// The values that a variable may have before a script adds to it.
+struct Starts {
+    inherited: Vec<Value>,
+    /// Those by an assignment in a script.
+    assigned: Vec<Value>,
 }
 
 /// How a word gives values to a variable.

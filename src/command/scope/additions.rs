@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::value::{Value, add_new, elements};
-use super::{AssignedWord, Assigning, Scope};
+use super::{AssignedWord, Assigning, Scope, Starts};
 use crate::command::syntax::{Parameter, Piece, RawWord};
 use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
 
@@ -15,13 +15,6 @@ use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
 const MOST_ADDITIONS: usize = 6;
 /// Limit on the values of a variable with additions. As many as the combinations of one command.
 const MOST_ADDED: usize = 16;
-
-/// The values that a variable may have before any addition.
-pub(super) struct Starts {
-    pub(super) inherited: Vec<Value>,
-    /// Those by an assignment in a script.
-    pub(super) assigned: Vec<Value>,
-}
 
 impl Scope<'_> {
     /// Returns true if scripts add words to this variable. It may have further words than those of its values, as one may
@@ -139,8 +132,8 @@ fn is_without_dash(value: &Value) -> bool {
 pub(super) fn adds_words(value: &RawWord) -> bool {
     match filled_pieces(value).first() {
         Some(Piece::Array(_)) => true,
-        Some(Piece::Text(text, _)) => text.first().is_some_and(is_blank),
-        _ => false,
+        Some(first) => begins_with_blank(first),
+        None => false,
     }
 }
 
@@ -149,15 +142,13 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()
         && is_whole(parameter, name)
-        && parameter.keeps_value()
     {
-        return Assigning::Defaults;
-    }
-    if let [Piece::Parameter(parameter)] = pieces.as_slice()
-        && is_whole(parameter, name)
-        && parameter.operator.starts_with(['#', '%'])
-    {
-        return Assigning::Cuts;
+        if parameter.keeps_value() {
+            return Assigning::Defaults;
+        }
+        if parameter.operator.starts_with(['#', '%']) {
+            return Assigning::Cuts;
+        }
     }
     if repeats_with_words(&pieces, name) {
         Assigning::Repeats
@@ -183,13 +174,22 @@ fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
     else {
         return false;
     };
-    let ends_with_blank =
-        |piece: &&Piece| matches!(piece, Piece::Text(text, _) if text.last().is_some_and(is_blank));
-    let begins_with_blank = |piece: &&Piece| matches!(piece, Piece::Text(text, _) if text.first().is_some_and(is_blank));
-    let others = [&pieces[..place], &pieces[place + 1..]].concat();
-    pieces[..place].last().is_none_or(ends_with_blank)
-        && pieces[place + 1..].first().is_none_or(begins_with_blank)
-        && !others.iter().any(|piece| is_parameter(piece, name))
+    let before = &pieces[..place];
+    let after = &pieces[place + 1..];
+    before.last().is_none_or(|piece| ends_with_blank(piece))
+        && after.first().is_none_or(|piece| begins_with_blank(piece))
+        && !before
+            .iter()
+            .chain(after)
+            .any(|piece| is_parameter(piece, name))
+}
+
+fn begins_with_blank(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(text, _) if text.first().is_some_and(is_blank))
+}
+
+fn ends_with_blank(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(text, _) if text.last().is_some_and(is_blank))
 }
 
 /// Returns the pieces of a word without quotes and empty texts.
