@@ -254,7 +254,12 @@ impl<'s> Scope<'s> {
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));
         }
-        values.push(Value::Text(unknown(Doubt::AnyWords)));
+        let doubt = if values.iter().any(Value::may_split_into_option) {
+            Doubt::AnyPart
+        } else {
+            Doubt::AnyWords
+        };
+        values.push(Value::Text(unknown(doubt)));
         summary(&values)
     }
 

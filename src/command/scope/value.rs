@@ -33,6 +33,16 @@ impl Value {
             Value::List(texts) => texts.iter().any(|element| begins_suspected_option(element)),
         }
     }
+
+    /// Returns true if an option begins the text or an element, or stands in one behind a blank.
+    pub(super) fn may_split_into_option(&self) -> bool {
+        let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
+        let texts = elements(self);
+        self.may_hold_option()
+            || texts
+                .iter()
+                .any(|text| text.windows(2).any(is_behind_blank))
+    }
 }
 
 /// Adds a value unless it is there already: each further value means further combinations to be judged.
