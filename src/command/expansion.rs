@@ -41,6 +41,10 @@ impl Expand for Bash {
         assigned(scope, word, frame)
     }
 
+    fn loop_values(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
+        loop_values(scope, word, frame)
+    }
+
     fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
         atoms(scope, word, frame)
     }
@@ -159,36 +163,58 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
-/// Without a split, an unknown part keeps its blanks, so that it counts as any number of words wherever the text is
-/// used. A text that is too long to be looked at counts as any words.
-pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
-    let mut texts = Vec::new();
-    for atoms in atoms(scope, word, frame) {
-        let mut text = Symbols::new();
-        for atom in atoms {
-            match atom {
-                // Stays, unlike the next ones: as `AnyWords` it would be trusted in the quotes of a later `"$name"`.
-                Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
-                    text.extend(unknown(Doubt::AnyPart));
-                }
-                Atom::Symbol(Symbol::Unknown(doubt), _) if doubt > Doubt::HarmlessPart => {
-                    text.extend(unknown(Doubt::AnyWords));
-                }
-                // Once it is the value of a variable, it is trusted in quotes as any value: `URL="$(cmd)"; curl "$URL"`.
-                Atom::Output => text.extend(unknown(Doubt::AnyWords)),
-                Atom::Symbol(symbol, _) => text.push(symbol),
-                // The elements of `"$@"` are joined.
-                Atom::Break => text.push(Symbol::Known(' ')),
-                Atom::Quotes => {}
-            }
+/// Returns the values that `for name in word` may give: one for each word that the word becomes. A pattern of file names
+/// stays as it is written: the names count as trusted as their pattern.
+fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
+    let Some(words) = braces::expand(word) else {
+        // One of so many words may be an option.
+        return vec![Value::Text(unknown(Doubt::AnyPart))];
+    };
+    let mut values = Vec::new();
+    for word in &words {
+        for atoms in atoms(scope, word, frame) {
+            values.extend(fields::parts(&atoms).map(|part| Value::Text(text_of(part))));
         }
-        if text.len() > LONGEST_TEXT {
-            text = unknown(Doubt::AnyWords);
-        }
-        texts.push(text);
     }
-    texts
+    if values.len() > MOST_VALUES {
+        return summary_of_values(&values);
+    }
+    values
+}
+
+/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
+pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
+    atoms(scope, word, frame)
+        .iter()
+        .map(|atoms| text_of(atoms))
+        .collect()
+}
+
+/// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that it
+/// counts as any number of words wherever the text is used. A text that is too long to be looked at counts as any words.
+fn text_of(atoms: &[Atom]) -> Symbols {
+    let mut text = Symbols::new();
+    for atom in atoms {
+        match atom {
+            // Stays, unlike the next ones: as `AnyWords` it would be trusted in the quotes of a later `"$name"`.
+            Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
+                text.extend(unknown(Doubt::AnyPart));
+            }
+            Atom::Symbol(Symbol::Unknown(doubt), _) if *doubt > Doubt::HarmlessPart => {
+                text.extend(unknown(Doubt::AnyWords));
+            }
+            // Once it is the value of a variable, it is trusted in quotes as any value: `URL="$(cmd)"; curl "$URL"`.
+            Atom::Output => text.extend(unknown(Doubt::AnyWords)),
+            Atom::Symbol(symbol, _) => text.push(*symbol),
+            // The elements of `"$@"` are joined.
+            Atom::Break => text.push(Symbol::Known(' ')),
+            Atom::Quotes => {}
+        }
+    }
+    if text.len() > LONGEST_TEXT {
+        return unknown(Doubt::AnyWords);
+    }
+    text
 }
 
 /// Returns the lists of atoms that a word may become: one for each combination of the values of its expansions. Too
@@ -229,7 +255,9 @@ fn atoms_of_piece(scope: &Scope<'_>, piece: &Piece, frame: &Frame) -> Vec<Vec<At
             match (printers::printed(scope, script, frame), quoting) {
                 (Some(printed), _) => printed
                     .iter()
-                    .map(|text| in_atoms(text, *quoting))
+                    .map(|text| {
+                        fields::allow_odd_splits(in_atoms(text, *quoting), scope.separators)
+                    })
                     .collect(),
                 (None, Quoting::Quoted) => vec![vec![Atom::Output]],
                 (None, Quoting::Unquoted) => {

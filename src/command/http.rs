@@ -60,7 +60,7 @@ impl Client {
 
 /// Returns the option by which a call sends something that is not idempotent, for messages; None if no option does. Any
 /// method counts that is not known to be idempotent. Without a method, data or a form does, as it makes the request a
-/// POST, and so does an upload that may go to another protocol than HTTP.
+/// POST, and so does an upload that may go to another protocol than HTTP: it may append to a file, or send a mail.
 fn sending_option(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Method) {
         // Empty without a value, or if that may be several words: no idempotent method either.
@@ -72,41 +72,76 @@ fn sending_option(items: &[Item]) -> Option<String> {
         }
     }
     // An idempotent method replaces the POST that data implies.
-    if has_certain_option(items, OptionRole::Method) {
-        return None;
-    }
+    let has_method = has_certain_option(items, OptionRole::Method);
     // `-G`, by which data becomes a part of the URL; but a `--no-get`, certain or not, may take it back.
     let is_get =
         has_certain_option(items, OptionRole::Get) && !has_option(items, OptionRole::NoGet);
     let sending = options(items).find(|option| match option.role {
-        OptionRole::Data => !is_get,
-        OptionRole::Form => true,
-        // Over HTTP an upload is a PUT, which is idempotent.
-        OptionRole::Upload => !is_get && !has_only_http_urls(items),
+        OptionRole::Data => !has_method && !is_get,
+        OptionRole::Form => !has_method,
+        OptionRole::Upload => match upload_protocol(items) {
+            // A PUT, which is idempotent.
+            UploadProtocol::Http => false,
+            UploadProtocol::Other => true,
+            // A method is given for HTTP.
+            UploadProtocol::Unknown => !has_method && !is_get,
+        },
         _ => false,
     });
     sending.map(|option| option.name.clone())
 }
 
-/// Returns true if there are operands, and all of them surely are URLs of HTTP, each with its scheme: then an upload is
-/// a PUT. Without a scheme, curl guesses the protocol by the name of the host. False with `--url`, whose value is not
-/// looked at.
-fn has_only_http_urls(items: &[Item]) -> bool {
-    if options(items).any(|option| option.name == "--url") {
-        return false;
-    }
-    let mut has_url = false;
+/// The protocol of an upload. Any other than HTTP heeds neither `-X` nor `-G`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UploadProtocol {
+    Http,
+    Other,
+    Unknown,
+}
+
+/// Returns the protocol to which an upload goes: HTTP only if there are URLs, and all of them surely have its scheme.
+/// Without a scheme, curl guesses the protocol by the name of the host (`ftp.example.com`). `-a` and options for mail
+/// show that it may be another one.
+fn upload_protocol(items: &[Item]) -> UploadProtocol {
+    let mut protocols = Vec::new();
     for item in items {
-        if let Item::Operand { text, is_certain } = item {
-            let url = shown(text).to_ascii_lowercase();
-            let is_http = url.starts_with("http://") || url.starts_with("https://");
-            if !is_http || !is_certain {
-                return false;
+        match item {
+            Item::Operand { text, is_certain } => {
+                let protocol = protocol_of_url(text);
+                protocols.push(if *is_certain || protocol == UploadProtocol::Other {
+                    protocol
+                } else {
+                    UploadProtocol::Unknown
+                });
             }
-            has_url = true;
+            Item::Option(option) if option.name == "--url" => {
+                protocols.push(protocol_of_url(option.value.as_deref().unwrap_or_default()));
+            }
+            Item::Option(_) | Item::MayBeOption(_) => {}
         }
     }
-    has_url
+    let is_all_http = protocols.iter().all(|it| *it == UploadProtocol::Http);
+    let is_other = protocols.contains(&UploadProtocol::Other);
+    if is_all_http && !protocols.is_empty() {
+        UploadProtocol::Http
+    } else if is_other || has_option(items, OptionRole::NotHttp) {
+        UploadProtocol::Other
+    } else {
+        UploadProtocol::Unknown
+    }
+}
+
+fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
+    let url = shown(url).to_ascii_lowercase();
+    let guessed = ["ftp.", "smtp.", "imap.", "pop3.", "dict.", "ldap."];
+    match url.split_once("://") {
+        Some(("http" | "https", _)) => UploadProtocol::Http,
+        // `$SCHEME://`
+        Some((scheme, _)) if scheme.contains("...") => UploadProtocol::Unknown,
+        Some(_) => UploadProtocol::Other,
+        None if guessed.iter().any(|host| url.starts_with(host)) => UploadProtocol::Other,
+        None => UploadProtocol::Unknown,
+    }
 }
 
 /// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the

@@ -6,8 +6,10 @@
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
+mod additions;
 mod arguments;
 mod assignments;
+mod chain;
 mod directories;
 mod frame;
 mod functions;
@@ -18,6 +20,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use self::chain::{Chain, Found, Link};
 pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
 use self::value::{Value, add_new, summary};
@@ -31,15 +34,58 @@ use super::{AttemptEnvironments, Surroundings};
 pub(crate) const MOST_VALUES: usize = 8;
 /// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
-/// Limit on variables whose values need each other, as each is found by a recursive call.
-const DEEPEST: usize = 16;
 
 /// The right side of an assignment.
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
+    assigning: Assigning,
     /// The frame of the script with the assignment.
     frame: Rc<Frame>,
+}
+
+/// Characters at which a shell may split words, as scripts set `IFS`; each variant allows more than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Separators {
+    Blanks,
+    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them.
+    SomeBlanks,
+    Any,
+}
+
+/// The values that a variable may have before a script adds to it.
+struct Starts {
+    inherited: Vec<Value>,
+    /// Those by an assignment in a script.
+    assigned: Vec<Value>,
+}
+
+/// How a word gives values to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Assigning {
+    /// `name=word`
+    Whole,
+    /// Each word that it becomes: `for name in word`.
+    Words,
+    /// `name+=(words)` or `name+=" words"`
+    Adds,
+    /// `name=("${name[@]}" words)` or `name="$name words"`
+    Repeats,
+    /// `name=${name:-word}`
+    Defaults,
+    /// `name=${name#word}`
+    Cuts,
+}
+
+impl Assigning {
+    /// Returns true if the new value is made of the earlier one.
+    fn is_addition(self) -> bool {
+        self.adds_words() || matches!(self, Assigning::Defaults | Assigning::Cuts)
+    }
+
+    fn adds_words(self) -> bool {
+        matches!(self, Assigning::Adds | Assigning::Repeats)
+    }
 }
 
 /// The values that scripts assign to a variable.
@@ -75,6 +121,9 @@ pub(crate) trait Expand {
     /// Returns the values that an assignment with this right side may give to a variable.
     fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
 
+    /// Returns the values that a loop over this word may give to its variable.
+    fn loop_values(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
+
     /// Returns the parts of a word before it is split into words at blanks: one list for each combination of values.
     fn atoms(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>>;
 
@@ -91,8 +140,8 @@ pub(crate) struct Scope<'s> {
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
     has_unknown_code: bool,
-    /// `IFS` may be set, so words may be split at other characters than blanks.
-    pub(crate) has_odd_ifs: bool,
+    /// Where shells split words.
+    pub(crate) separators: Separators,
     /// `set` and `shift` change `$1`.
     changes_arguments: bool,
     /// A literal word that begins with `-` may become `$1`.
@@ -109,8 +158,8 @@ pub(crate) struct Scope<'s> {
     has_unknown_directory: bool,
     /// Values of variables that were found before.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
-    /// Variables whose values are being found now, so that one that needs its own value is noticed.
-    pending: RefCell<BTreeSet<String>>,
+    /// Variables whose values are being found now.
+    chain: RefCell<Chain>,
 }
 
 impl<'s> Scope<'s> {
@@ -126,7 +175,7 @@ impl<'s> Scope<'s> {
             environments,
             variables: BTreeMap::new(),
             has_unknown_code: false,
-            has_odd_ifs: false,
+            separators: Separators::Blanks,
             changes_arguments: false,
             may_pass_options: false,
             function_calls: Vec::new(),
@@ -135,7 +184,7 @@ impl<'s> Scope<'s> {
             directories: Vec::new(),
             has_unknown_directory: false,
             cached_values: RefCell::default(),
-            pending: RefCell::default(),
+            chain: RefCell::default(),
         }
     }
 
@@ -151,9 +200,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all arguments
-    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`), or
-    /// that ends a long chain of variables which need each other, has one unknown value; one with too many values has
-    /// unknown ones that stand for them. `frame` is that of the script that uses it.
+    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`) has one
+    /// unknown value meanwhile, and one at the end of a long chain of variables may be an option; one with too many values
+    /// has unknown ones that stand for them. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -163,46 +212,72 @@ impl<'s> Scope<'s> {
         if let Some(values) = self.cached_values.borrow().get(&key) {
             return values.clone();
         }
-        let depth = self.pending.borrow().len();
-        if depth >= DEEPEST || !self.pending.borrow_mut().insert(name.to_owned()) {
-            // Not kept: it is unknown only for the variable that asks for it here.
-            return vec![Value::Text(unknown(Doubt::AnyWords))];
+        let link = self.chain.borrow_mut().begin(name);
+        match link {
+            Link::New => {}
+            // The variable that needs this one has the other values, too.
+            Link::Circle => {
+                let held = self.chain.borrow().held(name);
+                return vec![held.unwrap_or_else(|| Value::Text(unknown(Doubt::AnyWords)))];
+            }
+            Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
-        let mut values = self.values_of_variable(name, frame);
-        self.pending.borrow_mut().remove(name);
-        if values.len() > MOST_VALUES {
-            values = summary(&values);
+        let values = self.values_of_variable(name, frame);
+        if self.chain.borrow_mut().end() == Found::All {
+            self.cached_values.borrow_mut().insert(key, values.clone());
         }
-        self.cached_values.borrow_mut().insert(key, values.clone());
         values
     }
 
-    /// Returns the values that a variable may have in the environment or by an assignment in any script, each once.
-    /// `frame` tells how much of the environment the script has that uses the variable. Of more than the limit the
-    /// caller only asks whether all are plain words, and whether one may be an option: so beyond it, further plain
-    /// words are left out, and the search ends once an option is among the values.
+    /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
+    /// `frame` tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
-        let mut values = Vec::new();
-        for text in self.inherited(name, frame) {
-            add_new(&mut values, Value::Text(text));
+        let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
+        let mut starts = Starts {
+            inherited: inherited.collect(),
+            assigned: Vec::new(),
+        };
+        let mut additions = Vec::new();
+        if let Some(variable) = self.variables.get(name) {
+            let words = variable.assigned.iter();
+            additions.extend(words.filter(|assigned| assigned.assigning.is_addition()));
+            starts.assigned = self.values_without_additions(variable);
         }
         if self.has_unknown_code {
-            add_new(&mut values, Value::Text(unknown(Doubt::AnyWords)));
+            add_new(&mut starts.assigned, Value::Text(unknown(Doubt::AnyWords)));
         }
-        let Some(variable) = self.variables.get(name) else {
+        if let Some(values) = self.values_with_additions(name, &starts, &additions) {
             return values;
-        };
-        for other in &variable.others {
-            let doubt = match other {
-                OtherValue::Number => Doubt::HarmlessPart,
-                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
-                OtherValue::Argument => self.doubt_of_arguments(),
-                OtherValue::Option => Doubt::AnyPart,
-            };
-            add_new(&mut values, Value::Text(unknown(doubt)));
         }
+        // Any words, made of those that are added.
+        let mut values = [starts.assigned, starts.inherited].concat();
+        for AssignedWord { word, frame, .. } in additions {
+            values.extend(self.expand.assigned(self, word, frame));
+        }
+        let doubt = if values.iter().any(Value::may_split_into_option) {
+            Doubt::AnyPart
+        } else {
+            Doubt::AnyWords
+        };
+        values.push(Value::Text(unknown(doubt)));
+        summary(&values)
+    }
+
+    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of more
+    /// than the limit only matters whether all are plain words, and whether one may be an option: so beyond it, further
+    /// plain words are left out, and the search ends once an option is among the values.
+    fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
+        let mut values = Vec::new();
         for assigned in &variable.assigned {
-            for value in self.expand.assigned(self, &assigned.word, &assigned.frame) {
+            let AssignedWord { word, frame, .. } = assigned;
+            let assigned_values = match assigned.assigning {
+                Assigning::Whole => self.expand.assigned(self, word, frame),
+                Assigning::Words => self.expand.loop_values(self, word, frame),
+                Assigning::Adds | Assigning::Repeats | Assigning::Defaults | Assigning::Cuts => {
+                    Vec::new()
+                }
+            };
+            for value in assigned_values {
                 // Beyond the limit, a further plain word changes nothing, while any other value does.
                 if values.len() <= MOST_VALUES || !value.is_plain_word() {
                     add_new(&mut values, value);
@@ -213,9 +288,21 @@ impl<'s> Scope<'s> {
                 break;
             }
         }
+        for other in &variable.others {
+            let doubt = match other {
+                OtherValue::Number => Doubt::HarmlessPart,
+                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+                OtherValue::Argument => self.doubt_of_arguments(),
+                OtherValue::Option => Doubt::AnyPart,
+            };
+            add_new(&mut values, Value::Text(unknown(doubt)));
+        }
         let is_changed = variable.others.contains(&OtherValue::Changed);
         if is_changed && values.iter().any(Value::may_hold_option) {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
+        }
+        if values.len() > MOST_VALUES {
+            return summary(&values);
         }
         values
     }

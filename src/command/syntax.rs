@@ -143,6 +143,13 @@ impl Parameter {
         self.name == "@" || self.name == "*" || matches!(self.index.as_deref(), Some("@" | "*"))
     }
 
+    /// Returns true if the operator leaves the value as it is, or gives another word in its place (`:-`). `?` ends the
+    /// script if the variable is unset.
+    pub(crate) fn keeps_value(&self) -> bool {
+        let operators = ["", "?", ":?", ":-", ":=", "-", "=", ":+", "+"];
+        operators.contains(&self.operator.as_str())
+    }
+
     /// Returns true for `$*` and `${name[*]}`, which are one word within quotes.
     pub(crate) fn is_joined(&self) -> bool {
         self.name == "*" || self.index.as_deref() == Some("*")
@@ -155,6 +162,8 @@ pub(crate) struct Assignment {
     pub(crate) name: String,
     /// The value is added to the earlier one: `name+=value` or `name[1]=value`.
     pub(crate) adds: bool,
+    /// `name[1]=value`, `name[1]+=value`
+    pub(crate) is_of_element: bool,
     pub(crate) value: RawWord,
 }
 
@@ -280,6 +289,7 @@ impl RawWord {
         Assignment {
             name: left_side.name.clone(),
             adds: left_side.adds,
+            is_of_element: left_side.has_index,
             value: RawWord {
                 pieces,
                 source: Rc::clone(&self.source),
@@ -293,6 +303,7 @@ struct LeftSide {
     name: String,
     /// `name+=`, `name[index]=`
     adds: bool,
+    has_index: bool,
     /// A part of it is quoted, the index aside: then it counts only for programs, which see no quotes.
     is_quoted: bool,
     /// Index of the piece with the `=`.
@@ -312,6 +323,7 @@ impl LeftSide {
         Some(LeftSide {
             name: name.to_owned(),
             adds: name.len() < head.len(),
+            has_index: name.len() < target.len(),
             is_quoted,
             piece,
             sign,

@@ -23,7 +23,8 @@ impl Symbol {
 pub(crate) enum Doubt {
     /// The ID of the run: one word, the same in each attempt.
     RunId,
-    /// A part of one word that begins no option and holds no sign of a shell: a number, the name of a system.
+    /// A part of one word that begins no option and holds no sign of a shell: a number, the name of a system. It may be
+    /// empty.
     HarmlessPart,
     /// A part of one word that is trusted to begin no option: a quoted plain expansion (`"$URL"`).
     TrustedPart,

@@ -12,6 +12,9 @@ const MOST_WORDS: usize = 64;
 /// Limit on the braces with commas in a word, as each multiplies the words.
 const MOST_GROUPS: usize = 6;
 
+/// Stands for a piece that is no character of a range.
+const UNKNOWN: char = '\u{fffd}';
+
 /// A character that may be part of braces, or a piece that is not. Pieces of text have one symbol each.
 #[derive(Debug, Clone)]
 enum Unit {
@@ -105,8 +108,8 @@ fn expand_first(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     for Braces { start, end, commas } in pairs(units) {
         let parts = if !commas.is_empty() {
             split(units, start, end, &commas)
-        } else if is_range(&units[start + 1..end]) {
-            let unknown = vec![Symbol::Unknown(Doubt::AnyPart)];
+        } else if let Some(doubt) = range(&units[start + 1..end]) {
+            let unknown = vec![Symbol::Unknown(doubt)];
             vec![vec![Unit::Other(Piece::Text(unknown, Quoting::Quoted))]]
         } else {
             continue;
@@ -165,12 +168,36 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
     parts
 }
 
-/// Returns true if two dots stand side by side in these units between braces, as in the range `1..5`. Any other text
-/// with two dots (`a../b`) counts, too: that it is unknown then does no harm.
-fn is_range(units: &[Unit]) -> bool {
-    let is_dot = |unit: &Unit| match unit {
-        Unit::Other(Piece::Text(text, _)) => text.as_slice() == [Symbol::Known('.')],
-        _ => false,
-    };
-    units.windows(2).any(|pair| pair.iter().all(is_dot))
+/// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a harmless part, for any other
+/// text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) any part. None without such dots.
+fn range(units: &[Unit]) -> Option<Doubt> {
+    let mut text = String::new();
+    for unit in units {
+        text.push(match unit {
+            Unit::Other(Piece::Text(symbols, _)) => match symbols.as_slice() {
+                [Symbol::Known(c)] => *c,
+                _ => UNKNOWN,
+            },
+            _ => UNKNOWN,
+        });
+    }
+    let (first, end) = text.split_once("..")?;
+    // The step of `1..9..2` is a number, too.
+    let is_of_numbers = is_number(first) && end.split("..").all(is_number);
+    if is_of_numbers || is_of_letters(first, end) {
+        return Some(Doubt::HarmlessPart);
+    }
+    Some(Doubt::AnyPart)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Returns true for two letters, both small or both capital: signs stand between the others.
+fn is_of_letters(first: &str, end: &str) -> bool {
+    let both = [first, end].concat();
+    let is_of_one_case = both.chars().all(|c| c.is_ascii_lowercase())
+        || both.chars().all(|c| c.is_ascii_uppercase());
+    first.len() == 1 && end.len() == 1 && is_of_one_case
 }

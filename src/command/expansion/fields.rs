@@ -3,58 +3,95 @@
 
 use std::rc::Rc;
 
-use super::atoms::Atom;
+use super::atoms::{Atom, in_atoms};
+use crate::command::scope::Separators;
 use crate::command::syntax::{Quoting, RawWord};
-use crate::command::text::{Doubt, Symbol, Symbols};
+use crate::command::text::{Doubt, Symbol, Symbols, unknown};
 use crate::command::word::Word;
 
+/// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
+/// expansion with such a character outside of quotes may then be any words; any other stays as it is.
+pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<Atom> {
+    let may_be_split = |atom: &Atom| match (atom, separators) {
+        (Atom::Symbol(Symbol::Known(c), Quoting::Unquoted), Separators::SomeBlanks) => {
+            matches!(c, ' ' | '\t' | '\n')
+        }
+        // `IFS` hardly ever holds a digit.
+        (Atom::Symbol(Symbol::Known(c), Quoting::Unquoted), Separators::Any) => !c.is_ascii_digit(),
+        _ => false,
+    };
+    if !atoms.iter().any(may_be_split) {
+        return atoms;
+    }
+    let mut text = unknown(Doubt::AnyWords);
+    if may_begin_option_after_split(&atoms) {
+        // In a variable that gets one of the words, the `AnyPart` says that this may be an option.
+        text.insert(0, Symbol::Unknown(Doubt::AnyPart));
+    }
+    in_atoms(&text, Quoting::Unquoted)
+}
+
+/// Returns true if a `-` stands at the beginning, or behind a sign that may be a separator: not a letter or digit.
+fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
+    let mut is_behind_separator = true;
+    for atom in atoms {
+        if let Atom::Symbol(Symbol::Known(c), _) = atom {
+            if *c == '-' && is_behind_separator {
+                return true;
+            }
+            is_behind_separator = !c.is_alphanumeric();
+        }
+    }
+    false
+}
+
 /// A word that is being made.
-#[derive(Default)]
 struct Field {
     /// Symbols that are not quoted may be patterns of file names.
     symbols: Vec<(Symbol, Quoting)>,
-    /// A word without symbols exists if there are quotes.
-    exists: bool,
 }
 
 /// Splits the atoms of one word of a script at blanks that are not quoted, and at breaks between the elements of
-/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `raw` is the
-/// word before its expansions.
+/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `raw` is the word
+/// before its expansions.
 pub(super) fn split(atoms: &[Atom], raw: &RawWord) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut field = Field::default();
-    for atom in atoms {
-        match atom {
-            Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted) => {
-                words.extend(std::mem::take(&mut field).into_word(raw));
-            }
-            // The part may hold blanks, at which a shell splits it: it may be any words.
-            Atom::Symbol(
-                Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
-                Quoting::Unquoted,
-            ) => field.add(Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted),
-            Atom::Symbol(symbol, quoting) => field.add(*symbol, *quoting),
-            Atom::Output => field.add(Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted),
-            Atom::Quotes => field.exists = true,
-        }
-    }
-    words.extend(field.into_word(raw));
-    words
+    parts(atoms)
+        .map(|part| Field::new(part).into_word(raw))
+        .collect()
+}
+
+/// Returns the atoms of each word that [`split`] returns.
+pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
+    let is_separator = |atom: &Atom| {
+        matches!(
+            atom,
+            Atom::Break | Atom::Symbol(Symbol::Known(' ' | '\t' | '\n'), Quoting::Unquoted)
+        )
+    };
+    atoms.split(is_separator).filter(|part| !part.is_empty())
 }
 
 impl Field {
-    fn add(&mut self, symbol: Symbol, quoting: Quoting) {
-        self.exists = true;
-        self.symbols.push((symbol, quoting));
+    fn new(atoms: &[Atom]) -> Field {
+        let mut symbols = Vec::new();
+        for atom in atoms {
+            symbols.extend(match atom {
+                // The part may hold blanks, at which a shell splits it: it may be any words.
+                Atom::Symbol(
+                    Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
+                    Quoting::Unquoted,
+                ) => Some((Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted)),
+                Atom::Symbol(symbol, quoting) => Some((*symbol, *quoting)),
+                Atom::Output => Some((Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted)),
+                Atom::Quotes | Atom::Break => None,
+            });
+        }
+        Field { symbols }
     }
 
-    /// Returns the finished word, or None if nothing stands between two blanks. A shell may replace an unquoted pattern
-    /// by the names of files: a pattern is an unknown part, and if such a name may begin with `-`, the whole word may be
-    /// any words, as one of them may be an option.
-    fn into_word(self, raw: &RawWord) -> Option<Word> {
-        if !self.exists {
-            return None;
-        }
+    /// Returns the finished word. A shell may replace an unquoted pattern by the names of files: a pattern is an unknown
+    /// part, and if such a name may begin with `-`, the whole word may be any words, as one of them may be an option.
+    fn into_word(self, raw: &RawWord) -> Word {
         let mut text = Symbols::new();
         for (index, (symbol, quoting)) in self.symbols.iter().enumerate() {
             let is_pattern = *quoting == Quoting::Unquoted && self.is_pattern(index);
@@ -68,11 +105,11 @@ impl Field {
                 text.push(Symbol::Unknown(Doubt::AnyPart));
             }
         }
-        Some(Word {
+        Word {
             text,
             origin: Rc::clone(&raw.source),
             output_of: raw.output_of(),
-        })
+        }
     }
 
     /// Returns true if the symbol at an index, which the caller knows to be unquoted, is a sign of a pattern: `*`, `?`,

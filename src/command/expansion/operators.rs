@@ -9,11 +9,12 @@
 //! the arguments and the environment of the script in which the parameter stands.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
+use super::fields::allow_odd_splits;
 use super::known_text::changed_text;
 use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_hide_option};
-use crate::command::scope::{Frame, Scope};
+use crate::command::scope::{Frame, Scope, Separators};
 use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
-use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbol, exact, known, may_be_several_words, unknown};
 
 /// Limit on the bytes of a text that an operator changes. The result for a longer one is not worth the work.
 const LONGEST_CHANGED: usize = 4096;
@@ -37,8 +38,12 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
-    let values: Vec<(Value, Expansion)> = scope
-        .values(&parameter.name, frame)
+    let values = scope.values(&parameter.name, frame);
+    let picks_words = !parameter.keeps_value() || picks_element(parameter);
+    if picks_words && scope.has_additions(&parameter.name) && values.iter().any(holds_dash) {
+        return vec![doubtful(parameter)];
+    }
+    let values: Vec<(Value, Expansion)> = values
         .into_iter()
         .map(|value| {
             let result = result_for(parameter, &value);
@@ -54,31 +59,14 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     };
     let mut lists = Vec::new();
     for (value, result) in values {
-        for mut atoms in expanded_value(scope, parameter, &value, result, &operands, frame) {
-            if scope.has_odd_ifs {
-                atoms = allow_odd_splits(atoms);
-            }
+        for atoms in expanded_value(scope, parameter, &value, result, &operands, frame) {
+            let atoms = allow_odd_splits(atoms, scope.separators);
             if !lists.contains(&atoms) {
                 lists.push(atoms);
             }
         }
     }
     lists
-}
-
-/// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
-/// expansion with such a character outside of quotes may then be any words; any other stays as it is.
-fn allow_odd_splits(atoms: Vec<Atom>) -> Vec<Atom> {
-    // `IFS` hardly ever holds a digit.
-    let may_be_split = |atom: &Atom| match atom {
-        Atom::Symbol(Symbol::Known(c), Quoting::Unquoted) => !c.is_ascii_digit(),
-        _ => false,
-    };
-    if atoms.iter().any(may_be_split) {
-        in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted)
-    } else {
-        atoms
-    }
 }
 
 /// Returns the atoms of an expansion of which nothing is known, and which is not trusted to begin no option. In quotes
@@ -106,12 +94,18 @@ enum Expansion {
     NothingOrOperand,
 }
 
-/// Returns true for an operator that may give the operand in place of the value: `${name:-operand}`.
-fn is_alternative(parameter: &Parameter) -> bool {
-    matches!(
-        parameter.operator.as_str(),
-        ":-" | ":=" | "-" | "=" | ":+" | "+"
-    )
+/// Returns true for `${name[1]}`.
+fn picks_element(parameter: &Parameter) -> bool {
+    parameter.index.is_some() && !parameter.is_list()
+}
+
+/// Returns true if an option may stand anywhere in a value.
+fn holds_dash(value: &Value) -> bool {
+    let dashes = [Symbol::Known('-'), Symbol::Unknown(Doubt::AnyPart)];
+    elements(value)
+        .concat()
+        .iter()
+        .any(|symbol| dashes.contains(symbol))
 }
 
 /// Decides which of value and operand the expansion gives, if its parameter has this value. Operators that change a
@@ -140,12 +134,8 @@ fn expanded_value(
     operands: &[Vec<Atom>],
     frame: &Frame,
 ) -> Vec<Vec<Atom>> {
-    // `?` ends the script if the variable is unset, and leaves the value as it is otherwise.
-    let is_plain = matches!(parameter.operator.as_str(), "" | "?" | ":?");
     match result {
-        Expansion::Own if is_plain || is_alternative(parameter) => {
-            vec![plain(scope, parameter, value)]
-        }
+        Expansion::Own if parameter.keeps_value() => vec![plain(scope, parameter, value)],
         Expansion::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
         Expansion::Own => changed(scope, parameter, value, frame),
         Expansion::Operand => operands.to_vec(),
@@ -156,7 +146,7 @@ fn expanded_value(
 }
 
 /// Tells if the value is empty: its element that the parameter means, or all elements of a list together. A text of
-/// unknown parts alone may be either, unless one of them is known to hold a plain text such as a number.
+/// unknown parts alone may be either, unless one of them is the ID of the run.
 fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     let text = if parameter.is_list() {
         elements(value).concat()
@@ -165,7 +155,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     };
     let is_never_empty = |symbol: &Symbol| match symbol {
         Symbol::Known(_) => true,
-        Symbol::Unknown(doubt) => *doubt <= Doubt::HarmlessPart,
+        Symbol::Unknown(doubt) => *doubt == Doubt::RunId,
     };
     if text.is_empty() {
         Emptiness::Empty
@@ -248,7 +238,8 @@ fn changed(
         };
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
-            None if is_harmless(&text, &operand) => {
+            // No cut or replacement makes an option or further words of them.
+            None if is_safe_in_parts(&text) && is_safe_in_parts(&operand) => {
                 in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)
             }
             None => doubtful(parameter),
@@ -279,12 +270,6 @@ fn has_clear_separator(parameter: &Parameter, operand: &str) -> bool {
     separators == operand.matches('/').count() && !operand.contains(['\'', '"'])
 }
 
-/// Returns true if an operator that cuts the text, or puts the operand into it, can make no option and no further
-/// words. Not for an empty text, whose result may be empty, too: a harmless part counts as not empty.
-fn is_harmless(text: &Symbols, operand: &Symbols) -> bool {
-    !text.is_empty() && is_safe_in_parts(text) && is_safe_in_parts(operand)
-}
-
 /// Returns true if no part of a text, wherever it is cut, begins an option or holds a sign of a shell. So a `-` counts
 /// as unsafe at any place.
 fn is_safe_in_parts(text: &[Symbol]) -> bool {
@@ -311,7 +296,8 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
     // `$*` is joined with a character of `IFS`, which may be any.
-    if is_unknown || parameter.is_joined() && scope.has_odd_ifs {
+    let joins_oddly = parameter.is_joined() && scope.separators != Separators::Blanks;
+    if is_unknown || joins_oddly {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();

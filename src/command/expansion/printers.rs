@@ -31,19 +31,19 @@ pub(super) fn printed(
         if scope.may_be_function(&name) {
             return None;
         }
-        texts.push(printed_by(&words)?);
+        texts.extend(printed_by(&words)?);
     }
     Some(texts)
 }
 
-/// Returns the output of a command without its last line ends: the text for one that prints its own words, or a
+/// Returns what a command may print, without its last line ends: the text for one that prints its own words, or a
 /// harmless unknown part for one that prints a single word. Returns None for any other command, or if a word is not
 /// known.
-fn printed_by(words: &[Word]) -> Option<Symbols> {
+fn printed_by(words: &[Word]) -> Option<Vec<Symbols>> {
     let texts: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
     let texts = texts?;
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let one_word = Some(unknown(Doubt::HarmlessPart));
+    let one_word = Some(vec![unknown(Doubt::HarmlessPart)]);
     match words.as_slice() {
         ["uname", "-s" | "-m" | "-r" | "-n" | "-p" | "-i" | "-o"] => one_word,
         ["uname" | "arch" | "nproc" | "whoami" | "hostname"] => one_word,
@@ -57,10 +57,12 @@ fn printed_by(words: &[Word]) -> Option<Symbols> {
         ["which", program] | ["command", "-v", program] | ["type", "-P" | "-p", program] => {
             // The path of the program. Only its name counts, by which a client is found; the directory may be any.
             let name = program.rsplit('/').next().unwrap_or_default();
-            Some(known(&format!("/bin/{name}")))
+            let path = known(&format!("/bin/{name}"));
+            // Nothing if there is no such program.
+            Some(vec![path, Symbols::new()])
         }
-        ["echo", arguments @ ..] => printed_by_echo(arguments),
-        ["printf", "%s" | "%s\\n" | "%s\n", text] => Some(known(text.trim_end_matches('\n'))),
+        ["echo", arguments @ ..] => Some(vec![printed_by_echo(arguments)?]),
+        ["printf", "%s" | "%s\\n" | "%s\n", text] => Some(vec![known(text.trim_end_matches('\n'))]),
         _ => None,
     }
 }

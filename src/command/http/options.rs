@@ -12,6 +12,8 @@ pub(super) enum OptionRole {
     Form,
     /// Makes the request a PUT over HTTP. Over other protocols it may append.
     Upload,
+    /// Changes an upload over another protocol than HTTP, and no request over that: `-a` appends to a file.
+    NotHttp,
     /// Puts data into the URL of a GET: `-G`.
     Get,
     /// Takes `-G` back.

@@ -18,6 +18,12 @@ pub(super) static CURL: Client = Client {
             OptionRole::Form,
         ),
         exactly(&["-T", "--upload-file"], Takes::Value, OptionRole::Upload),
+        exactly(&["-a", "--append"], Takes::Nothing, OptionRole::NotHttp),
+        exactly(
+            &["--mail-from", "--mail-rcpt"],
+            Takes::Value,
+            OptionRole::NotHttp,
+        ),
         exactly(&["-K", "--config"], Takes::Value, OptionRole::Hides),
         exactly(
             &["-Q", "--quote", "--prequote", "--postquote"],
@@ -99,8 +105,6 @@ pub(super) static CURL: Client = Client {
         "--local-port",
         "--login-options",
         "--mail-auth",
-        "--mail-from",
-        "--mail-rcpt",
         "--max-filesize",
         "--max-redirs",
         "--max-time",

@@ -25,7 +25,7 @@ impl Scope<'_> {
         for script in &parsed.scripts {
             for command in &script.commands {
                 for name_index in self.called_function_indexes(command) {
-                    let arguments = command.words[name_index + 1..].to_vec();
+                    let arguments = passed_words(command, name_index).to_vec();
                     // From now on `"$1"` is not trusted to be no option, if its values are unknown.
                     self.may_pass_options |= arguments.iter().any(begins_literal_option);
                     self.function_calls.push(FunctionCall {
@@ -73,7 +73,7 @@ impl Scope<'_> {
             (Some(of_script), FunctionArguments::Known(of_functions))
                 if !self.changes_arguments =>
             {
-                [vec![of_script.clone()], of_functions].concat()
+                [of_functions, vec![of_script.clone()]].concat()
             }
             _ => return vec![Value::Text(unknown(self.doubt_of_arguments()))],
         };
@@ -109,7 +109,7 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them at the first call, and keeps the result. The search forgets the values of variables that were
+    /// Searches for them at the first call, and keeps the result if it is complete. The search forgets the values of variables that were
     /// found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
@@ -122,7 +122,13 @@ impl Scope<'_> {
         // The search expands words, and comes back here if a function passes its own `$1` on: then it finds this.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
         let found = self.find_arguments_of_functions();
-        *self.function_arguments.borrow_mut() = found.clone();
+        let kept = if self.chain.borrow().is_circle() {
+            // A variable lacks some of its values meanwhile.
+            FunctionArguments::NotSearched
+        } else {
+            found.clone()
+        };
+        *self.function_arguments.borrow_mut() = kept;
         // Values of variables that were found meanwhile lack the arguments.
         self.cached_values.borrow_mut().clear();
         found
@@ -178,6 +184,26 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
         .iter()
         .find(|piece| !matches!(piece, Piece::Quotes));
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
+}
+
+/// Returns the words that a call passes to the function with this name at an index: all behind it, but those of `set`
+/// only behind its `--`.
+fn passed_words(command: &SimpleCommand, name_index: usize) -> &[RawWord] {
+    let words = &command.words[name_index + 1..];
+    let is_set = command.words[name_index].literal().as_deref() == Some("set");
+    if is_set {
+        words_that_set_passes(words)
+    } else {
+        words
+    }
+}
+
+/// Returns the words behind the `--` of `set`; all of them if there is none.
+pub(super) fn words_that_set_passes(words: &[RawWord]) -> &[RawWord] {
+    let end = words
+        .iter()
+        .position(|word| word.literal().as_deref() == Some("--"));
+    end.map_or(words, |end| &words[end + 1..])
 }
 
 /// Returns true if these words after `set` may change `$1`: `set -e` does not, but `set -- x` and `set $x` do. A word

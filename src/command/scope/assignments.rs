@@ -8,11 +8,12 @@
 
 use std::rc::Rc;
 
-use super::arguments::{begins_literal_option, sets_arguments};
+use super::additions::{adds_words, assigning, mentions};
+use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
-use super::{AssignedWord, Frame, OtherValue, Scope, ScriptVariable};
+use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
-    ExpansionValue, Parameter, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
+    ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
 use crate::command::text::{Symbol, begins_option};
 use crate::command::word::Word;
@@ -61,27 +62,38 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the variable of this name for a change, and adds it if it is new. Notes a change of `IFS`, by which a
-    /// shell splits words at other characters.
+    /// Returns the variable of this name for a change, and adds it if it is new.
     fn variable(&mut self, name: &str) -> &mut ScriptVariable {
-        self.has_odd_ifs |= name == "IFS";
         self.variables.entry(name.to_owned()).or_default()
     }
 
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
-        if mentions_parameter(&word, name) {
+        let assigning = assigning(&word, name);
+        self.assign_word(name, word, assigning, frame);
+    }
+
+    fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
+        if !assigning.is_addition() && mentions(&word, name) {
             // `x=${x}d` adds to the earlier value as `x+=d` does.
             self.add_other(name, OtherValue::Changed);
         }
-        let frame = Rc::clone(frame);
-        self.variable(name)
-            .assigned
-            .push(AssignedWord { word, frame });
+        if name == "IFS" {
+            self.separators = self.separators.max(separators(&word));
+        }
+        let assigned = AssignedWord {
+            word,
+            assigning,
+            frame: Rc::clone(frame),
+        };
+        self.variable(name).assigned.push(assigned);
     }
 
     /// Notes that a variable may have another value, too.
     fn add_other(&mut self, name: &str, other: OtherValue) {
+        if name == "IFS" {
+            self.separators = Separators::Any;
+        }
         self.variable(name).others.insert(other);
     }
 
@@ -106,10 +118,13 @@ impl Scope<'_> {
                     self.add_set_array(literals);
                     if sets_arguments(literals) {
                         self.changes_arguments = true;
-                        self.may_pass_options |= words.iter().any(begins_literal_option);
+                        let passed = words_that_set_passes(words);
+                        self.may_pass_options |= passed.iter().any(begins_literal_option);
                     }
                 }
                 Some("shift") => self.changes_arguments = true,
+                // From then on, words are split at blanks.
+                Some("unset") if literals == [Some("IFS".to_owned())] => {}
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
                     let may_read_option = command.input.iter().any(may_hold_option);
@@ -120,7 +135,9 @@ impl Scope<'_> {
                     };
                     self.add_names(literals, other);
                 }
-                Some("printf" | "print" | "wait") => self.add_printed(literals),
+                Some("printf" | "print" | "wait") => {
+                    self.add_printed(words, literals, frame);
+                }
                 Some("export" | "declare" | "typeset" | "local" | "readonly") => {
                     self.add_declaration(words, literals, frame);
                 }
@@ -144,6 +161,9 @@ impl Scope<'_> {
             };
             if assignment.name == "IFS" && is_read {
                 // `IFS= read` sets it for `read` only.
+            } else if assignment.adds && !assignment.is_of_element && adds_words(&assignment.value)
+            {
+                self.assign_word(&assignment.name, assignment.value, Assigning::Adds, frame);
             } else if assignment.adds {
                 self.add_other(&assignment.name, OtherValue::Changed);
                 // The variable may be empty before, so that the added text is its whole value.
@@ -155,22 +175,17 @@ impl Scope<'_> {
     }
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
-    /// values are the arguments, and where a word is a list they may be. In zsh, several names may stand before `in`:
-    /// which values each gets is not followed, so that it may be an option.
+    /// values are the arguments. In zsh, several names may stand before `in`: which values each gets is not followed, so
+    /// that it may be an option.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_in = |word: &Option<String>| word.as_deref() == Some("in");
         let name_count = literals.iter().position(is_in).unwrap_or(literals.len());
         if let [Some(name)] = &literals[..name_count] {
-            let values = words.get(name_count + 1..).unwrap_or_default();
-            if name_count == words.len() || values.iter().any(holds_list) {
+            if name_count == words.len() {
                 self.add_other(name, OtherValue::Argument);
             }
-            for word in values {
-                self.assign(name, word.clone(), frame);
-                if holds_list(word) {
-                    // Its elements, as `word` itself is their joined text in an assignment.
-                    self.assign(name, array(word), frame);
-                }
+            for word in words.get(name_count + 1..).unwrap_or_default() {
+                self.assign_word(name, word.clone(), Assigning::Words, frame);
             }
         } else {
             for name in literals[..name_count].iter().flatten() {
@@ -220,25 +235,37 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the variables that `printf -v NAME`, `print -v NAME` and `wait -p NAME` set, given the words after the
-    /// program. All words behind a separate `-v` count as names. The value may be an option if one of these words is.
-    fn add_printed(&mut self, words: &Literals) {
-        let is_option = |word: &&str| word.starts_with('-') && *word != "--";
-        for (index, word) in words.iter().enumerate() {
+    /// Adds the variable that `printf -v NAME`, `print -v NAME` or `wait -p NAME` sets, given the words after the program.
+    /// Its value is made of the words behind the name, and may be an option if one of them is.
+    fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
+        let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
+        // In a later word, such as `printf '%s' -v`, an option is a text.
+        if !literals.first().is_some_and(is_option) {
+            return;
+        }
+        for (index, word) in literals.iter().enumerate() {
             // `-vNAME`, `-rv NAME`
             let letters = word.as_deref().and_then(|word| word.strip_prefix('-'));
             let Some((_, name)) = letters.and_then(|letters| letters.split_once(['v', 'p'])) else {
                 continue;
             };
-            let later = words[index + 1..].iter().flatten().map(String::as_str);
-            let other = match later.filter(is_option).count() {
-                0 => OtherValue::Any,
-                _ => OtherValue::Option,
-            };
-            if name.is_empty() {
-                self.add_names(&words[index + 1..], other);
+            let is_behind = name.is_empty();
+            let name = if is_behind {
+                literals.get(index + 1).cloned().flatten()
             } else {
-                self.add_names(&[Some(name.to_owned())], other);
+                Some(name.to_owned())
+            };
+            self.add_names(std::slice::from_ref(&name), OtherValue::Changed);
+            // `NAME[1]`
+            let name = name.as_deref().and_then(|name| name.split('[').next());
+            let Some(name) = name.filter(|name| is_name(name)) else {
+                continue;
+            };
+            let first_text = index + 1 + usize::from(is_behind);
+            for word in words.iter().skip(first_text) {
+                if word.literal().as_deref() != Some("--") {
+                    self.assign(name, word.clone(), frame);
+                }
             }
         }
     }
@@ -287,6 +314,15 @@ impl Scope<'_> {
     }
 }
 
+/// Returns where words are split after `IFS=word`.
+fn separators(word: &RawWord) -> Separators {
+    let is_blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+    match word.literal() {
+        Some(text) if text.chars().all(is_blank) => Separators::SomeBlanks,
+        _ => Separators::Any,
+    }
+}
+
 /// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind a
 /// blank. Expansions are trusted to give none.
 fn may_hold_option(input: &RawWord) -> bool {
@@ -301,27 +337,4 @@ fn may_hold_option(input: &RawWord) -> bool {
             Piece::Text(text, _) => text.windows(2).any(may_begin),
             _ => false,
         })
-}
-
-/// Returns true if an expansion of this parameter stands in the word, outside of any other.
-fn mentions_parameter(word: &RawWord, name: &str) -> bool {
-    word.pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Parameter(parameter) if parameter.name == name))
-}
-
-/// Returns the right side of `name=(word)`: an array with the words that this word becomes.
-fn array(word: &RawWord) -> RawWord {
-    RawWord {
-        pieces: vec![Piece::Array(vec![word.clone()])],
-        source: Rc::clone(&word.source),
-    }
-}
-
-/// Returns true if a word has an expansion that may be several words even in quotes: `"$@"`.
-fn holds_list(word: &RawWord) -> bool {
-    let is_list = |parameter: &Parameter| parameter.is_list();
-    word.pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Parameter(parameter) if is_list(parameter)))
 }

@@ -11,8 +11,8 @@ impl Scope<'_> {
     /// this name in each directory that was noted before. Returns true if it is new, so that scripts have to be read
     /// again. Too many count as an unknown one.
     pub(crate) fn add_directory(&mut self, directory: &str) -> bool {
-        let directory = directory.trim_start_matches("./");
-        if directory == "." || self.is_known_directory(directory) {
+        let directory = without_dot(directory);
+        if matches!(directory, "" | ".") || self.is_known_directory(directory) {
             return false;
         }
         let mut added = vec![directory.to_owned()];
@@ -31,7 +31,7 @@ impl Scope<'_> {
     /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it is
     /// new, so that scripts have to be read again. Beyond the limit it is left out.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
-        let path = path.trim_start_matches("./");
+        let path = without_dot(path);
         let Some((directory, _)) = path.rsplit_once('/') else {
             return false;
         };
@@ -77,4 +77,13 @@ impl Scope<'_> {
         paths.extend(at_home);
         paths
     }
+}
+
+/// Returns a path without a `./` at its beginning. What is left is empty for `./`, which is the directory itself.
+fn without_dot(path: &str) -> &str {
+    let mut path = path;
+    while let Some(below) = path.strip_prefix("./") {
+        path = below.trim_start_matches('/');
+    }
+    path
 }

@@ -12,9 +12,13 @@ impl Scope<'_> {
     /// Returns the values that a variable may have before a script sets it. An unset variable has the empty one.
     /// `frame` tells how much of backoff's environment the script has.
     pub(super) fn inherited(&self, name: &str, frame: &Frame) -> Vec<Symbols> {
-        // Only with the whole environment do they surely reach the script.
-        if SET_BY_BACKOFF.contains(&name) && frame.environment == Inherited::All {
-            return set_by_backoff(name);
+        if SET_BY_BACKOFF.contains(&name) {
+            return match frame.environment {
+                Inherited::All => set_by_backoff(name),
+                // Or it does not reach the script.
+                Inherited::Part => [set_by_backoff(name), vec![Symbols::new()]].concat(),
+                Inherited::None => vec![unknown(Doubt::AnyWords)],
+            };
         }
         match set_by_shell(name) {
             Some(SetByShell::Always(text)) => vec![text],

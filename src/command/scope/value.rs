@@ -33,6 +33,16 @@ impl Value {
             Value::List(texts) => texts.iter().any(|element| begins_suspected_option(element)),
         }
     }
+
+    /// Returns true if an option begins the text or an element, or stands in one behind a blank.
+    pub(super) fn may_split_into_option(&self) -> bool {
+        let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
+        let texts = elements(self);
+        self.may_hold_option()
+            || texts
+                .iter()
+                .any(|text| text.windows(2).any(is_behind_blank))
+    }
 }
 
 /// Adds a value unless it is there already: each further value means further combinations to be judged.
@@ -45,7 +55,9 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
 /// them are plain words, and any words otherwise, which are no more trusted in quotes if one of them may be an option.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
-    if values.iter().all(Value::is_plain_word) {
+    let harmless = Value::Text(unknown(Doubt::HarmlessPart));
+    let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
+    if values.iter().all(is_harmless) {
         return vec![Value::Text(unknown(Doubt::HarmlessPart))];
     }
     let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];

@@ -1,0 +1,231 @@
+//! Words that scripts add to a variable: `args+=(-H "$header")`, `OPTS="$OPTS -L"`. Many scripts collect options so.
+//!
+//! Which of the additions are made is not followed. So a variable may have the values by all of them, by each alone, by
+//! all but one, and by none: an option that makes a request harmless may be missing, and so may one that takes the next
+//! word as its value.
+
+use std::collections::BTreeSet;
+
+use super::value::{Value, add_new, elements};
+use super::{AssignedWord, Assigning, Scope, Starts};
+use crate::command::syntax::{Parameter, Piece, RawWord};
+use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
+
+/// Limit on the additions to a variable, as the selections among them are many.
+const MOST_ADDITIONS: usize = 6;
+/// Limit on the values of a variable with additions. As many as the combinations of one command.
+const MOST_ADDED: usize = 16;
+
+impl Scope<'_> {
+    /// Returns true if scripts add words to this variable. It may have further words than those of its values, as one may
+    /// be added several times.
+    pub(crate) fn has_additions(&self, name: &str) -> bool {
+        let variable = self.variables.get(name);
+        variable.is_some_and(|it| it.assigned.iter().any(|word| word.assigning.adds_words()))
+    }
+
+    /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too
+    /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: to a value
+    /// of the environment, each addition is made alone only.
+    pub(super) fn values_with_additions(
+        &self,
+        name: &str,
+        starts: &Starts,
+        additions: &[&AssignedWord],
+    ) -> Option<Vec<Value>> {
+        if additions.len() > MOST_ADDITIONS {
+            return None;
+        }
+        let mut values = Vec::new();
+        for selection in selections(additions.len()) {
+            let is_small = selection.len() <= 1 || starts.assigned.is_empty();
+            let inherited = starts.inherited.iter().filter(|_| is_small);
+            // Messages name the first value that sends.
+            for start in starts.assigned.iter().chain(inherited) {
+                let mut results = vec![start.clone()];
+                for index in &selection {
+                    results = self.values_after(name, &results, additions[*index])?;
+                }
+                for result in results {
+                    add_new(&mut values, result);
+                }
+                if values.len() > MOST_ADDED {
+                    return None;
+                }
+            }
+        }
+        Some(values)
+    }
+
+    /// Returns the values that a variable has after an addition if it had one of these before. None if there are too
+    /// many, or if one cannot be told.
+    fn values_after(
+        &self,
+        name: &str,
+        before: &[Value],
+        addition: &AssignedWord,
+    ) -> Option<Vec<Value>> {
+        let AssignedWord { word, frame, .. } = addition;
+        let mut after = Vec::new();
+        for value in before {
+            // Cut again, it might begin with a `-`.
+            if addition.assigning == Assigning::Cuts && !is_without_dash(value) {
+                return None;
+            }
+            if addition.assigning != Assigning::Adds {
+                self.chain.borrow_mut().hold(name, value.clone());
+                let results = self.expand.assigned(self, word, frame);
+                self.chain.borrow_mut().let_go(name);
+                after.extend(results);
+            } else {
+                for added in self.expand.assigned(self, word, frame) {
+                    after.push(joined(value, &added)?);
+                }
+            }
+            if after.len() > MOST_ADDED {
+                return None;
+            }
+        }
+        Some(after)
+    }
+}
+
+/// Returns the selections among this many additions: none, each alone, all but each, and all. Each holds indexes in
+/// their order.
+fn selections(count: usize) -> BTreeSet<Vec<usize>> {
+    let mut selections = BTreeSet::from([Vec::new(), (0..count).collect()]);
+    for index in 0..count {
+        selections.insert(vec![index]);
+        selections.insert((0..count).filter(|other| *other != index).collect());
+    }
+    selections
+}
+
+/// Returns the value after `name+=(...)` or `name+=" text"`. None if a text is added to an array, which changes its
+/// first element.
+fn joined(value: &Value, added: &Value) -> Option<Value> {
+    match (value, added) {
+        (Value::Text(text), Value::Text(added)) => {
+            Some(Value::Text([text.as_slice(), added].concat()))
+        }
+        (_, Value::List(added)) => {
+            let list = [elements(value).as_slice(), added].concat();
+            // The index of each later element is not known.
+            if list.iter().any(|element| may_be_several_words(element)) {
+                return Some(Value::Text(unknown(Doubt::AnyWords)));
+            }
+            Some(Value::List(list))
+        }
+        (Value::List(_), Value::Text(_)) => None,
+    }
+}
+
+/// Returns true for a known text without a `-`.
+fn is_without_dash(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => exact(text).is_some_and(|text| !text.contains('-')),
+        Value::List(_) => false,
+    }
+}
+
+/// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank.
+pub(super) fn adds_words(value: &RawWord) -> bool {
+    match filled_pieces(value).first() {
+        Some(Piece::Array(_)) => true,
+        Some(first) => begins_with_blank(first),
+        None => false,
+    }
+}
+
+/// Returns how the right side of `name=word` gives values to the variable of this name: it may repeat it once.
+pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
+    let pieces = filled_pieces(word);
+    if let [Piece::Parameter(parameter)] = pieces.as_slice()
+        && is_whole(parameter, name)
+    {
+        if parameter.keeps_value() {
+            return Assigning::Defaults;
+        }
+        if parameter.operator.starts_with(['#', '%']) {
+            return Assigning::Cuts;
+        }
+    }
+    if repeats_with_words(&pieces, name) {
+        Assigning::Repeats
+    } else {
+        Assigning::Whole
+    }
+}
+
+/// Returns true if a word adds whole words before or behind the variable of this name: `"$name x"` or `("${name[@]}" x)`.
+fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
+    if let [Piece::Array(elements)] = pieces {
+        let mut named = elements.iter().filter(|element| mentions(element, name));
+        return named
+            .next()
+            .is_some_and(|element| is_whole_list(element, name))
+            && named.next().is_none();
+    }
+    let is_plain =
+        |parameter: &Parameter| is_whole(parameter, name) && parameter.operator.is_empty();
+    let Some(place) = pieces
+        .iter()
+        .position(|piece| matches!(piece, Piece::Parameter(parameter) if is_plain(parameter)))
+    else {
+        return false;
+    };
+    let before = &pieces[..place];
+    let after = &pieces[place + 1..];
+    before.last().is_none_or(|piece| ends_with_blank(piece))
+        && after.first().is_none_or(|piece| begins_with_blank(piece))
+        && !before
+            .iter()
+            .chain(after)
+            .any(|piece| is_parameter(piece, name))
+}
+
+fn begins_with_blank(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(text, _) if text.first().is_some_and(is_blank))
+}
+
+fn ends_with_blank(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(text, _) if text.last().is_some_and(is_blank))
+}
+
+/// Returns the pieces of a word without quotes and empty texts.
+fn filled_pieces(word: &RawWord) -> Vec<&Piece> {
+    let pieces = word.pieces.iter();
+    let filled = pieces.filter(|piece| match piece {
+        Piece::Text(text, _) => !text.is_empty(),
+        Piece::Quotes => false,
+        _ => true,
+    });
+    filled.collect()
+}
+
+fn is_blank(symbol: &Symbol) -> bool {
+    matches!(symbol, Symbol::Known(' ' | '\t' | '\n'))
+}
+
+/// Returns true if an expansion of this variable stands in the word, outside of any other.
+pub(super) fn mentions(word: &RawWord, name: &str) -> bool {
+    word.pieces.iter().any(|piece| is_parameter(piece, name))
+}
+
+fn is_whole(parameter: &Parameter, name: &str) -> bool {
+    parameter.name == name && parameter.index.is_none()
+}
+
+fn is_parameter(piece: &Piece, name: &str) -> bool {
+    matches!(piece, Piece::Parameter(parameter) if parameter.name == name)
+}
+
+/// Returns true for the word `"${name[@]}"`.
+fn is_whole_list(word: &RawWord, name: &str) -> bool {
+    let is_all = |parameter: &Parameter| {
+        parameter.name == name
+            && parameter.operator.is_empty()
+            && parameter.index.as_deref() == Some("@")
+    };
+    matches!(filled_pieces(word).as_slice(), [Piece::Parameter(parameter)] if is_all(parameter))
+}

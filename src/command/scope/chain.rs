@@ -1,0 +1,90 @@
+//! Variables whose values need each other: `a=$b` needs those of `b`. In a circle, a value is missing for each variable
+//! but the first, which would be found again and again.
+
+use std::collections::BTreeMap;
+
+use super::value::Value;
+
+/// Limit on variables in a chain, as each is found by a recursive call.
+const DEEPEST: usize = 16;
+/// Limit on the results that are thrown away before the chain ends, as circles through many variables have very many.
+const MOST_INCOMPLETE: usize = 64;
+
+/// The variables whose values are being found now, each for the one before it.
+#[derive(Debug, Default)]
+pub(super) struct Chain {
+    names: Vec<String>,
+    /// Index of the first variable that a later one needs. What is found behind it lacks its values.
+    needed_again: Option<usize>,
+    /// What a variable holds while a word is expanded that adds to it.
+    held: BTreeMap<String, Value>,
+    /// Number of results that were not complete.
+    incomplete: usize,
+}
+
+/// Says if the values of a variable can be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    New,
+    /// They are being found already.
+    Circle,
+    /// A limit is reached.
+    TooFar,
+}
+
+/// Says if the values that were found for a variable are all that it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    All,
+    /// Those of a variable that the chain began with are missing.
+    Part,
+}
+
+impl Chain {
+    /// Begins to find the values of a variable. After [`Link::New`], `end` has to follow.
+    pub(super) fn begin(&mut self, name: &str) -> Link {
+        if let Some(index) = self.names.iter().position(|pending| pending == name) {
+            let first = self.needed_again.map_or(index, |first| first.min(index));
+            self.needed_again = Some(first);
+            return Link::Circle;
+        }
+        if self.names.len() >= DEEPEST || self.incomplete > MOST_INCOMPLETE {
+            return Link::TooFar;
+        }
+        self.names.push(name.to_owned());
+        Link::New
+    }
+
+    /// Gives a variable this value, as long as a word is expanded that adds to it.
+    pub(super) fn hold(&mut self, name: &str, value: Value) {
+        self.held.insert(name.to_owned(), value);
+    }
+
+    pub(super) fn let_go(&mut self, name: &str) {
+        self.held.remove(name);
+    }
+
+    pub(super) fn held(&self, name: &str) -> Option<Value> {
+        self.held.get(name).cloned()
+    }
+
+    /// Returns true if one of the variables was needed again, so that some of its values are missing for now.
+    pub(super) fn is_circle(&self) -> bool {
+        self.needed_again.is_some()
+    }
+
+    /// Ends the search for the last variable that was begun.
+    pub(super) fn end(&mut self) -> Found {
+        self.names.pop();
+        let index = self.names.len();
+        if self.needed_again.is_some_and(|first| first < index) {
+            self.incomplete += 1;
+            return Found::Part;
+        }
+        self.needed_again = None;
+        if self.names.is_empty() {
+            self.incomplete = 0;
+        }
+        Found::All
+    }
+}
