@@ -1,5 +1,5 @@
-//! Reads any lines of output: no line panics, the end of a line does not matter, a line that asks is heard among others,
-//! and a limit's reset is never longer than accepted.
+//! Reads any lines of output: no line panics, the end of a line does not matter, a line that asks is heard among
+//! others, and a limit's reset is never longer than accepted.
 #![no_main]
 
 use std::time::{Duration, SystemTime};

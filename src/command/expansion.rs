@@ -163,8 +163,8 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the values that `for name in word` may give: one for each word that the word becomes. A pattern of file names
-/// stays as it is written: the names count as trusted as their pattern.
+/// Returns the values that `for name in word` may give: one for each word that the word becomes. A pattern of file
+/// names stays as it is written: the names count as trusted as their pattern.
 fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     let Some(words) = braces::expand(word) else {
         // One of so many words may be an option.
@@ -190,8 +190,9 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
         .collect()
 }
 
-/// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that it
-/// counts as any number of words wherever the text is used. A text that is too long to be looked at counts as any words.
+/// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that
+/// it counts as any number of words wherever the text is used. A text that is too long to be looked at counts as any
+/// words.
 fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {

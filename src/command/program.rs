@@ -1,5 +1,5 @@
-//! Finds the program whose failures the presets of `--for` judge: behind `sudo`, `env`, `timeout`, `sh -c` and the like.
-//! A preset holds the rules for one tool, such as curl, by which failures of it are worth a retry.
+//! Finds the program whose failures the presets of `--for` judge: behind `sudo`, `env`, `timeout`, `sh -c` and the
+//! like. A preset holds the rules for one tool, such as curl, by which failures of it are worth a retry.
 //!
 //! Only names decide. At an unknown word, the search ends with the program found so far.
 

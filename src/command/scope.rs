@@ -32,7 +32,8 @@ use super::{AttemptEnvironments, Surroundings};
 
 /// Limit on the values that a variable may have, as each multiplies the words to be judged.
 pub(crate) const MOST_VALUES: usize = 8;
-/// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as unknown.
+/// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as
+/// unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 
 /// The right side of an assignment.
@@ -199,10 +200,10 @@ impl<'s> Scope<'s> {
         self.has_unknown_code
     }
 
-    /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all arguments
-    /// (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value (`A=$A:x`) has one
-    /// unknown value meanwhile, and one at the end of a long chain of variables may be an option; one with too many values
-    /// has unknown ones that stand for them. `frame` is that of the script that uses it.
+    /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
+    /// arguments (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value
+    /// (`A=$A:x`) has one unknown value meanwhile, and one at the end of a long chain of variables may be an option;
+    /// one with too many values has unknown ones that stand for them. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -263,9 +264,9 @@ impl<'s> Scope<'s> {
         summary(&values)
     }
 
-    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of more
-    /// than the limit only matters whether all are plain words, and whether one may be an option: so beyond it, further
-    /// plain words are left out, and the search ends once an option is among the values.
+    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of
+    /// more than the limit only matters whether all are plain words, and whether one may be an option: so beyond it,
+    /// further plain words are left out, and the search ends once an option is among the values.
     fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
         let mut values = Vec::new();
         for assigned in &variable.assigned {

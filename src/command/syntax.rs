@@ -245,8 +245,8 @@ impl RawWord {
     }
 
     /// Finds the left side of an assignment at the beginning of the word, up to the first `=` that stands in no index.
-    /// Returns None if there is none, or if something other than a name, `+` or an index stands before it. Behind a `[`,
-    /// anything may stand, expansions as well.
+    /// Returns None if there is none, or if something other than a name, `+` or an index stands before it. Behind a
+    /// `[`, anything may stand, expansions as well.
     fn left_side(&self) -> Option<LeftSide> {
         // The known characters before the `=`.
         let mut head = String::new();
@@ -313,7 +313,8 @@ struct LeftSide {
 }
 
 impl LeftSide {
-    /// Returns the left side with this text before the `=` (`head`); None if it names no variable, as `--data` does not.
+    /// Returns the left side with this text before the `=` (`head`); None if it names no variable, as `--data` does
+    /// not.
     fn new(head: &str, is_quoted: bool, piece: usize, sign: usize) -> Option<LeftSide> {
         let target = head.strip_suffix('+').unwrap_or(head);
         let name = target.split('[').next().unwrap_or_default();

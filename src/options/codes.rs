@@ -28,8 +28,8 @@ pub fn code(text: &str) -> Parsed<u8> {
     })
 }
 
-/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`: `ok` is 0, the others count from
-/// 64 on. None for any other text.
+/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`: `ok` is 0, the others count
+/// from 64 on. None for any other text.
 fn code_of_name(text: &str) -> Option<u8> {
     let name = text.to_ascii_lowercase();
     let name = name.strip_prefix("ex_").unwrap_or(&name);

@@ -56,7 +56,8 @@ impl CodeSet {
     }
 }
 
-/// Formats as a list that the parser accepts, unless the set is empty: `1,2,100-110,timeout`. Three codes in a row or more are a range.
+/// Formats as a list that the parser accepts, unless the set is empty: `1,2,100-110,timeout`. Three codes in a row or
+/// more are a range.
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut codes = (0..=u8::MAX).filter(|code| self.contains(*code)).peekable();

@@ -121,10 +121,10 @@ impl Run<'_> {
         Some(Question::GaveUp { cool_off, earlier })
     }
 
-    /// Asks the budget a question, after a count that is still pending, and remembers the number of failed runs that the
-    /// answer tells. It may take as long as the store's timeout, or longer if the run waits anyway for a time (`spare`).
-    /// If the store gives none, the host asks this machine's own budget (`--store-down local`), which takes its timeout,
-    /// too. Returns None without a budget, or if neither answers.
+    /// Asks the budget a question, after a count that is still pending, and remembers the number of failed runs that
+    /// the answer tells. It may take as long as the store's timeout, or longer if the run waits anyway for a time
+    /// (`spare`). If the store gives none, the host asks this machine's own budget (`--store-down local`), which takes
+    /// its timeout, too. Returns None without a budget, or if neither answers.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> RunResult<Option<Answer>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);

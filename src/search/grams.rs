@@ -1,10 +1,10 @@
-//! Finds the few lines of a long text in which one of many expressions may match, sooner than an engine for all of them,
-//! whose states do not fit into the fastest cache.
+//! Finds the few lines of a long text in which one of many expressions may match, sooner than an engine for all of
+//! them, whose states do not fit into the fastest cache.
 //!
 //! Each match of an expression holds one of some literals. Of each literal, three neighbouring bytes, a *gram*, are
 //! looked for: each gram of the text is looked up in a table of bits, and where its bit is set, the literals that have
-//! it are compared. Of all literals and grams that would do, those are taken that are rarest in a sample of the text. If
-//! they are not rare, a line needs one of a second set as well, from another part of the expression.
+//! it are compared. Of all literals and grams that would do, those are taken that are rarest in a sample of the text.
+//! If they are not rare, a line needs one of a second set as well, from another part of the expression.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -55,9 +55,9 @@ struct Literal {
     begins_line: bool,
 }
 
-/// Sets of literals, or those of which a line holds a literal. A line needs a literal of the first and of the second set
-/// of one expression, a branch of a pattern. The n-th of all has bit n modulo 64 in both fields: two that share a bit
-/// only let more lines through.
+/// Sets of literals, or those of which a line holds a literal. A line needs a literal of the first and of the second
+/// set of one expression, a branch of a pattern. The n-th of all has bit n modulo 64 in both fields: two that share a
+/// bit only let more lines through.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sets {
     first: u64,

@@ -43,8 +43,8 @@ pub struct Pattern {
 
 impl Pattern {
     /// Parses an expression of the user. In the cleaned output each blank of Unicode is a space ([`super::clean`]), so
-    /// blanks in the expression become spaces, too, typed or named by an escape (`\u{a0}`): only once it is parsed, as a
-    /// blank may be the end of a range. Returns the parser's error, which shows the place of the mistake.
+    /// blanks in the expression become spaces, too, typed or named by an escape (`\u{a0}`): only once it is parsed, as
+    /// a blank may be the end of a range. Returns the parser's error, which shows the place of the mistake.
     pub fn parse(text: &str) -> Result<Self, Box<regex_syntax::Error>> {
         let hir = parse(text)?;
         let written = OnceLock::from(Box::new(map_leaves(&hir, &with_spaces)));

@@ -131,9 +131,9 @@ impl Patterns {
         self.sieve.get_or_init(sieve).clone()
     }
 
-    /// Returns what finds the lines with literals of the patterns. The first call chooses the literals, by its sample of
-    /// the output. Returns None without patterns of presets, as smaller engines find literals themselves, and if most
-    /// lines would be found.
+    /// Returns what finds the lines with literals of the patterns. The first call chooses the literals, by its sample
+    /// of the output. Returns None without patterns of presets, as smaller engines find literals themselves, and if
+    /// most lines would be found.
     fn grams(&self, sample: &[u8]) -> Option<Arc<Grams>> {
         if self.sieved_bytes == 0 {
             return None;
@@ -210,9 +210,10 @@ impl Scanner {
         }
     }
 
-    /// Returns the length of the whole lines at the begin of these bytes, if no pattern matches in them: they need not be
-    /// cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and where
-    /// this cannot be told: with more to clean than ends of lines, or with a sieve, which sees cleaned lines only.
+    /// Returns the length of the whole lines at the begin of these bytes, if no pattern matches in them: they need not
+    /// be cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and
+    /// where this cannot be told: with more to clean than ends of lines, or with a sieve, which sees cleaned lines
+    /// only.
     fn lines_without_match(&mut self, bytes: &[u8]) -> usize {
         let Some(last_end) = memrchr(b'\n', bytes) else {
             return 0;

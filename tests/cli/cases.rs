@@ -161,7 +161,8 @@ fn check_once(
     }
 }
 
-/// Returns false if a portable build prints something else: without `tee(2)`, backoff reads a pipe ahead of the command.
+/// Returns false if a portable build prints something else: without `tee(2)`, backoff reads a pipe ahead of the
+/// command.
 fn is_as_elsewhere(step: &Step) -> bool {
     !*IS_PORTABLE || !step.command.contains("| { b")
 }
@@ -169,8 +170,8 @@ fn is_as_elsewhere(step: &Step) -> bool {
 /// What backoff says of a store that is late.
 const TOO_LATE: &str = "gives no answer within";
 
-/// Runs the commands in an empty directory, and returns what each prints; if not every command ended, an error with what
-/// was printed.
+/// Runs the commands in an empty directory, and returns what each prints; if not every command ended, an error with
+/// what was printed.
 fn printed_by(steps: &[Step], variables: &[(&str, String)]) -> Result<Vec<String>, String> {
     let mut script = PRELUDE.to_owned();
     for step in steps {

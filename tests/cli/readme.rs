@@ -1,5 +1,5 @@
-//! Runs the console blocks of the README and of the page for coding agents with a stand-in for curl, and uses the configuration and the Makefile of the
-//! documents.
+//! Runs the console blocks of the README and of the page for coding agents with a stand-in for curl, and uses the
+//! configuration and the Makefile of the documents.
 
 use crate::cases::{check, console_blocks};
 use crate::common::documents::{blocks, document};

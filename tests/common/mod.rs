@@ -47,8 +47,8 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// True if the binary avoids calls that only Linux has: on other systems, and if `.ci/release portable` has built it, in
-/// a directory `portable`. See the known limits in docs/DESIGN.md.
+/// True if the binary avoids calls that only Linux has: on other systems, and if `.ci/release portable` has built it,
+/// in a directory `portable`. See the known limits in docs/DESIGN.md.
 pub static IS_PORTABLE: LazyLock<bool> =
     LazyLock::new(|| cfg!(not(target_os = "linux")) || BIN.contains("/portable/"));
 

@@ -17,8 +17,8 @@ tests! {
 /// The message of runs that got an answer too late, and continued without the budget.
 const TOO_LATE: &str = "gives no answer within 250ms";
 
-/// Returns true if no step was late: then the counts are exact. `.ci/release` requires it, on a machine that does nothing
-/// else; other runs of these tests hold at any speed.
+/// Returns true if no step was late: then the counts are exact. `.ci/release` requires it, on a machine that does
+/// nothing else; other runs of these tests hold at any speed.
 fn is_exact(said: &str) -> bool {
     let is_late = said.contains(TOO_LATE);
     let required = std::env::var_os("BACKOFF_TEST_EXACT").is_some();

@@ -179,9 +179,9 @@ impl Calls<'_> {
         true
     }
 
-    /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known and that of a shell or
-    /// of another command that runs scripts (`eval`, `ssh`), even if none is found: the word then counts as a part of
-    /// the command. The word need not be a program: it may stand behind an unknown wrapper.
+    /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known
+    /// and that of a shell or of another command that runs scripts (`eval`, `ssh`), even if none is found: the word
+    /// then counts as a part of the command. The word need not be a program: it may stand behind an unknown wrapper.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,

@@ -10,7 +10,8 @@ use crate::command::ScriptFile;
 use crate::command::text::{Doubt, Symbols, exact, may_hold_code, unknown};
 use crate::command::word::Word;
 
-/// Commands that print assignments for `eval`, by their first words. So common that without them many scripts would count as unknown code.
+/// Commands that print assignments for `eval`, by their first words. So common that without them many scripts would
+/// count as unknown code.
 const PRINT_ASSIGNMENTS: [&str; 14] = [
     "ssh-agent",
     "brew",

@@ -20,9 +20,10 @@ use crate::command::words;
 const LETTERS_WITH_VALUE: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 
 impl Calls<'_> {
-    /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose variables
-    /// are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote command by
-    /// itself, whose first word is a program. If the remote command is a shell that runs its input, reads that instead.
+    /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose
+    /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
+    /// command by itself, whose first word is a program. If the remote command is a shell that runs its input, reads
+    /// that instead.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);

@@ -25,7 +25,8 @@ const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
 impl Calls<'_> {
     /// Reads what the shell at this index of the command runs: the script of `-c`, a file, or its input. `context` is
     /// that of the shell itself; the script or file gets the words behind it as arguments. Words that leave open what
-    /// the shell runs are unknown code. A downloaded script (`sh -c "$(curl URL)"`) adds nothing, as in `curl URL | sh`.
+    /// the shell runs are unknown code. A downloaded script (`sh -c "$(curl URL)"`) adds nothing, as in
+    /// `curl URL | sh`.
     pub(super) fn read_shell(
         &mut self,
         command: &ExpandedCommand<'_>,

@@ -1,5 +1,5 @@
-//! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option by which a request sends data. It comes before
-//! all other expansions.
+//! Brace expansion: `{-d,x}` is `-d x`, so that braces may hide an option by which a request sends data. It comes
+//! before all other expansions.
 
 use std::rc::Rc;
 

@@ -89,8 +89,9 @@ impl Field {
         Field { symbols }
     }
 
-    /// Returns the finished word. A shell may replace an unquoted pattern by the names of files: a pattern is an unknown
-    /// part, and if such a name may begin with `-`, the whole word may be any words, as one of them may be an option.
+    /// Returns the finished word. A shell may replace an unquoted pattern by the names of files: a pattern is an
+    /// unknown part, and if such a name may begin with `-`, the whole word may be any words, as one of them may be an
+    /// option.
     fn into_word(self, raw: &RawWord) -> Word {
         let mut text = Symbols::new();
         for (index, (symbol, quoting)) in self.symbols.iter().enumerate() {

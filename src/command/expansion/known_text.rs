@@ -1,5 +1,6 @@
-//! Operators on texts of which all is known: `${text#beginning}`, `${text/old/new}` and the like, computed as all shells
-//! compute them. What shells may do in different ways, or what takes more than the common cases, is left unknown.
+//! Operators on texts of which all is known: `${text#beginning}`, `${text/old/new}` and the like, computed as all
+//! shells compute them. What shells may do in different ways, or what takes more than the common cases, is left
+//! unknown.
 
 /// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
 /// with several signs or other letters (`^`, `,`): the result then counts as unknown.

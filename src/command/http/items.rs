@@ -148,8 +148,8 @@ impl ItemReader<'_> {
     }
 
     /// Reads `-fsd1`, and adds the options `-f`, `-s` and `-d` with the value `1`: the first letter that takes a value
-    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part where a letter
-    /// is expected (`-s$X`) may be any option, so that the next word may be its value.
+    /// takes the remaining letters, or else the next word. Returns what the next word is. An unknown part where a
+    /// letter is expected (`-s$X`) may be any option, so that the next word may be its value.
     fn read_letters(&mut self, word: &Word) -> NextWord {
         for (index, symbol) in word.text.iter().enumerate().skip(1) {
             let Symbol::Known(letter) = symbol else {

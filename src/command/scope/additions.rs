@@ -17,8 +17,8 @@ const MOST_ADDITIONS: usize = 6;
 const MOST_ADDED: usize = 16;
 
 impl Scope<'_> {
-    /// Returns true if scripts add words to this variable. It may have further words than those of its values, as one may
-    /// be added several times.
+    /// Returns true if scripts add words to this variable. It may have further words than those of its values, as one
+    /// may be added several times.
     pub(crate) fn has_additions(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
         variable.is_some_and(|it| it.assigned.iter().any(|word| word.assigning.adds_words()))
@@ -157,7 +157,8 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     }
 }
 
-/// Returns true if a word adds whole words before or behind the variable of this name: `"$name x"` or `("${name[@]}" x)`.
+/// Returns true if a word adds whole words before or behind the variable of this name: `"$name x"` or
+/// `("${name[@]}" x)`.
 fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
     if let [Piece::Array(elements)] = pieces {
         let mut named = elements.iter().filter(|element| mentions(element, name));

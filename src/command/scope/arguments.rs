@@ -109,8 +109,8 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them at the first call, and keeps the result if it is complete. The search forgets the values of variables that were
-    /// found before.
+    /// Searches for them at the first call, and keeps the result if it is complete. The search forgets the values of
+    /// variables that were found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());

@@ -1,8 +1,8 @@
-//! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others. A value that is missed
-//! may hide an option by which a request sends data.
+//! Effects of a script's commands on variables: assignments, `for`, `read`, `declare` and others. A value that is
+//! missed may hide an option by which a request sends data.
 //!
-//! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed adds an
-//! unknown value (`OtherValue`), and one whose variable is not known makes all of them unknown (`has_unknown_code`).
+//! Nothing is assigned in an order: each effect adds to what a variable may hold. An effect that is not followed adds
+//! an unknown value (`OtherValue`), and one whose variable is not known makes all of them unknown (`has_unknown_code`).
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
@@ -175,8 +175,8 @@ impl Scope<'_> {
     }
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
-    /// values are the arguments. In zsh, several names may stand before `in`: which values each gets is not followed, so
-    /// that it may be an option.
+    /// values are the arguments. In zsh, several names may stand before `in`: which values each gets is not followed,
+    /// so that it may be an option.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_in = |word: &Option<String>| word.as_deref() == Some("in");
         let name_count = literals.iter().position(is_in).unwrap_or(literals.len());
@@ -196,9 +196,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Allows another value for each variable that the words of `read` and the like may name, be it behind the letter of
-    /// an option (`read -raNAME`). A word with an expansion may name any variable, so that all of them are unknown then.
-    /// A word that is no name is passed over: of `let`, which sets numbers, that does no harm.
+    /// Allows another value for each variable that the words of `read` and the like may name, be it behind the letter
+    /// of an option (`read -raNAME`). A word with an expansion may name any variable, so that all of them are unknown
+    /// then. A word that is no name is passed over: of `let`, which sets numbers, that does no harm.
     fn add_names(&mut self, words: &Literals, other: OtherValue) {
         for word in words {
             let Some(word) = word else {
@@ -235,8 +235,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the variable that `printf -v NAME`, `print -v NAME` or `wait -p NAME` sets, given the words after the program.
-    /// Its value is made of the words behind the name, and may be an option if one of them is.
+    /// Adds the variable that `printf -v NAME`, `print -v NAME` or `wait -p NAME` sets, given the words after the
+    /// program. Its value is made of the words behind the name, and may be an option if one of them is.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
         // In a later word, such as `printf '%s' -v`, an option is a text.
@@ -323,8 +323,8 @@ fn separators(word: &RawWord) -> Separators {
     }
 }
 
-/// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind a
-/// blank. Expansions are trusted to give none.
+/// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind
+/// a blank. Expansions are trusted to give none.
 fn may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {

@@ -28,8 +28,8 @@ impl Scope<'_> {
         true
     }
 
-    /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it is
-    /// new, so that scripts have to be read again. Beyond the limit it is left out.
+    /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it
+    /// is new, so that scripts have to be read again. Beyond the limit it is left out.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
         let path = without_dot(path);
         let Some((directory, _)) = path.rsplit_once('/') else {

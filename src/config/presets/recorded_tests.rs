@@ -1,5 +1,5 @@
-//! Judges what real tools printed, and keeps `docs/presets.md` and `evidence.tsv`, which tell the result. `BLESS=1 cargo
-//! test --lib -- recorded` rewrites them.
+//! Judges what real tools printed, and keeps `docs/presets.md` and `evidence.tsv`, which tell the result.
+//! `BLESS=1 cargo test --lib -- recorded` rewrites them.
 #![allow(
     clippy::disallowed_methods,
     reason = "BLESS is a variable of the tests"

@@ -63,9 +63,9 @@ impl System {
     }
 
     /// Starts a query. Its child gives up a server after `time_limit`; a directory takes as long as its file system and
-    /// the locks of other runs, until a timer ends the child some seconds after the limit. Returns `NoAnswer`, which the caller treats
-    /// like a store that is down, if an earlier query of this store was given up and still runs, so that hanging
-    /// processes do not pile up, or if no process can be made.
+    /// the locks of other runs, until a timer ends the child some seconds after the limit. Returns `NoAnswer`, which
+    /// the caller treats like a store that is down, if an earlier query of this store was given up and still runs, so
+    /// that hanging processes do not pile up, or if no process can be made.
     fn start_query(
         &mut self,
         store: &Store,

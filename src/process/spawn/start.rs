@@ -75,8 +75,8 @@ pub(super) struct ChildSetup<'a> {
 /// the pipe that the returned child holds, or the reason of a failure is written to it. An error means that no process
 /// could be made.
 ///
-/// No attempt may start before its wait is over, but the wait ends a little early, so that all is prepared by then. What
-/// is left of it is spent in a busy loop, as no timer is that exact.
+/// No attempt may start before its wait is over, but the wait ends a little early, so that all is prepared by then.
+/// What is left of it is spent in a busy loop, as no timer is that exact.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces. This process closes the writing end on
     // return: as long as it had one, exec would not end the pipe.

@@ -98,8 +98,8 @@ pub(crate) fn spin_until(end: Deadline) {
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 
 /// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
-/// sleeps without limit). In a long wait, gives back memory. Returns false if polling fails (a lowered descriptor limit,
-/// a system call filter): the caller has to try every descriptor.
+/// sleeps without limit). In a long wait, gives back memory. Returns false if polling fails (a lowered descriptor
+/// limit, a system call filter): the caller has to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     if timeout.is_some_and(|timeout| timeout <= SHORT_WAIT) {
         return poll_once(fds, timeout).is_some();

@@ -55,10 +55,12 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
-/// Gives back the memory in which this program's code is mapped, nearly all that backoff has: a wait needs little of it,
-/// and what runs next is mapped again at once from the file, which the system keeps. A debugger's breakpoints go, too.
+/// Gives back the memory in which this program's code is mapped, nearly all that backoff has: a wait needs little of
+/// it, and what runs next is mapped again at once from the file, which the system keeps. A debugger's breakpoints go,
+/// too.
 pub(crate) fn unmap_code() {
-    // The linker defines both: the program's file is mapped from one to the other, without anything that can be written.
+    // The linker defines both: the program's file is mapped from one to the other, without anything that can be
+    // written.
     unsafe extern "C" {
         static __executable_start: u8;
         static etext: u8;
