@@ -114,30 +114,21 @@ impl Grams {
         needed.sort_by_key(|needed| needed.occurrences);
         let mut rarest_first = needed.into_iter();
         let first = rarest_first.next()?;
+        let of_first = Sets {
+            first: bit,
+            second: 0,
+        };
+        let of_second = Sets {
+            first: 0,
+            second: bit,
+        };
         match rarest_first.next() {
-            Some(second) if second.occurrences < first.occurrences * LINE_COST => {
-                self.add(
-                    first,
-                    Sets {
-                        first: bit,
-                        second: 0,
-                    },
-                );
-                self.add(
-                    second,
-                    Sets {
-                        first: 0,
-                        second: bit,
-                    },
-                );
+            Some(second) if second.occurrences < first.occurrences.saturating_mul(LINE_COST) => {
+                self.add(first, of_first);
+                self.add(second, of_second);
             }
-            _ => self.add(
-                first,
-                Sets {
-                    first: bit,
-                    second: bit,
-                },
-            ),
+            // One set is enough.
+            _ => self.add(first, of_first.with(of_second)),
         }
         Some(())
     }
@@ -150,7 +141,7 @@ impl Grams {
             self.table[hash / ENTRY] |= 1 << (hash % ENTRY);
             let with_gram = self.literals.entry(gram).or_default();
             match with_gram.iter_mut().find(|(other, _)| *other == literal) {
-                Some((_, other_sets)) => other_sets.add(sets),
+                Some((_, other_sets)) => *other_sets = other_sets.with(sets),
                 None => with_gram.push((literal, sets)),
             }
         }
@@ -168,7 +159,7 @@ impl Grams {
                 line = line_around(text, found);
                 held = Sets::default();
             }
-            held.add(self.sets_at(text, found));
+            held = held.with(self.sets_at(text, found));
             if held.first & held.second != 0 {
                 lines.push(&text[line.clone()]);
                 unread = line.end;
@@ -213,7 +204,7 @@ impl Grams {
         if let Some(with_gram) = self.literals.get(&gram_at(text, index)) {
             for (literal, of_literal) in with_gram {
                 if literal.has_gram_at(text, index) {
-                    sets.add(*of_literal);
+                    sets = sets.with(*of_literal);
                 }
             }
         }
@@ -236,9 +227,11 @@ impl Literal {
 }
 
 impl Sets {
-    fn add(&mut self, other: Self) {
-        self.first |= other.first;
-        self.second |= other.second;
+    fn with(self, other: Self) -> Self {
+        Self {
+            first: self.first | other.first,
+            second: self.second | other.second,
+        }
     }
 }
 

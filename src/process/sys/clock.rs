@@ -97,31 +97,46 @@ pub(crate) fn spin_until(end: Deadline) {
 /// A wait that lasts longer is a long one.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 
+/// How a call of `poll(2)` ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PollEnd {
+    TimeIsUp,
+    /// A descriptor is ready, or a signal has come.
+    Event,
+    Failed,
+}
+
 /// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
 /// sleeps without limit). In a long wait, gives back memory. Returns false if polling fails (a lowered descriptor
 /// limit, a system call filter): the caller has to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     if timeout.is_some_and(|timeout| timeout <= SHORT_WAIT) {
-        return poll_once(fds, timeout).is_some();
+        return poll_once(fds, timeout) != PollEnd::Failed;
     }
     let end = Deadline::maybe_after(now(), timeout);
     match poll_once(fds, Some(SHORT_WAIT)) {
-        Some(0) => system::unmap_code(),
-        ready => return ready.is_some(),
+        PollEnd::TimeIsUp => system::unmap_code(),
+        PollEnd::Event => return true,
+        PollEnd::Failed => return false,
     }
-    poll_once(fds, end.left(now())).is_some()
+    poll_once(fds, end.left(now())) != PollEnd::Failed
 }
 
-/// Calls `poll(2)` and returns how many descriptors are ready: 0 once the time is up. Returns None if polling fails.
-fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> Option<i32> {
+/// Calls `poll(2)` once, and once more without waiting if a signal has interrupted it.
+fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> PollEnd {
     match system::poll(fds, timeout) {
-        Ok(ready) => Some(ready),
-        // Once more, for what is ready: the handler has written to the pipe of signals, so this call returns at once.
-        Err(Errno::EINTR) => poll_once(fds, Some(Duration::ZERO)),
+        Ok(0) => PollEnd::TimeIsUp,
+        Ok(_) => PollEnd::Event,
+        // A handler has written to the pipe of signals, which is ready now. If it could not, the signal is an event all
+        // the same: the caller looks what has changed.
+        Err(Errno::EINTR) => match poll_once(fds, Some(Duration::ZERO)) {
+            PollEnd::Failed => PollEnd::Failed,
+            _ => PollEnd::Event,
+        },
         Err(_) => {
             // 10 ms keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
-            None
+            PollEnd::Failed
         }
     }
 }
