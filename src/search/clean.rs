@@ -93,16 +93,14 @@ impl Cleaner {
     /// they begin a line. The cleaner need not see them then.
     pub fn has_only_lines(&self, lines: &[u8]) -> bool {
         let begins_line = self.state == State::Text && !self.after_cr && !self.has_text;
-        begins_line
-            && memchr2(ESC, BACKSPACE, lines).is_none()
-            && (lines.is_ascii() || !has_blank(lines))
+        begins_line && memchr2(ESC, BACKSPACE, lines).is_none() && !has_blank_beyond_ascii(lines)
     }
 
     /// Cleans the next bytes of the stream, which may end anywhere: what is not complete is held back for the next
     /// call. Returns the bytes themselves, without a copy, if there is nothing to clean.
     pub fn clean<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [u8] {
         let is_untouched = self.state == State::Text && !self.after_cr;
-        let may_have_blank = !bytes.is_ascii() && has_blank(bytes);
+        let may_have_blank = has_blank_beyond_ascii(bytes);
         if is_untouched && !may_have_blank && memchr3(ESC, b'\r', BACKSPACE, bytes).is_none() {
             // Nothing to clean.
             self.note_end_of(bytes);
@@ -342,6 +340,11 @@ impl Cleaner {
         }
         Taken::Yes
     }
+}
+
+/// Returns true if these bytes may have a blank of Unicode. Most texts are ASCII, which is seen faster.
+fn has_blank_beyond_ascii(bytes: &[u8]) -> bool {
+    !bytes.is_ascii() && has_blank(bytes)
 }
 
 /// Returns the effect of a control sequence that ends with this byte. One that moves the cursor or erases text ends the

@@ -46,12 +46,12 @@ pub(crate) struct Grams {
 }
 
 /// A text in lowercase, which is looked for in any case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Literal {
     text: Vec<u8>,
     /// The index of its gram.
     gram: usize,
-    /// Counts only at the begin of a line.
+    /// Counts only at the beginning of a line.
     begins_line: bool,
 }
 

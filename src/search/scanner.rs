@@ -210,8 +210,8 @@ impl Scanner {
         }
     }
 
-    /// Returns the length of the whole lines at the begin of these bytes, if no pattern matches in them: they need not
-    /// be cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and
+    /// Returns the length of the whole lines at the beginning of these bytes, if no pattern matches in them: they need
+    /// not be cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and
     /// where this cannot be told: with more to clean than ends of lines, or with a sieve, which sees cleaned lines
     /// only.
     fn lines_without_match(&mut self, bytes: &[u8]) -> usize {
