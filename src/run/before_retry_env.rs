@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::host::AttemptSpec;
+use super::variable_list::VariableList;
 
 /// Limit in bytes on one file, and on all variables together, as the size of an environment is limited.
 pub(crate) const LIMIT: usize = 64 << 10;
@@ -77,9 +77,9 @@ impl ExtraEnv {
         others.map(|(name, value)| size(name, value)).sum()
     }
 
-    pub(super) fn add_to(&self, spec: &mut AttemptSpec) {
+    pub(super) fn add_to(&self, variables: &mut VariableList) {
         for (name, value) in &self.0 {
-            spec.set(name.clone(), value);
+            variables.set_os(name, value);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::event::{Event, JudgedAttempt};
 use super::host::{Attempt, AttemptSpec, EnvLines, RunError, RunResult, ShellKind};
 use super::state::{Run, Step};
-use super::variables::{or_empty, seconds};
+use super::variables::{OrEmpty, Seconds};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, TimeLimit};
@@ -31,7 +31,7 @@ impl Run<'_> {
             return Ok(());
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        spec.set("BACKOFF_DELAY", seconds(delay));
+        spec.variables.set("BACKOFF_DELAY", Seconds(delay));
         self.run_hook("--on-retry", shell, &spec)
     }
 
@@ -57,10 +57,10 @@ impl Run<'_> {
         if attempt.outcome.end == End::Exited(0) {
             // 0 would tell an alarm that nothing failed, but the run did: a denied success, too few successes in a row.
             // Any other status is the attempt's own, whatever that of backoff is.
-            spec.set("BACKOFF_EXIT", "1");
+            spec.variables.set("BACKOFF_EXIT", 1);
         }
         // No attempt follows.
-        spec.set("BACKOFF_DELAY", "");
+        spec.variables.set("BACKOFF_DELAY", "");
         // Empty without a budget, or if its store gave no answer. The store has counted this failure by now, unless an
         // outer run shares the budget, which counts it later.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
@@ -68,7 +68,8 @@ impl Run<'_> {
             .store
             .failed_runs_now
             .map(|runs| runs + u64::from(is_uncounted));
-        spec.set("BACKOFF_FAILED_RUNS", or_empty(failed_runs));
+        spec.variables
+            .set("BACKOFF_FAILED_RUNS", OrEmpty(failed_runs));
         self.run_hook("--on-give-up", shell, &spec)
     }
 

@@ -1,21 +1,17 @@
 //! The interface between a run and the operating system. A run sees and changes the system only through it, so that
 //! tests can replace the system by a script.
 
-use std::borrow::Cow;
-use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::plan::{AttemptLimits, SharedBudget};
+use super::variable_list::VariableList;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 use crate::text::describe_error;
-
-/// Name and value.
-pub(crate) type Variable = (Cow<'static, str>, OsString);
 
 /// What the host has to know to run the command once, or a predicate or hook.
 #[derive(Debug)]
@@ -24,16 +20,7 @@ pub(crate) struct AttemptSpec {
     /// `--deadline`, counted from the start of the run; later for `--on-give-up`.
     pub(crate) deadline: Option<Duration>,
     /// Variables added to backoff's own environment.
-    pub(crate) variables: Vec<Variable>,
-}
-
-impl AttemptSpec {
-    /// Sets a variable for the program, replacing any value under the same name.
-    pub(crate) fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<OsString>) {
-        let name = name.into();
-        self.variables.retain(|(known, _)| *known != name);
-        self.variables.push((name, value.into()));
-    }
+    pub(crate) variables: VariableList,
 }
 
 /// A finished attempt of the command, or the same of a predicate or hook.

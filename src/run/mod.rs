@@ -13,6 +13,7 @@ mod state;
 pub(crate) mod streams;
 #[cfg(test)]
 pub(crate) mod test_host;
+pub(crate) mod variable_list;
 pub(crate) mod variables;
 
 use nix::errno::Errno;

@@ -1,11 +1,14 @@
 //! Variables for the command, predicates and hooks, by which they learn their place in the run: `BACKOFF_ATTEMPT` and
 //! others, which the man page lists. An inner backoff reads some of them.
 
+use std::fmt;
+use std::mem::take;
 use std::time::Duration;
 
 use super::host::AttemptSpec;
 use super::plan::AttemptLimits;
 use super::state::Run;
+use super::variable_list::VariableList;
 use crate::policy::classifier::Reason;
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
@@ -31,8 +34,9 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 
 impl Run<'_> {
     /// Returns the limits and variables of the attempt that begins. Variables about the last end describe the attempt
-    /// before; they are empty for the first one.
-    pub(super) fn attempt_spec(&self) -> AttemptSpec {
+    /// before; they are empty for the first one. Uses the memory of the last attempt's variables (`spare_variables`).
+    pub(super) fn attempt_spec(&mut self) -> AttemptSpec {
+        let memory = take(&mut self.spare_variables);
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
@@ -49,9 +53,9 @@ impl Run<'_> {
         let until_deadline = deadline.map(|deadline| deadline.saturating_sub(self.host.elapsed()));
         // The nearer one of both limits; None without any.
         let left = limits.timeout.into_iter().chain(until_deadline).min();
-        let mut spec = self.spec(limits, outcome, reason, counted_by);
+        let mut spec = self.spec(memory, limits, outcome, reason, counted_by);
         if let Some(left) = left {
-            spec.set(LEFT, seconds(left));
+            spec.variables.set(LEFT, Seconds(left));
         }
         spec
     }
@@ -60,6 +64,7 @@ impl Run<'_> {
     /// which the rules gave `reason`. Of the limits on time only the deadline holds for it.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
+            VariableList::default(),
             self.plan.attempt_limits.clone(),
             Some(outcome),
             reason,
@@ -68,87 +73,109 @@ impl Run<'_> {
         // Predicates and hooks may be silent.
         spec.attempt_limits.idle = None;
         let signal = outcome.end.signal().map(Signal::number);
-        spec.set("BACKOFF_EXIT", outcome.end.shell_status().to_string());
-        spec.set("BACKOFF_EXIT_SIGNAL", or_empty(signal));
+        let variables = &mut spec.variables;
+        variables.set("BACKOFF_EXIT", outcome.end.shell_status());
+        variables.set("BACKOFF_EXIT_SIGNAL", OrEmpty(signal));
         spec
     }
 
-    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason`
-    /// belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
+    /// Returns limits and the variables that commands, predicates and hooks have in common. The variables replace the old
+    /// ones in `variables`, whose memory is used again. `outcome` and `reason` belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
     /// `counted_by` is the budget that has counted the attempt, so that an inner run does not count the same call
     /// again.
     fn spec(
         &self,
+        mut variables: VariableList,
         attempt_limits: AttemptLimits,
         outcome: Option<&Outcome>,
         reason: Option<&Reason>,
         counted_by: Option<&str>,
     ) -> AttemptSpec {
         let plan = self.plan;
-        let mut spec = AttemptSpec {
-            attempt_limits,
-            deadline: plan.limits.deadline,
-            variables: Vec::with_capacity(16),
-        };
-        self.set_place(&mut spec);
+        variables.clear();
+        self.set_place(&mut variables);
         // An empty value replaces that of an outer run.
         if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {
-            spec.set(COUNTED, counted_by.unwrap_or_default());
+            variables.set(COUNTED, counted_by.unwrap_or_default());
         }
         // `--c-locale`: patterns of rules are for English messages.
         if plan.c_locale {
-            spec.set("LC_ALL", "C.UTF-8");
+            variables.set("LC_ALL", "C.UTF-8");
         }
         let judged = outcome.zip(reason);
-        let reason = judged.map(|(outcome, reason)| reason_text(outcome, reason));
-        spec.set("BACKOFF_REASON", or_empty(reason));
+        let reason = judged.map(|(outcome, reason)| ReasonText { outcome, reason });
+        variables.set("BACKOFF_REASON", OrEmpty(reason));
         let ran = outcome.map(|outcome| outcome.ran.as_millis());
-        spec.set("BACKOFF_RAN_MS", or_empty(ran));
+        variables.set("BACKOFF_RAN_MS", OrEmpty(ran));
         // Variables of `--before-retry` override others.
-        self.extra_env.add_to(&mut spec);
-        spec
+        self.extra_env.add_to(&mut variables);
+        AttemptSpec {
+            attempt_limits,
+            deadline: plan.limits.deadline,
+            variables,
+        }
     }
 
     /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable
     /// without a value is empty, as otherwise the command would inherit that of an outer run.
-    fn set_place(&self, spec: &mut AttemptSpec) {
+    fn set_place(&self, variables: &mut VariableList) {
         let nesting = &self.plan.nesting;
         let elapsed = self.host.elapsed().saturating_sub(self.first_attempt_at);
         let previous = self.previous.as_ref();
         let previous_exit = previous.map(|attempt| attempt.outcome.end.shell_status());
-        spec.set("BACKOFF_ATTEMPT", self.session.attempt.to_string());
-        spec.set("BACKOFF_ATTEMPT_LIMIT", or_empty(self.plan.limits.attempts));
-        spec.set("BACKOFF_RUN_ID", &self.identity.run_id);
-        spec.set("BACKOFF_ROOT_ID", &self.identity.root_id);
+        variables.set("BACKOFF_ATTEMPT", self.session.attempt);
+        variables.set("BACKOFF_ATTEMPT_LIMIT", OrEmpty(self.plan.limits.attempts));
+        variables.set("BACKOFF_RUN_ID", &self.identity.run_id);
+        variables.set("BACKOFF_ROOT_ID", &self.identity.root_id);
         // What runs in the command is one level deeper than this run.
-        spec.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1).to_string());
-        spec.set("BACKOFF_ELAPSED", seconds(elapsed));
-        spec.set("BACKOFF_PREVIOUS_EXIT", or_empty(previous_exit));
+        variables.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1));
+        variables.set("BACKOFF_ELAPSED", Seconds(elapsed));
+        variables.set("BACKOFF_PREVIOUS_EXIT", OrEmpty(previous_exit));
         if nesting.depth > 0 {
-            spec.set(AROUND, or_empty(nesting.outer_attempts));
+            variables.set(AROUND, OrEmpty(nesting.outer_attempts));
         }
     }
 }
 
-/// Returns the text of `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else
-/// the output that matched, or the cause that a preset names, or how the command ended.
-fn reason_text(outcome: &Outcome, reason: &Reason) -> String {
-    if let Some(failed) = reason.why.shell_command_failure() {
-        return format!("{outcome}; {failed}");
-    }
-    match (&reason.matched, reason.cause) {
-        // Also escapes NUL, which no variable can hold.
-        (Some(text), _) => printable(text),
-        (None, Some(cause)) => format!("{cause} ({outcome})"),
-        (None, None) => outcome.to_string(),
+/// Formats as `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the output
+/// that matched, or the cause that a preset names, or how the command ended.
+struct ReasonText<'a> {
+    outcome: &'a Outcome,
+    reason: &'a Reason,
+}
+
+impl fmt::Display for ReasonText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReasonText { outcome, reason } = self;
+        if let Some(failed) = reason.why.shell_command_failure() {
+            return write!(f, "{outcome}; {failed}");
+        }
+        match (&reason.matched, reason.cause) {
+            // Also escapes NUL, which no variable can hold.
+            (Some(text), _) => f.write_str(&printable(text)),
+            (None, Some(cause)) => write!(f, "{cause} ({outcome})"),
+            (None, None) => write!(f, "{outcome}"),
+        }
     }
 }
 
-pub(super) fn or_empty(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+/// Formats as the value, or as nothing without one.
+pub(super) struct OrEmpty<T>(pub(super) Option<T>);
+
+impl<T: fmt::Display> fmt::Display for OrEmpty<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(value) => value.fmt(f),
+            None => Ok(()),
+        }
+    }
 }
 
-/// Returns seconds with milliseconds: `1.250`.
-pub(super) fn seconds(duration: Duration) -> String {
-    format!("{}.{:03}", duration.as_secs(), duration.subsec_millis())
+/// Formats as seconds with milliseconds: `1.250`.
+pub(super) struct Seconds(pub(super) Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0.as_secs(), self.0.subsec_millis())
+    }
 }

@@ -323,7 +323,7 @@ impl Host for System {
         let file = env_file::make();
         // Without a file the hook still runs, with an empty variable; the caller decides what that means.
         let path = file.as_ref().map_or(Path::new(""), |file| file.path());
-        spec.set("BACKOFF_ENV", path);
+        spec.variables.set_os("BACKOFF_ENV", path.as_os_str());
         let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
         let env_lines = match file {
             Ok(file) => env_file::take(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),

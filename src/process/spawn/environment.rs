@@ -1,12 +1,12 @@
 //! The environment of one attempt: backoff's own entries, unchanged, also those without `=`, plus variables that are
-//! set. The array for exec points to backoff's own strings; only what differs is written anew.
+//! set. The array for exec points to the strings of both.
 
 use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::ptr;
 
 use crate::process::sys::environment::entries;
-use crate::run::host::Variable;
+use crate::run::variable_list::VariableList;
 use crate::run::variables::LEFT;
 
 /// Variables by which systemd addresses one process. They name backoff, and must name the command.
@@ -64,24 +64,16 @@ impl Inherited {
         }
         all
     }
-
-    /// Returns true if one of `variables` has the name of this entry.
-    fn is_replaced(&self, variables: &[Variable]) -> bool {
-        variables
-            .iter()
-            .any(|(added, _)| self.name == added.as_bytes())
-    }
 }
 
 /// The environment of one attempt, as `execve(2)` takes it. Filled anew for each attempt.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     inherited: Vec<Inherited>,
-    /// Pointers to the entries, ending with a null pointer. They point into backoff's environment and the fields below,
-    /// which must not grow.
+    /// Pointers to the entries, ending with a null pointer. They point into backoff's environment, into the variables of
+    /// [`Environment::fill`], which have to stay until the program has started, and into `pid_variables`, which must not
+    /// grow.
     pub(super) entries: Vec<*const c_char>,
-    /// The entries that are not inherited, each with its NUL.
-    added: Vec<u8>,
     pid_variables: Vec<PidVariable>,
 }
 
@@ -97,11 +89,11 @@ impl Environment {
     /// Takes over the entries of backoff's environment, except those that `variables` replace, and adds `variables`.
     /// Entries with backoff's process number are taken over, too, but noted: only the child knows its own number, and
     /// puts it in ([`Environment::insert_child_pid`]).
-    pub(super) fn fill(&mut self, variables: &[Variable]) {
+    pub(super) fn fill(&mut self, variables: &VariableList) {
         self.entries.clear();
         self.pid_variables.clear();
         for inherited in &self.inherited {
-            if inherited.is_replaced(variables) {
+            if variables.contains(inherited.name) {
                 continue;
             }
             if let Some(name) = inherited.pid_variable {
@@ -113,11 +105,7 @@ impl Environment {
             }
             self.entries.push(inherited.entry.as_ptr());
         }
-        self.added.clear();
-        add_entries(variables, &mut self.added);
-        for entry in self.added.split_inclusive(|byte| *byte == 0) {
-            self.entries.push(entry.as_ptr().cast());
-        }
+        self.entries.extend(variables.entries().map(CStr::as_ptr));
         self.entries.push(ptr::null());
     }
 
@@ -138,18 +126,4 @@ fn pid_variable(entry: &[u8], own_pid: &str) -> Option<&'static str> {
     PID_VARIABLES
         .into_iter()
         .find(|prefix| entry.strip_prefix(prefix.as_bytes()) == Some(own_pid.as_bytes()))
-}
-
-/// Appends the entries of variables, `NAME=VALUE` each with its NUL. Leaves out a variable that contains a NUL, as no
-/// environment can hold it.
-fn add_entries(variables: &[Variable], entries: &mut Vec<u8>) {
-    for (name, value) in variables {
-        let value = value.as_encoded_bytes();
-        if !value.contains(&0) && !name.as_bytes().contains(&0) {
-            entries.extend_from_slice(name.as_bytes());
-            entries.push(b'=');
-            entries.extend_from_slice(value);
-            entries.push(0);
-        }
-    }
 }

@@ -7,7 +7,7 @@ pub(crate) mod child;
 mod environment;
 pub(crate) mod start;
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString, c_char};
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem::take;
@@ -22,7 +22,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
 use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
-use crate::run::host::Variable;
+use crate::run::variable_list::VariableList;
 use crate::text::{describe, quoted};
 use child::Child;
 use environment::Environment;
@@ -40,6 +40,8 @@ const FIRST_LINE_SIZE: u64 = 256;
 pub(crate) struct Command {
     /// Program and arguments.
     words: Vec<CString>,
+    /// [`SHELL`], pointers to the words, and a null pointer, as [`ChildSetup`] needs them.
+    shell_argv: Vec<*const c_char>,
     /// The files to try, in the order of backoff's PATH.
     files: Vec<CString>,
     environment: Environment,
@@ -51,8 +53,13 @@ impl Command {
     pub(crate) fn new(words: &[OsString]) -> Command {
         let name = words.first().map_or(b"".as_slice(), |name| name.as_bytes());
         let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+        let words: Vec<CString> = words.iter().map(|word| c_string(word.as_bytes())).collect();
+        let mut shell_argv = vec![SHELL.as_ptr()];
+        shell_argv.extend(words.iter().map(|word| word.as_ptr()));
+        shell_argv.push(null());
         Command {
-            words: words.iter().map(|word| c_string(word.as_bytes())).collect(),
+            words,
+            shell_argv,
             files: candidates(name, &path),
             environment: Environment::inherited(),
         }
@@ -76,7 +83,7 @@ impl Command {
     /// [`Child::start_failure`].
     pub(crate) fn start(
         &mut self,
-        variables: &[Variable],
+        variables: &VariableList,
         signals: &Signals,
         never_ignored: Option<Signal>,
         isolation: Isolation,
@@ -86,18 +93,13 @@ impl Command {
         // Lent to the child's setup, beside which the words are needed.
         let mut environment = take(&mut self.environment);
         environment.fill(variables);
-        let words = self.words.iter().map(|word| word.as_ptr());
         // A PATH that `--before-retry` has set for this attempt overrides backoff's.
-        let new_path = variables.iter().find(|(name, _)| name == "PATH");
-        let new_files = new_path.map(|(_, path)| candidates(self.name(), path));
+        let new_path = variables.get("PATH");
+        let new_files = new_path.map(|path| candidates(self.name(), path));
         let files = new_files.as_deref().unwrap_or(&self.files);
         let child = start_child(ChildSetup {
             files,
-            shell_argv: [SHELL.as_ptr()]
-                .into_iter()
-                .chain(words)
-                .chain([null()])
-                .collect(),
+            shell_argv: &self.shell_argv,
             environment: &mut environment,
             signals,
             never_ignored,

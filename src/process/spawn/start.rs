@@ -58,7 +58,7 @@ pub(super) struct ChildSetup<'a> {
     pub(super) files: &'a [CString],
     /// [`SHELL`], which is skipped unless needed, the words of the command, and a null pointer. The strings have to
     /// outlive the array.
-    pub(super) shell_argv: Vec<*const c_char>,
+    pub(super) shell_argv: &'a [*const c_char],
     pub(super) environment: &'a mut Environment,
     pub(super) signals: &'a Signals,
     /// A signal that the command does not ignore, even if the caller does.
@@ -160,7 +160,7 @@ fn set_stdio(stdio: &ChildStdio) -> nix::Result<()> {
 
 /// Tries each file, as `execvp(3)` does for a PATH. Returns only if none could be executed, with the error to report:
 /// of several, "permission denied" says more than "not found".
-fn exec(setup: &mut ChildSetup<'_>) -> Errno {
+fn exec(setup: &ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
@@ -169,8 +169,9 @@ fn exec(setup: &mut ChildSetup<'_>) -> Errno {
             // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name, and
             // keeps it, as no other file is tried.
             Errno::ENOEXEC => {
-                setup.shell_argv[1] = file.as_ptr();
-                execve(SHELL, &setup.shell_argv, setup.environment);
+                let mut argv = setup.shell_argv.to_vec();
+                argv[1] = file.as_ptr();
+                execve(SHELL, &argv, setup.environment);
                 return last;
             }
             // Reported if no other file can be executed.

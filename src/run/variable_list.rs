@@ -1,0 +1,160 @@
+//! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. The memory of a list can
+//! be used again for the next program: memory that is freed and allocated anew lies on further pages, each of which costs
+//! a page fault after `fork`, as the child shares it.
+
+use std::ffi::{CStr, OsStr};
+use std::fmt::Display;
+use std::io::Write;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+
+#[derive(Debug, Default)]
+pub(crate) struct VariableList {
+    /// The entries, one after the other. A replaced one stays here, but is not listed.
+    text: Vec<u8>,
+    /// The entries that count, in the order in which they were set.
+    listed: Vec<Entry>,
+}
+
+/// The place of an entry in [`VariableList::text`].
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    begin: usize,
+    /// The position of `=`.
+    name_end: usize,
+    /// The position of the NUL.
+    end: usize,
+}
+
+impl Entry {
+    fn name(self) -> Range<usize> {
+        self.begin..self.name_end
+    }
+
+    fn value(self) -> Range<usize> {
+        self.name_end + 1..self.end
+    }
+
+    fn with_nul(self) -> Range<usize> {
+        self.begin..self.end + 1
+    }
+}
+
+impl VariableList {
+    /// Forgets all variables, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.listed.clear();
+    }
+
+    /// Sets a variable, replacing any value under the same name. It becomes empty if the value contains a NUL, which no
+    /// environment can hold.
+    pub(crate) fn set(&mut self, name: &str, value: impl Display) {
+        let entry = self.begin_entry(name);
+        // Writing to a vector does not fail.
+        let _ = write!(self.text, "{value}");
+        self.end_entry(entry);
+    }
+
+    /// Sets a variable like [`VariableList::set`]; the value need not be UTF-8.
+    pub(crate) fn set_os(&mut self, name: &str, value: &OsStr) {
+        let entry = self.begin_entry(name);
+        self.text.extend_from_slice(value.as_bytes());
+        self.end_entry(entry);
+    }
+
+    /// Removes the variable of this name, and writes the name of its new entry, with `=`. Returns the entry, whose value is
+    /// still empty: the caller appends it, and calls [`VariableList::end_entry`].
+    fn begin_entry(&mut self, name: &str) -> Entry {
+        let text = &self.text;
+        self.listed
+            .retain(|entry| text[entry.name()] != *name.as_bytes());
+        let begin = self.text.len();
+        self.text.extend_from_slice(name.as_bytes());
+        let name_end = self.text.len();
+        self.text.push(b'=');
+        Entry {
+            begin,
+            name_end,
+            end: self.text.len(),
+        }
+    }
+
+    /// Ends the entry whose value was just appended, and lists it.
+    fn end_entry(&mut self, mut entry: Entry) {
+        let value_begin = entry.value().start;
+        if self.text[value_begin..].contains(&0) {
+            self.text.truncate(value_begin);
+        }
+        entry.end = self.text.len();
+        self.text.push(0);
+        self.listed.push(entry);
+    }
+
+    /// Returns true if the variable is set, be it empty.
+    pub(crate) fn contains(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Returns the value of a variable, if it is set.
+    pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
+        let entry = self.find(name.as_bytes())?;
+        Some(OsStr::from_bytes(&self.text[entry.value()]))
+    }
+
+    fn find(&self, name: &[u8]) -> Option<&Entry> {
+        self.listed
+            .iter()
+            .find(|entry| self.text[entry.name()] == *name)
+    }
+
+    /// Returns all entries, `NAME=VALUE`, in the order in which they were set.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &CStr> {
+        self.listed.iter().filter_map(|entry| {
+            // Always Some: neither name nor value contains a NUL.
+            CStr::from_bytes_with_nul(&self.text[entry.with_nul()]).ok()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(list: &VariableList) -> Vec<&str> {
+        list.entries()
+            .map(|entry| entry.to_str().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_last_value_of_a_name_counts() {
+        let mut list = VariableList::default();
+        list.set("A", 1);
+        list.set("AB", "");
+        list.set_os("A", OsStr::new("x=y"));
+        assert_eq!(entries(&list), ["AB=", "A=x=y"]);
+        assert_eq!(list.get("A"), Some(OsStr::new("x=y")));
+        assert_eq!(list.get("B"), None);
+        assert!(list.contains(b"AB"));
+        assert!(!list.contains(b""));
+    }
+
+    #[test]
+    fn a_value_with_a_nul_becomes_empty() {
+        let mut list = VariableList::default();
+        list.set("A", "x\0y");
+        list.set("B", 2);
+        assert_eq!(entries(&list), ["A=", "B=2"]);
+    }
+
+    #[test]
+    fn a_cleared_list_is_empty() {
+        let mut list = VariableList::default();
+        list.set("A", 1);
+        list.clear();
+        assert_eq!(entries(&list), [""; 0]);
+        list.set("B", 2);
+        assert_eq!(entries(&list), ["B=2"]);
+    }
+}
