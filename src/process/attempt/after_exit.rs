@@ -7,7 +7,6 @@ use super::deadlines::TREE_GRACE;
 use super::running::Running;
 use crate::policy::outcome::{Survival, Survivor};
 use crate::process::event_loop::READERS_GRACE;
-use crate::process::event_loop::on_signal::SignalAction;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 
@@ -109,21 +108,20 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
             break;
         }
         let has_moved = wait_for_output(attempt, until);
-        let actions = attempt.handle_signals();
-        if actions.contains(&SignalAction::NoFurtherAttempt) {
+        let handled = attempt.handle_signals();
+        if handled.end_draining {
             // A second request to end, or one after a timeout, ends draining at once.
             if !was_cut_short {
                 attempt.event_loop.forward_rest(READERS_GRACE);
             }
             break;
         }
-        let was_stopped = actions.contains(&SignalAction::StopBackoff);
         // Time in which backoff was stopped does not count.
-        if has_moved || was_stopped {
+        if has_moved || handled.was_stopped {
             last_moved = now();
         }
         // Only time in which the pipes were read counts against the longest drain.
-        if waits_for_reader || was_stopped {
+        if waits_for_reader || handled.was_stopped {
             end_of_draining.put_off(now().saturating_duration_since(began));
         }
     }

@@ -75,6 +75,17 @@ impl StopRequest {
     }
 }
 
+/// What is left to do after [`Running::handle_signals`].
+#[derive(Debug, Default)]
+pub(super) struct HandledSignals {
+    /// A child may have changed its state.
+    pub(super) look_at_children: bool,
+    /// Asked for as the attempt is to end, and no signal was forwarded, as the command has ended or has got it itself.
+    pub(super) end_draining: bool,
+    /// backoff was stopped, and continued: the time in between does not count.
+    pub(super) was_stopped: bool,
+}
+
 /// The state of the command, as far as a check of the limits has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandState {
@@ -98,9 +109,9 @@ impl Running<'_> {
                     return Ok(End::Unended);
                 }
                 self.wait_for_event(self.deadlines.earliest());
-                let actions = self.handle_signals();
+                let handled = self.handle_signals();
                 // Without a CHLD no child has changed its state.
-                if !actions.contains(&SignalAction::LookAtChildren) {
+                if !handled.look_at_children {
                     continue;
                 }
             }
@@ -221,14 +232,18 @@ impl Running<'_> {
         CommandState::MayRun
     }
 
-    /// Handles all received signals in order of arrival. Returns what was done about each, as callers act on some of
-    /// it: they look at children, or end draining.
-    pub(super) fn handle_signals(&mut self) -> Vec<SignalAction> {
-        let mut actions = Vec::new();
+    /// Handles all received signals in order of arrival. Returns what is left to the caller.
+    pub(super) fn handle_signals(&mut self) -> HandledSignals {
+        let mut handled = HandledSignals::default();
         while let Some(received) = self.event_loop.signals.queue.pop_front() {
-            actions.push(self.handle_signal(received));
+            match self.handle_signal(received) {
+                SignalAction::LookAtChildren => handled.look_at_children = true,
+                SignalAction::NoFurtherAttempt => handled.end_draining = true,
+                SignalAction::StopBackoff => handled.was_stopped = true,
+                _ => {}
+            }
         }
-        actions
+        handled
     }
 
     /// Decides by [`on_signal`] what to do about a signal, and does it: forwards it, stops, or makes this attempt the

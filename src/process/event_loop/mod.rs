@@ -4,13 +4,14 @@
 pub(crate) mod on_signal;
 pub(crate) mod waits;
 
+use std::array;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 
 use crate::process::signals::Signals;
-use crate::process::streams::Streams;
+use crate::process::streams::{MOST_STREAMS, Streams};
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
@@ -114,16 +115,19 @@ impl EventLoop {
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
     /// already. Signals are unblocked only meanwhile, and stay in the pipe: the caller reads them. Each interest has a
-    /// name, by which the result lists it if it is ready. If polling fails, all count as ready: the caller tries each
-    /// without blocking.
+    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, all
+    /// count as ready: the caller tries each without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> Polled<T> {
-        let mut fds = vec![PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN)];
-        for (_, fd, events) in interests {
-            fds.push(PollFd::new(*fd, *events));
+        // The first is the pipe of signals. Not on the heap: see `variable_list.rs`.
+        let mut fds: [PollFd<'_>; 1 + MOST_STREAMS] =
+            array::from_fn(|_| PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN));
+        let fds = &mut fds[..1 + interests.len()];
+        for (polled, (_, fd, events)) in fds[1..].iter_mut().zip(interests) {
+            *polled = PollFd::new(*fd, *events);
         }
         let has_queued = !self.signals.queue.is_empty();
         let timeout = if has_queued {
@@ -132,9 +136,8 @@ impl EventLoop {
             // None waits without limit.
             until.left(now())
         };
-        let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
+        let has_polled = self.signals.unblocked(|| poll(fds, timeout));
         let mut ready = Vec::new();
-        // The first descriptor is the pipe of signals.
         for ((name, ..), fd) in interests.iter().zip(&fds[1..]) {
             if !has_polled || has_event(fd) {
                 ready.push(*name);
