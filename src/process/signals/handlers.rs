@@ -103,7 +103,8 @@ pub(super) fn new_action(handler: libc::sighandler_t) -> sigaction {
 
 /// Returns the action that a signal has had until now, and replaces it by `new`; None leaves it. Calls `sigaction(2)`
 /// itself, as `nix` cannot name all real-time signals. EINVAL if the signal can have no other action (KILL).
-/// Async-signal-safe.
+/// Async-signal-safe. Inline, as each new child sets many actions: code elsewhere would have to be mapped for it.
+#[inline]
 pub(super) fn change_action(signal: Signal, new: Option<&sigaction>) -> nix::Result<sigaction> {
     // SAFETY: sigaction is plain data, for which zeroes are valid. The new action is the default, SIG_IGN, a
     // SA_SIGINFO handler, or an earlier action.
@@ -120,6 +121,7 @@ pub(crate) fn is_ignored(signal: Signal) -> bool {
 }
 
 /// Sets the default action. Returns the previous action. Async-signal-safe.
+#[inline]
 pub(crate) fn set_default(signal: Signal) -> nix::Result<sigaction> {
     change_action(signal, Some(&new_action(libc::SIG_DFL)))
 }
