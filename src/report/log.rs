@@ -133,7 +133,7 @@ fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
 }
 
 /// Returns the record of an attempt's end. None for a success if success is the goal: that of the last attempt is the
-/// end of the run, which has a line of its own.
+/// end of the run, which has a line of its own, without the attempt's fields.
 fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
     let name = match verdict {
         // The line `succeeded` reports it, or nothing if another success has to follow (`--consecutive`).

@@ -157,7 +157,7 @@ impl Sentences<'_> {
 
     /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
     /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that the output
-    /// asked for the delay.
+    /// asked for a longer delay, and got it.
     fn retrying(
         &self,
         number: &str,

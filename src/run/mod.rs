@@ -19,8 +19,8 @@ pub(crate) mod variables;
 use nix::errno::Errno;
 
 /// Repeats a system call while a signal interrupts it (EINTR), and returns its first other result. Opening a file on
-/// FUSE or on a network, for example, can be interrupted. Stands here as `budget` and `process` need it, which both
-/// import `run`.
+/// FUSE or on a network, for example, can be interrupted. Async-signal-safe if the call is: handlers use it. Stands
+/// here as `budget` and `process` need it, which both import `run`.
 pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     loop {
         match call() {

@@ -1,6 +1,6 @@
-//! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. The memory of a list can
-//! be used again for the next program: memory that is freed and allocated anew lies on further pages, each of which costs
-//! a page fault after `fork`, as the child shares it.
+//! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. The memory of a list
+//! can be used again for the next program: memory that is freed and allocated anew lies on further pages, each of which
+//! costs a page fault after `fork`, as the child shares it.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
@@ -63,8 +63,8 @@ impl VariableList {
         self.end_entry(entry);
     }
 
-    /// Removes the variable of this name, and writes the name of its new entry, with `=`. Returns the entry, whose value is
-    /// still empty: the caller appends it, and calls [`VariableList::end_entry`].
+    /// Removes the variable of this name, and writes the name of its new entry, with `=`. Returns the entry, whose
+    /// value is still empty: the caller appends it, and calls [`VariableList::end_entry`].
     fn begin_entry(&mut self, name: &str) -> Entry {
         let text = &self.text;
         self.listed

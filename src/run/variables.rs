@@ -79,10 +79,10 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns limits and the variables that commands, predicates and hooks have in common. The variables replace the old
-    /// ones in `variables`, whose memory is used again. `outcome` and `reason` belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
-    /// `counted_by` is the budget that has counted the attempt, so that an inner run does not count the same call
-    /// again.
+    /// Returns limits and the variables that commands, predicates and hooks have in common. The variables replace the
+    /// old ones in `variables`, whose memory is used again. `outcome` and `reason` belong to the attempt that ended
+    /// last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by` is the budget that
+    /// has counted the attempt, so that an inner run does not count the same call again.
     fn spec(
         &self,
         mut variables: VariableList,
@@ -137,8 +137,8 @@ impl Run<'_> {
     }
 }
 
-/// Formats as `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the output
-/// that matched, or the cause that a preset names, or how the command ended.
+/// Formats as `BACKOFF_REASON`, which says why the attempt failed: the failure of a predicate or hook, or else the
+/// output that matched, or the cause that a preset names, or how the command ended.
 struct ReasonText<'a> {
     outcome: &'a Outcome,
     reason: &'a Reason,

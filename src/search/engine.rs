@@ -19,8 +19,9 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Builds the engine for the alternation of these patterns; None if it would be too large. If the user ignores case
-    /// in one of them, all text is searched in lowercase.
+    /// Builds the engine for the alternation of these patterns. If the user ignores case in one of them, all text is
+    /// searched in lowercase. None if it would be too large, which the scanner's `MOST_PLACES` prevents: nothing would
+    /// be found then.
     pub(super) fn new(patterns: &[&Pattern]) -> Option<Engine> {
         let case = if patterns.iter().any(|pattern| pattern.user_ignores_case()) {
             TextCase::Lowercase
@@ -29,7 +30,6 @@ impl Engine {
         };
         let forms = patterns.iter().map(|pattern| pattern.for_block(case));
         let form = Hir::alternation(forms.collect());
-        // `MOST_PLACES` of the scanner limits the size.
         let config = Regex::config()
             // Only asked if something matches.
             .which_captures(WhichCaptures::None)

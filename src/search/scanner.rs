@@ -121,8 +121,10 @@ impl Patterns {
         }
     }
 
-    /// Returns the sieve, which is built at the first call. Returns None without patterns of presets, whose engine is
-    /// soon built, and if the sieve would be too large.
+    /// Returns the sieve, which is built at the first call. It serves for the first bytes of each stream in place of
+    /// the engine, and later in each line that the engine finds, to choose the patterns to try. Returns None without
+    /// patterns of presets, whose engine is soon built, and if the sieve would be too large: then all open patterns are
+    /// tried.
     fn sieve(&self) -> Option<Arc<Sieve>> {
         if self.sieved_bytes == 0 {
             return None;
@@ -146,7 +148,7 @@ impl Patterns {
     }
 
     /// Returns an engine for the open patterns: those for which `open` is true, by index. The one for all patterns is
-    /// built once and copied to each stream; any other is built anew. Returns None if it would be too large.
+    /// built once and copied to each stream; any other is built anew. None as for [`Engine::new`].
     fn engine(&self, open: &[bool]) -> Option<Engine> {
         let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
         let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();

@@ -287,8 +287,8 @@ pub(super) fn encode_failure(failure: &StartFailure) -> Vec<u8> {
     report
 }
 
-/// Returns the failure that a child has reported by [`encode_failure`]. Returns None for an empty report, as the pipe
-/// was closed without one: the program was started, or the child died before.
+/// Returns the failure that a child has reported by [`encode_failure`]. Returns None for an empty report: the program
+/// was started, or the child died before it could tell, or still hangs in exec.
 fn decode_failure(report: &[u8]) -> Option<StartFailure> {
     let (kind, message) = report.split_first()?;
     Some(StartFailure {

@@ -70,9 +70,9 @@ impl Inherited {
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     inherited: Vec<Inherited>,
-    /// Pointers to the entries, ending with a null pointer. They point into backoff's environment, into the variables of
-    /// [`Environment::fill`], which have to stay until the program has started, and into `pid_variables`, which must not
-    /// grow.
+    /// Pointers to the entries, ending with a null pointer. They point into backoff's environment, into the variables
+    /// of [`Environment::fill`], which have to stay until the program has started, and into `pid_variables`, which must
+    /// not grow.
     pub(super) entries: Vec<*const c_char>,
     pid_variables: Vec<PidVariable>,
 }
