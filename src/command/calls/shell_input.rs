@@ -12,7 +12,13 @@ use super::{Calls, Context};
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
 use crate::command::word::Word;
+use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
+
+/// Words that begin the head of a compound command, which prints nothing itself. `}` does in `} always {` of zsh.
+const HEADS: [&str; 8] = [
+    "[[", "coproc", "for", "foreach", "function", "repeat", "select", "}",
+];
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -59,26 +65,37 @@ impl Calls<'_> {
     }
 
     /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
-    /// which they may pass on (`cat <file | sh`). `shell_command` is the index of the command with the shell. The
-    /// output of a group is unknown code, unless it can only be a download.
+    /// which they may pass on (`cat <file | sh`). `shell_command` is the index of the command with the shell, which may
+    /// be a copy. A command with copies is one member of the pipeline: which of them prints is not certain, so all are
+    /// read. The output of a group is unknown code, unless it can only be a download.
     fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
-        let mut index = shell_command;
-        while script.commands[index].reads_pipe && index > 0 {
-            if script.commands[index].reads_group && !self.is_download(&script.commands[..index]) {
+        let mut reader = outer_command(script, shell_command);
+        while script.commands[reader].reads_pipe && reader > 0 {
+            let reads_group = script.commands[reader].reads_group;
+            if reads_group && !self.is_download(&script.commands[..reader]) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
-            index -= 1;
-            let writer = &script.commands[index];
-            self.read_redirected_input(writer, context);
+            let writer = outer_command(script, reader - 1);
+            let reads_pipe = script.commands[writer].reads_pipe;
+            self.read_redirected_input(&script.commands[writer], context);
             // The group as a whole begins the pipeline, not its last command, and was judged above.
-            let begins_pipeline = !writer.reads_pipe && !script.commands[index + 1].reads_group;
-            for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
-                let program_index = ExpandedCommand::new(&words, None).program_index;
-                let words = words.get(program_index..).unwrap_or_default();
-                self.read_printed(words, context);
-                if begins_pipeline {
-                    self.note_unknown_source(words, context);
-                }
+            let begins_pipeline = !reads_pipe && !reads_group;
+            for command in behind_heads(&script.commands[writer..reader]) {
+                self.read_writer(command, begins_pipeline, context);
+            }
+            reader = writer;
+        }
+    }
+
+    /// Reads as a script what a command prints, if that can be told. At the beginning of the pipeline, it is unknown
+    /// code otherwise.
+    fn read_writer(&mut self, command: &SimpleCommand, begins_pipeline: bool, context: &Context) {
+        for words in expansion::commands(&self.scope, &command.words, &context.frame) {
+            let program_index = ExpandedCommand::new(&words, None).program_index;
+            let words = words.get(program_index..).unwrap_or_default();
+            self.read_printed(words, context);
+            if begins_pipeline {
+                self.note_unknown_source(words, context);
             }
         }
     }
@@ -154,6 +171,36 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
+
+/// Returns the index of the command of which the command at this index is a copy; the index itself if it is none.
+fn outer_command(script: &Script, index: usize) -> usize {
+    let outer = script.commands[..=index]
+        .iter()
+        .rposition(|command| !command.is_inner);
+    outer.unwrap_or(index)
+}
+
+/// Returns the commands that may print, given a command and its copies: without those at the beginning that are no more
+/// than the head of the next one.
+fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
+    let may_be_heads = &commands[..commands.len().saturating_sub(1)];
+    let heads = may_be_heads
+        .iter()
+        .take_while(|command| begins_with_head(command));
+    &commands[heads.count()..]
+}
+
+/// Returns true for a command that begins with the head of a compound one: `function f { ./x`, `if [[ a ]] ./x`.
+fn begins_with_head(command: &SimpleCommand) -> bool {
+    let first = command.words.iter().find(|word| {
+        word.bare()
+            .is_none_or(|word| !OPENERS.contains(&word.as_str()))
+    });
+    first.is_some_and(|word| {
+        let bare = word.bare().unwrap_or_default();
+        HEADS.contains(&bare.as_str()) || word.is_arithmetic()
+    })
 }
 
 /// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.
