@@ -9,6 +9,7 @@ use super::downloads::PRINTERS;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
+use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
 use crate::command::word::Word;
@@ -36,19 +37,19 @@ impl Calls<'_> {
         // A shell that is an argument may be no shell at all: `apt install bash`.
         let is_program = shell_index == command.program_index;
         let what = format!("the input of {shell}");
-        let Some(CommandInScript { script, index }) = command.in_script else {
+        let Some(in_script) = command.in_script else {
             if is_program {
                 self.note_unknown_code(what, context);
             }
             return;
         };
-        let reader = &script.commands[index];
+        let reader = &in_script.script.commands[in_script.index];
         if is_program && !reader.has_input() && !only_prints(&command.words[shell_index + 1..]) {
             self.note_unknown_code(what.clone(), context);
         }
         let context = context.named(what);
-        self.read_redirected_input(reader, &context);
-        self.read_pipeline(script, index, &context);
+        self.read_redirected_input(reader, in_script.frame, &context);
+        self.read_pipeline(in_script, &context);
     }
 
     /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
@@ -65,11 +66,16 @@ impl Calls<'_> {
     }
 
     /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
-    /// which they may pass on (`cat <file | sh`). `shell_command` is the index of the command with the shell, which may
-    /// be a copy. A command with copies is one member of the pipeline: which of them prints is not certain, so all are
-    /// read. The output of a group is unknown code, unless it can only be a download.
-    fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
-        let mut reader = outer_command(script, shell_command);
+    /// which they may pass on (`cat <file | sh`). `shell_command` is the command with the shell, which may be a copy. A
+    /// command with copies is one member of the pipeline: which of them prints is not certain, so all are read. The
+    /// output of a group is unknown code, unless it can only be a download.
+    fn read_pipeline(&mut self, shell_command: CommandInScript<'_>, context: &Context) {
+        let CommandInScript {
+            script,
+            index,
+            frame,
+        } = shell_command;
+        let mut reader = outer_command(script, index);
         while script.commands[reader].reads_pipe && reader > 0 {
             let reads_group = script.commands[reader].reads_group;
             if reads_group && !self.is_download(&script.commands[..reader]) {
@@ -77,40 +83,41 @@ impl Calls<'_> {
             }
             let writer = outer_command(script, reader - 1);
             let reads_pipe = script.commands[writer].reads_pipe;
-            self.read_redirected_input(&script.commands[writer], context);
+            self.read_redirected_input(&script.commands[writer], frame, context);
             // The group as a whole begins the pipeline, not its last command, and was judged above.
             let begins_pipeline = !reads_pipe && !reads_group;
             for command in behind_heads(&script.commands[writer..reader]) {
-                self.read_writer(command, begins_pipeline, context);
+                for words in expansion::commands(&self.scope, &command.words, frame) {
+                    self.read_writer(&words, begins_pipeline, context);
+                }
             }
             reader = writer;
         }
     }
 
-    /// Reads as a script what a command prints, if that can be told. At the beginning of the pipeline, it is unknown
-    /// code otherwise.
-    fn read_writer(&mut self, command: &SimpleCommand, begins_pipeline: bool, context: &Context) {
-        for words in expansion::commands(&self.scope, &command.words, &context.frame) {
-            let program_index = ExpandedCommand::new(&words, None).program_index;
-            let words = words.get(program_index..).unwrap_or_default();
-            self.read_printed(words, context);
-            if begins_pipeline {
-                self.note_unknown_source(words, context);
-            }
+    /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
+    /// it is unknown code otherwise.
+    fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
+        let program_index = ExpandedCommand::new(words, None).program_index;
+        let words = words.get(program_index..).unwrap_or_default();
+        self.read_printed(words, context);
+        if begins_pipeline {
+            self.note_unknown_source(words, context);
         }
     }
 
     /// Reads the here-documents and files that a command has as its standard input, each as a script of this context:
-    /// the command is a shell that runs them, or may write them to one.
-    fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
+    /// the command is a shell that runs them, or may write them to one. `frame` is that of the script in which the
+    /// command stands: its shell expands them, while the one that runs them may be on another machine.
+    fn read_redirected_input(&mut self, command: &SimpleCommand, frame: &Frame, context: &Context) {
         for input in &command.input {
-            for text in expansion::texts(&self.scope, input, &context.frame) {
+            for text in expansion::texts(&self.scope, input, frame) {
                 self.add_script(&text, context.clone());
             }
         }
         for file in &command.input_files {
             let file = std::slice::from_ref(file);
-            for words in expansion::commands(&self.scope, file, &context.frame) {
+            for words in expansion::commands(&self.scope, file, frame) {
                 // A shell refuses a name of several words.
                 if let [word] = words.as_slice() {
                     self.read_script_file(word, context);
