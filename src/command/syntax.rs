@@ -47,7 +47,8 @@ impl ParsedText {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     /// The commands in their order. Behind a command stand copies of its end (`is_inner`), one for each further command
-    /// that may begin within its words. With its copies, a command is one member of a pipeline.
+    /// that may begin within its words, and one without a `}` at its end. With its copies, a command is one member of a
+    /// pipeline.
     pub(crate) commands: Vec<SimpleCommand>,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct SimpleCommand {
     /// The command before, its copies left out, is the end of a group, `(...)` or `{ ...; }`, so that all commands in
     /// it may write the input. The same for a copy.
     pub(crate) reads_group: bool,
-    /// A copy of the end of the command before it, of the nearest one that is no copy itself: what may run there, as
+    /// A copy of a part of the command before it, of the nearest one that is no copy itself: what may run there, as
     /// `./x` in `function f { ./x`.
     pub(crate) is_inner: bool,
 }
