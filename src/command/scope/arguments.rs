@@ -170,11 +170,14 @@ fn doubt_of_unknown(passes_option: bool) -> Doubt {
     }
 }
 
-/// Returns true for a word that may stand before the name of a program: a reserved word, a modifier of zsh, or an
-/// assignment.
+/// Returns true for a word that may stand before the name of a function that a shell runs: a reserved word, be it with
+/// its option (`time -p`), a modifier of zsh, or an assignment.
 fn may_precede_program(word: &RawWord) -> bool {
     let bare = word.bare().unwrap_or_default();
-    word.assignment().is_some() || OPENERS.contains(&&*bare) || MODIFIERS.contains(&&*bare)
+    word.assignment().is_some()
+        || OPENERS.contains(&&*bare)
+        || MODIFIERS.contains(&&*bare)
+        || ["coproc", "-p", "--"].contains(&&*bare)
 }
 
 /// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an
