@@ -303,7 +303,11 @@ impl<'s> Calls<'s> {
             self.first_id += MOST_CALLS + 1;
             let words = command.words_after_assignments();
             for expanded in expansion::commands(&self.scope, words, &context.frame) {
-                let in_script = CommandInScript { script, index };
+                let in_script = CommandInScript {
+                    script,
+                    index,
+                    frame: &context.frame,
+                };
                 self.read_command(&ExpandedCommand::new(&expanded, Some(in_script)), context);
             }
         }

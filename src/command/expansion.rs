@@ -5,7 +5,8 @@
 //! In all functions `frame` holds the arguments and the environment of the script in which the words stand.
 //!
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
-//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
+//! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 
 pub(crate) mod atoms;
 mod braces;

@@ -46,6 +46,9 @@ impl ParsedText {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
+    /// The commands in their order. Behind a command stand copies of its end (`is_inner`), one for each further command
+    /// that may begin within its words, and one without a `}` at its end. With its copies, a command is one member of a
+    /// pipeline.
     pub(crate) commands: Vec<SimpleCommand>,
 }
 
@@ -57,10 +60,15 @@ pub(crate) struct SimpleCommand {
     pub(crate) input: Vec<RawWord>,
     /// Files of `<`.
     pub(crate) input_files: Vec<RawWord>,
-    /// The standard input is the output of the command before.
+    /// The standard input is the output of the command before, which its copies follow. A copy reads what the command
+    /// reads of which it is one.
     pub(crate) reads_pipe: bool,
-    /// The command before is the end of a group, `(...)` or `{ ...; }`, so that all commands in it may write the input.
+    /// The command before, its copies left out, is the end of a group, `(...)` or `{ ...; }`, so that all commands in
+    /// it may write the input. The same for a copy.
     pub(crate) reads_group: bool,
+    /// A copy of a part of the command before it, of the nearest one that is no copy itself: what may run there, as
+    /// `./x` in `function f { ./x`.
+    pub(crate) is_inner: bool,
 }
 
 impl SimpleCommand {
@@ -204,6 +212,11 @@ impl RawWord {
             [Piece::Text(text, Quoting::Unquoted)] => super::text::exact(text),
             _ => None,
         }
+    }
+
+    /// Returns true for `((i < 9))`, which is a command or the head of one, but not for `$((i + 1))`.
+    pub(crate) fn is_arithmetic(&self) -> bool {
+        self.source.starts_with("((")
     }
 
     /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, none of it quoted but the

@@ -103,7 +103,6 @@ fn repeated(text: &str) -> String {
     text.repeat((8 << 10) / text.len())
 }
 
-/// Reads texts that would take minutes if their parts were read again and again.
 /// Returns true if a command line may not run twice.
 fn is_doubted(line: &str) -> bool {
     let words = shlex::split(line).unwrap();
@@ -230,6 +229,7 @@ fn values_that_differ_between_shells_are_doubted() {
     expect_judged(&doubted, &trusted);
 }
 
+/// Reads texts that would take minutes if their parts were read again and again.
 #[test]
 fn long_scripts_do_not_take_long() {
     for text in [

@@ -30,7 +30,8 @@ pub(crate) enum Doubt {
     TrustedPart,
     /// A part of one word, which may begin an option: `"$(command)"`.
     AnyPart,
-    /// Any number of words, options among them.
+    /// Any number of words, options among them. In quotes `AnyWords` becomes a `TrustedPart`: where an option is
+    /// suspected, use `AnyPart`.
     AnyWords,
 }
 

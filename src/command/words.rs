@@ -34,6 +34,10 @@ pub(crate) const OPENERS: [&str; 10] = [
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time",
 ];
 
+/// Words of zsh that may stand before a command, and change how it runs: `noglob curl`. Anywhere else, they are
+/// ordinary words, as the `-` of `wget -O - URL`.
+pub(crate) const MODIFIERS: [&str; 3] = ["noglob", "nocorrect", "-"];
+
 /// Reads a whole text as a script. Never fails: what cannot be followed is marked in the result.
 pub(crate) fn parse(text: &[Symbol]) -> ParsedText {
     parse_at(text, 0)

@@ -2,6 +2,8 @@
 //! these functions find where the command of the other program begins: that program is the one whose failures `--for`
 //! judges, and whose calls of curl and wget count.
 
+use super::words::MODIFIERS;
+
 /// A program that runs the command after its options and operands.
 struct Wrapper {
     names: &'static [&'static str],
@@ -282,7 +284,7 @@ pub(super) fn program_index(words: &[&str]) -> usize {
     let mut index = 0;
     while let Some(word) = words.get(index) {
         let name = word.rsplit('/').next().unwrap_or_default();
-        if RESERVED.contains(word) || is_assignment(word) {
+        if RESERVED.contains(word) || MODIFIERS.contains(word) || is_assignment(word) {
             index += 1;
         } else if let Some(inner) = behind_wrapper(name, &words[index + 1..]) {
             // The inner command reaches to the end of the words.

@@ -55,7 +55,7 @@ impl Calls<'_> {
         if let Some(feeder) = &feeder {
             self.add_scripts_with_marks(feeder, command, context);
         }
-        let contexts = contexts_of_words(command.words, context);
+        let contexts = contexts_of_words(command, context);
         let read_count = words_read_alone(command.words);
         // Calls and scripts so far: by it, calls get their IDs.
         let mut part_count = 0;
@@ -236,10 +236,10 @@ fn may_end_call(text: &[Symbol]) -> bool {
 
 /// Returns the context of each word of a command, and last of what stands behind all words: what a program gets there,
 /// which behind `sudo` or `ssh` is not all variables.
-fn contexts_of_words(words: &[Word], context: &Context) -> Vec<Context> {
+fn contexts_of_words(command: &ExpandedCommand<'_>, context: &Context) -> Vec<Context> {
     let mut contexts = vec![context.clone()];
-    for index in 0..words.len() {
-        contexts.push(context_behind(words, index, contexts[index].clone()));
+    for index in 0..command.words.len() {
+        contexts.push(context_behind(command, index, contexts[index].clone()));
     }
     contexts
 }
@@ -255,20 +255,22 @@ fn words_read_alone(words: &[Word]) -> usize {
 
 /// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
 /// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. A
-/// name behind an option may be its value (`sudo -u vagrant ./post.sh`), so that files of this machine have to be read:
-/// it counts like `sudo`. Never gives back what an earlier program took.
-fn context_behind(words: &[Word], index: usize, context: Context) -> Context {
-    let name = base_name(&words[index].text);
-    let may_be_value = words[..index]
+/// name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files of this
+/// machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and counts
+/// like `sudo`. Never gives back what an earlier program took.
+fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context) -> Context {
+    let name = base_name(&command.words[index].text);
+    let is_behind_option = command.words[..index]
         .last()
         .is_some_and(|word| begins_option(&word.text));
+    let is_before_program = index < command.program_index;
     let is_elsewhere = ELSEWHERE.contains(&name.as_str());
-    let environment = if is_elsewhere && !may_be_value {
-        Inherited::None
-    } else if is_elsewhere || MAY_CLEAR_VARIABLES.contains(&name.as_str()) {
-        Inherited::Part
-    } else {
-        return context;
+    let environment = match (is_elsewhere, is_behind_option) {
+        (true, false) => Inherited::None,
+        (true, true) if !is_before_program => Inherited::Unknown,
+        (true, true) => Inherited::Part,
+        (false, _) if MAY_CLEAR_VARIABLES.contains(&name.as_str()) => Inherited::Part,
+        (false, _) => return context,
     };
     // A greater one holds less.
     if environment <= context.frame.environment {

@@ -28,7 +28,8 @@ impl Calls<'_> {
 
     /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
     /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the
-    /// group begins is not known, so all commands of the script before its end are asked.
+    /// group begins is not known, so all commands of the script before its end are asked, copies as well: behind the
+    /// head of a loop, only the copy has the program at its beginning.
     pub(super) fn is_download(&self, commands: &[SimpleCommand]) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {

@@ -1,6 +1,7 @@
 //! A command after all expansions, with what the reader of its words has to know: which word is the program, and which
 //! is the script of `sh -c`.
 
+use crate::command::scope::Frame;
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::Script;
 use crate::command::text::{exact, shown};
@@ -13,6 +14,8 @@ pub(super) struct CommandInScript<'c> {
     pub(super) script: &'c Script,
     /// Index among the commands of the script.
     pub(super) index: usize,
+    /// The frame of the script: its variables have these values, also in what it gives a shell as its input.
+    pub(super) frame: &'c Frame,
 }
 
 /// The words of a command after all expansions.
@@ -43,7 +46,7 @@ impl<'c> ExpandedCommand<'c> {
     /// Returns true if the script gives the command a standard input.
     pub(super) fn has_input(&self) -> bool {
         self.in_script
-            .is_some_and(|CommandInScript { script, index }| script.commands[index].has_input())
+            .is_some_and(|it| it.script.commands[it.index].has_input())
     }
 }
 

@@ -159,8 +159,9 @@ fn marks_of_parallel(texts: &[String]) -> Vec<String> {
 }
 
 /// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option
-/// may take it back (`-n`, `-L`): the caller then expects words at the end. `texts` are all words behind its name,
-/// empty for an unknown one; the first that is no option is the program, behind which no option is looked for.
+/// may take it back (`-n`, `-L`): the caller then expects words at the end. So it does if the mark is empty, as by
+/// `--replace=`, or by `-I "$X"`, whose mark is not known. `texts` are all words behind its name, empty for an unknown
+/// one; the first that is no option is the program, behind which no option is looked for.
 fn mark_of_xargs(texts: &[String]) -> Option<String> {
     let mut mark = None;
     let mut unread = texts.iter();

@@ -35,8 +35,8 @@ impl Calls<'_> {
             runs_its_input(&joined(remote))
         };
         if runs_input {
-            // Files of the input are those of this machine.
-            let context = context_of_remote(Inherited::Part);
+            // Files of the input are those of this machine, but not the variables.
+            let context = context_of_remote(Inherited::Unknown);
             self.read_standard_input("ssh", command, name_index, &context);
         } else {
             self.add_script(&joined(remote), context);
@@ -63,7 +63,7 @@ impl Calls<'_> {
         };
         let operands = shells::operands_of_shell(&command.words[index + 1..]);
         if matches!(operands, OperandsOfShell::StandardInput) {
-            let context = context_of_remote(Inherited::Part);
+            let context = context_of_remote(Inherited::Unknown);
             self.read_standard_input(&name, command, index, &context);
         }
     }

@@ -9,10 +9,17 @@ use super::downloads::PRINTERS;
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
+use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
 use crate::command::word::Word;
+use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
+
+/// Words that begin the head of a compound command, which prints nothing itself. `}` does in `} always {` of zsh.
+const HEADS: [&str; 8] = [
+    "[[", "coproc", "for", "foreach", "function", "repeat", "select", "}",
+];
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
@@ -30,19 +37,19 @@ impl Calls<'_> {
         // A shell that is an argument may be no shell at all: `apt install bash`.
         let is_program = shell_index == command.program_index;
         let what = format!("the input of {shell}");
-        let Some(CommandInScript { script, index }) = command.in_script else {
+        let Some(in_script) = command.in_script else {
             if is_program {
                 self.note_unknown_code(what, context);
             }
             return;
         };
-        let reader = &script.commands[index];
+        let reader = &in_script.script.commands[in_script.index];
         if is_program && !reader.has_input() && !only_prints(&command.words[shell_index + 1..]) {
             self.note_unknown_code(what.clone(), context);
         }
         let context = context.named(what);
-        self.read_redirected_input(reader, &context);
-        self.read_pipeline(script, index, &context);
+        self.read_redirected_input(reader, in_script.frame, &context);
+        self.read_pipeline(in_script, &context);
     }
 
     /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
@@ -59,41 +66,58 @@ impl Calls<'_> {
     }
 
     /// Reads as scripts what the commands write that stand before the shell in its pipeline, and their own inputs,
-    /// which they may pass on (`cat <file | sh`). `shell_command` is the index of the command with the shell. The
+    /// which they may pass on (`cat <file | sh`). `shell_command` is the command with the shell, which may be a copy. A
+    /// command with copies is one member of the pipeline: which of them prints is not certain, so all are read. The
     /// output of a group is unknown code, unless it can only be a download.
-    fn read_pipeline(&mut self, script: &Script, shell_command: usize, context: &Context) {
-        let mut index = shell_command;
-        while script.commands[index].reads_pipe && index > 0 {
-            if script.commands[index].reads_group && !self.is_download(&script.commands[..index]) {
+    fn read_pipeline(&mut self, shell_command: CommandInScript<'_>, context: &Context) {
+        let CommandInScript {
+            script,
+            index,
+            frame,
+        } = shell_command;
+        let mut reader = outer_command(script, index);
+        while script.commands[reader].reads_pipe && reader > 0 {
+            let reads_group = script.commands[reader].reads_group;
+            if reads_group && !self.is_download(&script.commands[..reader]) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
-            index -= 1;
-            let writer = &script.commands[index];
-            self.read_redirected_input(writer, context);
+            let writer = outer_command(script, reader - 1);
+            let reads_pipe = script.commands[writer].reads_pipe;
+            self.read_redirected_input(&script.commands[writer], frame, context);
             // The group as a whole begins the pipeline, not its last command, and was judged above.
-            let begins_pipeline = !writer.reads_pipe && !script.commands[index + 1].reads_group;
-            for words in expansion::commands(&self.scope, &writer.words, &context.frame) {
-                let program_index = ExpandedCommand::new(&words, None).program_index;
-                let words = words.get(program_index..).unwrap_or_default();
-                self.read_printed(words, context);
-                if begins_pipeline {
-                    self.note_unknown_source(words, context);
+            let begins_pipeline = !reads_pipe && !reads_group;
+            for command in behind_heads(&script.commands[writer..reader]) {
+                for words in expansion::commands(&self.scope, &command.words, frame) {
+                    self.read_writer(&words, begins_pipeline, context);
                 }
             }
+            reader = writer;
+        }
+    }
+
+    /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
+    /// it is unknown code otherwise.
+    fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
+        let program_index = ExpandedCommand::new(words, None).program_index;
+        let words = words.get(program_index..).unwrap_or_default();
+        self.read_printed(words, context);
+        if begins_pipeline {
+            self.note_unknown_source(words, context);
         }
     }
 
     /// Reads the here-documents and files that a command has as its standard input, each as a script of this context:
-    /// the command is a shell that runs them, or may write them to one.
-    fn read_redirected_input(&mut self, command: &SimpleCommand, context: &Context) {
+    /// the command is a shell that runs them, or may write them to one. `frame` is that of the script in which the
+    /// command stands: its shell expands them, while the one that runs them may be on another machine.
+    fn read_redirected_input(&mut self, command: &SimpleCommand, frame: &Frame, context: &Context) {
         for input in &command.input {
-            for text in expansion::texts(&self.scope, input, &context.frame) {
+            for text in expansion::texts(&self.scope, input, frame) {
                 self.add_script(&text, context.clone());
             }
         }
         for file in &command.input_files {
             let file = std::slice::from_ref(file);
-            for words in expansion::commands(&self.scope, file, &context.frame) {
+            for words in expansion::commands(&self.scope, file, frame) {
                 // A shell refuses a name of several words.
                 if let [word] = words.as_slice() {
                     self.read_script_file(word, context);
@@ -154,6 +178,36 @@ impl Calls<'_> {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
+
+/// Returns the index of the command of which the command at this index is a copy; the index itself if it is none.
+fn outer_command(script: &Script, index: usize) -> usize {
+    let outer = script.commands[..=index]
+        .iter()
+        .rposition(|command| !command.is_inner);
+    outer.unwrap_or(index)
+}
+
+/// Returns the commands that may print, given a command and its copies: without those at the beginning that are no more
+/// than the head of the next one.
+fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
+    let may_be_heads = &commands[..commands.len().saturating_sub(1)];
+    let heads = may_be_heads
+        .iter()
+        .take_while(|command| begins_with_head(command));
+    &commands[heads.count()..]
+}
+
+/// Returns true for a command that begins with the head of a compound one: `function f { ./x`, `if [[ a ]] ./x`.
+fn begins_with_head(command: &SimpleCommand) -> bool {
+    let first = command.words.iter().find(|word| {
+        word.bare()
+            .is_none_or(|word| !OPENERS.contains(&word.as_str()))
+    });
+    first.is_some_and(|word| {
+        let bare = word.bare().unwrap_or_default();
+        HEADS.contains(&bare.as_str()) || word.is_arithmetic()
+    })
 }
 
 /// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.

@@ -2,7 +2,8 @@
 //! remembers if it is quoted, as only what is not quoted is split.
 //!
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
-//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
+//! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 
 use crate::command::syntax::Quoting;
 use crate::command::text::{Doubt, Symbol};

@@ -3,7 +3,8 @@
 //! A parameter may have several values (see `scope`), so each function returns all results that are possible. Where a
 //! result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data. How
 //! much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken
-//! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
+//! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes `AnyWords`
+//! becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 //!
 //! The results are atoms: symbols that remember if they are quoted, before the word is split at blanks. `frame` holds
 //! the arguments and the environment of the script in which the parameter stands.
@@ -40,7 +41,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     }
     let values = scope.values(&parameter.name, frame);
     let picks_words = !parameter.keeps_value() || picks_element(parameter);
-    if picks_words && scope.has_additions(&parameter.name) && values.iter().any(holds_dash) {
+    if picks_words && scope.has_additions(&parameter.name) && values.iter().any(Value::holds_dash) {
         return vec![doubtful(parameter)];
     }
     let values: Vec<(Value, Expansion)> = values
@@ -97,15 +98,6 @@ enum Expansion {
 /// Returns true for `${name[1]}`.
 fn picks_element(parameter: &Parameter) -> bool {
     parameter.index.is_some() && !parameter.is_list()
-}
-
-/// Returns true if an option may stand anywhere in a value.
-fn holds_dash(value: &Value) -> bool {
-    let dashes = [Symbol::Known('-'), Symbol::Unknown(Doubt::AnyPart)];
-    elements(value)
-        .concat()
-        .iter()
-        .any(|symbol| dashes.contains(symbol))
 }
 
 /// Decides which of value and operand the expansion gives, if its parameter has this value. Operators that change a

@@ -13,7 +13,7 @@ use super::value::{Value, add_new};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
 use crate::command::text::{Doubt, Symbols, begins_option, may_be_several_words, unknown};
-use crate::command::words::OPENERS;
+use crate::command::words::{MODIFIERS, OPENERS};
 
 impl Scope<'_> {
     /// Adds the commands of a text that may call a function, whose words become values of `$1` and `$@`. `frame` is
@@ -170,10 +170,14 @@ fn doubt_of_unknown(passes_option: bool) -> Doubt {
     }
 }
 
-/// Returns true for a word that may stand before the name of a program: a reserved word or an assignment.
+/// Returns true for a word that may stand before the name of a function that a shell runs: a reserved word, be it with
+/// its option (`time -p`), a modifier of zsh, or an assignment.
 fn may_precede_program(word: &RawWord) -> bool {
     let bare = word.bare().unwrap_or_default();
-    word.assignment().is_some() || OPENERS.contains(&&*bare)
+    word.assignment().is_some()
+        || OPENERS.contains(&&*bare)
+        || MODIFIERS.contains(&&*bare)
+        || ["coproc", "-p", "--"].contains(&&*bare)
 }
 
 /// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an

@@ -236,7 +236,9 @@ impl Scope<'_> {
     }
 
     /// Adds the variable that `printf -v NAME`, `print -v NAME` or `wait -p NAME` sets, given the words after the
-    /// program. Its value is made of the words behind the name, and may be an option if one of them is.
+    /// program. Its value is made of the words behind the name, and may be an option if one of them is. An expansion as
+    /// the first word is taken for no option: nearly always it is a format or a number (`printf "$format"`, `wait
+    /// "$pid"`), and as a `-v` of an unknown name it would leave all variables unknown.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
         // In a later word, such as `printf '%s' -v`, an option is a text.

@@ -11,12 +11,15 @@ pub(crate) struct Frame {
     pub(crate) environment: Inherited,
 }
 
-/// How much of backoff's environment a script has.
+/// How much of backoff's environment a script has; each variant says less of it than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Inherited {
     All,
     /// Variables may be missing, as behind sudo.
     Part,
-    /// Another machine's or a container's.
+    /// Variables may be missing or have other values, as the script may run elsewhere, although it or its files are
+    /// those of this machine.
+    Unknown,
+    /// None of it: another machine's or a container's, whose files are others, too.
     None,
 }

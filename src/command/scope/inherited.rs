@@ -17,6 +17,10 @@ impl Scope<'_> {
                 Inherited::All => set_by_backoff(name),
                 // Or it does not reach the script.
                 Inherited::Part => [set_by_backoff(name), vec![Symbols::new()]].concat(),
+                Inherited::Unknown => {
+                    let others = vec![Symbols::new(), unknown(Doubt::AnyWords)];
+                    [set_by_backoff(name), others].concat()
+                }
                 Inherited::None => vec![unknown(Doubt::AnyWords)],
             };
         }
@@ -29,7 +33,8 @@ impl Scope<'_> {
 
     /// Returns `texts`, which the shell may give to a variable, and behind them the values that the variable may have
     /// in the environment of the script. The value is unknown on another machine, and if a hook may change it between
-    /// attempts. It is empty if the variable is unset and the shell gives it none either.
+    /// attempts. It is empty if the variable is unset and the shell gives it none either. Where the script may run
+    /// elsewhere, all of these are possible.
     fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
         let is_unknown = frame.environment == Inherited::None
             || self.environments == AttemptEnvironments::MayDiffer;
@@ -40,8 +45,11 @@ impl Scope<'_> {
         let value = self.surroundings.variable(name);
         let is_unset = value.is_none() && texts.is_empty();
         // With a part of the environment, the variable may be missing.
-        if is_unset || frame.environment == Inherited::Part {
+        if is_unset || frame.environment >= Inherited::Part {
             texts.push(Symbols::new());
+        }
+        if frame.environment == Inherited::Unknown {
+            texts.push(unknown(Doubt::AnyWords));
         }
         texts.extend(value.map(|value| value_text(&value)));
         texts

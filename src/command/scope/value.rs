@@ -1,7 +1,8 @@
 //! One value that a variable of a shell may have: a text or a list of texts, with unknown parts in it.
 //!
 //! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
-//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them.
+//! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
+//! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 
 use crate::command::text::{
     Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, unknown,
@@ -34,7 +35,14 @@ impl Value {
         }
     }
 
-    /// Returns true if an option begins the text or an element, or stands in one behind a blank.
+    /// Returns true if an option may stand anywhere in the text or an element.
+    pub(crate) fn holds_dash(&self) -> bool {
+        elements(self).iter().any(|text| holds_dash(text))
+    }
+
+    /// Returns true if an option (or an `AnyPart`) begins the text or an element, or stands in one behind a blank, so
+    /// that a word split off later may be one. For a summary of additions, which in quotes is then not trusted.
+    /// `AnyWords` does not count, as in `may_hold_option`.
     pub(super) fn may_split_into_option(&self) -> bool {
         let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
         let texts = elements(self);
@@ -120,18 +128,47 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns the element of a text, which has only the first one: any other is empty.
+/// Returns the element of a text, which has only the first one: any other is empty. With an index that is no plain
+/// number it is unknown: an `AnyPart` if the text may begin an option, as `AnyWords` would be trusted in quotes. It is
+/// unknown, too, if zsh takes the index for that of a character, or for a part of the text.
 fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
+    let Some(index) = index else {
+        return text.clone();
+    };
     // The variable may be an array of unknown words.
     let may_be_array = text
         .iter()
         .any(|symbol| matches!(symbol, Symbol::Unknown(doubt) if *doubt >= Doubt::AnyPart));
-    match index {
-        None | Some("0") => text.clone(),
+    match number(index) {
+        Some(0) => text.clone(),
         Some(_) if may_be_array => text.clone(),
-        Some(index) if number(index).is_some() => Symbols::new(),
-        Some(_) => unknown(Doubt::AnyWords),
+        Some(number) => text.get(number - 1).map_or_else(Symbols::new, in_zsh_only),
+        None if begins_suspected_option(text) || may_cut_option(text, index) => {
+            unknown(Doubt::AnyPart)
+        }
+        None if may_be_array => text.clone(),
+        None => unknown(Doubt::AnyWords),
     }
+}
+
+/// Returns what stands for a character that zsh gives, where other shells give nothing.
+fn in_zsh_only(character: &Symbol) -> Symbols {
+    if is_plain_word(&[*character]) {
+        return unknown(Doubt::HarmlessPart);
+    }
+    unknown(Doubt::AnyPart)
+}
+
+/// Returns true if this index may cut an option out of a text, be it from its middle: `${name[3,4]}` and
+/// `${name[(w)2]}` in zsh. Only an index that is written so does: with any other, zsh gives a single character.
+fn may_cut_option(text: &[Symbol], index: &str) -> bool {
+    index.contains([',', '(']) && holds_dash(text)
+}
+
+/// Returns true if an option may stand anywhere in a text: a `-`, or a part of which it is known that it may be one.
+fn holds_dash(text: &[Symbol]) -> bool {
+    let dashes = [Symbol::Known('-'), Symbol::Unknown(Doubt::AnyPart)];
+    text.iter().any(|symbol| dashes.contains(symbol))
 }
 
 /// Returns the element of an array. It is unknown if it might be an option in zsh, which counts from 1, and takes

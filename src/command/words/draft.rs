@@ -6,9 +6,8 @@
 use crate::command::syntax::{RawWord, Script, SimpleCommand};
 use crate::command::words::{ENDS_OF_GROUPS, OPENERS};
 
-/// Words behind which a command may begin within another one: the end of the head of a compound command, and the
-/// modifiers of zsh (`noglob curl`). `{` counts at any place.
-const ENDS_OF_HEADS: [&str; 5] = ["{", "]]", "nocorrect", "noglob", "-"];
+/// Words that may end the head of a compound command, at any place, so that a command may begin behind them.
+const ENDS_OF_HEADS: [&str; 2] = ["{", "]]"];
 /// Limit on the commands within the words of another. More of these words are arguments.
 const MOST_INNER: usize = 8;
 
@@ -52,31 +51,52 @@ pub(super) enum Tabs {
 /// Returns the commands that begin within the words of another, behind a word that may end the head of a compound
 /// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The program of a command is looked
 /// for at its beginning, where `./x` does not stand in the outer one. This keeps all words, as they may be arguments;
-/// an inner command has the same input, as it may be what reads it.
+/// an inner command is a copy of its end, with the same input, as it may be what reads it. In zsh, a `}` at the end of
+/// a command closes a group (`{ sh <x }`), so that the copies lack it.
 fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
+    let copy = |words: &[RawWord]| SimpleCommand {
+        words: words.to_vec(),
+        input: command.input.clone(),
+        input_files: command.input_files.clone(),
+        reads_pipe: command.reads_pipe,
+        reads_group: command.reads_group,
+        is_inner: true,
+    };
     let mut inner = Vec::new();
-    for begin in 1..command.words.len() {
-        let before = &command.words[begin - 1];
-        let ends_head = before.source.ends_with("))")
-            || before
-                .bare()
-                .is_some_and(|word| ENDS_OF_HEADS.contains(&&*word));
-        // Behind `repeat` and its number.
-        let is_repeated = begin == 2 && command.words[0].bare().as_deref() == Some("repeat");
-        if ends_head || is_repeated {
-            inner.push(SimpleCommand {
-                words: command.words[begin..].to_vec(),
-                input: command.input.clone(),
-                input_files: command.input_files.clone(),
-                reads_pipe: command.reads_pipe,
-                reads_group: command.reads_group,
-            });
+    let words = match command.words.as_slice() {
+        [words @ .., last] if !words.is_empty() && closes_group(last) => {
+            inner.push(copy(words));
+            words
+        }
+        words => words,
+    };
+    for begin in 1..words.len() {
+        if may_end_head(&words[..begin]) {
+            inner.push(copy(&words[begin..]));
         }
         if inner.len() == MOST_INNER {
             break;
         }
     }
     inner
+}
+
+fn closes_group(word: &RawWord) -> bool {
+    word.bare().as_deref() == Some("}")
+}
+
+/// Returns true if these words of a command, up to one of them, may be the head of a compound command.
+fn may_end_head(words: &[RawWord]) -> bool {
+    let is_repeat = |word: &RawWord| word.bare().as_deref() == Some("repeat");
+    match words {
+        // `repeat` and its number.
+        [.., repeat, _] if is_repeat(repeat) => true,
+        [.., last] => {
+            let bare = last.bare().unwrap_or_default();
+            last.is_arithmetic() || ENDS_OF_HEADS.contains(&&*bare)
+        }
+        [] => false,
+    }
 }
 
 impl Draft {
@@ -108,14 +128,25 @@ impl Draft {
         self.is_at_start = true;
     }
 
+    /// Adds an input to the command at this index, and to its copies.
+    pub(super) fn add_input(&mut self, index: usize, input: &RawWord) {
+        let commands = self.script.commands.iter_mut().skip(index);
+        for (distance, command) in commands.enumerate() {
+            if distance > 0 && !command.is_inner {
+                return;
+            }
+            command.input.push(input.clone());
+        }
+    }
+
     /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
-        let ends_group = match self.command.words.first() {
+        let ends_group = match self.command.words.as_slice() {
             // A parenthesis has ended the last command of the group.
-            None => true,
-            Some(word) => word
-                .bare()
-                .is_some_and(|word| ENDS_OF_GROUPS.contains(&&*word)),
+            [] => true,
+            [first, ..] if ENDS_OF_GROUPS.contains(&&*first.bare().unwrap_or_default()) => true,
+            // In zsh, `}` needs no `;` before it.
+            [.., last] => closes_group(last),
         };
         self.end_command();
         self.command.reads_pipe = true;

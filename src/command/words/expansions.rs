@@ -200,6 +200,8 @@ impl ScriptReader<'_> {
         let is_expansion = name == "$" && matches!(self.peek(), Some('{' | '('));
         self.parsed.may_be_misread |= name.is_empty() || is_expansion;
         let index = self.read_index();
+        // `${name[1][2,3]}` in zsh
+        self.parsed.may_be_misread |= index.is_some() && self.peek() == Some('[');
         let found = OPERATORS.iter().find(|operator| self.starts_with(operator));
         // Empty if there is none.
         let operator = found.copied().unwrap_or_default();

@@ -44,9 +44,7 @@ impl ScriptReader<'_> {
                 pieces,
                 source: format!("<<{}", document.delimiter).into(),
             };
-            if let Some(command) = draft.script.commands.get_mut(document.command) {
-                command.input.push(word);
-            }
+            draft.add_input(document.command, &word);
         }
     }
 

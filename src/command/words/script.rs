@@ -6,7 +6,7 @@
 
 use super::draft::{Draft, Tabs};
 use super::{ScriptEnd, ScriptReader};
-use crate::command::syntax::Script;
+use crate::command::syntax::{Piece, Script};
 
 impl ScriptReader<'_> {
     /// Reads commands up to the end of a script: the end of the text, or the parenthesis of a substitution, behind
@@ -64,10 +64,10 @@ impl ScriptReader<'_> {
     fn read_patterns(&mut self, draft: &mut Draft) {
         draft.end_command();
         draft.awaits_pattern = false;
-        self.skip_lines();
+        self.skip_lines(draft);
         let has_parenthesis = self.skip_if_next("(");
         loop {
-            self.skip_lines();
+            self.skip_lines(draft);
             let start = self.position;
             let word = self.read_word();
             // In parentheses, `esac` is a pattern like any other.
@@ -75,7 +75,7 @@ impl ScriptReader<'_> {
                 draft.add_word(word);
                 return;
             }
-            self.skip_lines();
+            self.skip_lines(draft);
             if self.skip_if_next(")") {
                 return;
             }
@@ -87,12 +87,15 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Moves the cursor over blanks, comments and ends of lines, where these do not end a command.
-    fn skip_lines(&mut self) {
+    /// Moves the cursor over blanks, comments and ends of lines, where these do not end a command, and reads the
+    /// here-documents that begin behind such a line, as in `x) cat <<END ;;`. The last command must have ended before.
+    fn skip_lines(&mut self, draft: &mut Draft) {
         loop {
             let start = self.position;
             self.skip_blanks();
-            self.skip_if_next("\n");
+            if self.skip_if_next("\n") {
+                self.read_here_documents(draft);
+            }
             if self.peek() == Some('#') {
                 self.skip_comment();
             }
@@ -103,12 +106,14 @@ impl ScriptReader<'_> {
     }
 
     /// Ends the command before a `)`, which the cursor has passed. Returns true if the script ends here, as the
-    /// parenthesis closes the substitution around it; false if it closes a subshell, or nothing.
+    /// parenthesis closes the substitution around it; false if it closes a subshell, or nothing. Marks the text as
+    /// misread if a here-document is awaited at the end of the script: in some shells its text may still follow.
     fn end_at_parenthesis(&mut self, draft: &mut Draft, end: ScriptEnd) -> bool {
         draft.end_command();
         if draft.close_parenthesis() {
             return false;
         }
+        self.parsed.may_be_misread |= !draft.awaited.is_empty();
         if end == ScriptEnd::OfText {
             // A shell would not run a script with a parenthesis too many, so it was misread.
             self.parsed.may_be_misread = true;
@@ -194,9 +199,14 @@ impl ScriptReader<'_> {
     }
 
     /// Reads a word and adds it to the command, unless it is the descriptor of a redirection that follows (`2>log`),
-    /// which the command does not get as a word. Notes the function that `function name` defines.
+    /// which the command does not get as a word. Notes the function that `function name` defines. Marks the text as
+    /// misread if a here-document is awaited at an end of a line within an array: zsh reads its text there, and bash
+    /// behind the array.
     fn read_plain_word(&mut self, draft: &mut Draft) {
         let word = self.read_word();
+        let has_array = word.pieces.iter().any(|it| matches!(it, Piece::Array(_)));
+        let may_hold_document = has_array && word.source.contains('\n');
+        self.parsed.may_be_misread |= may_hold_document && !draft.awaited.is_empty();
         let is_number = word.source.chars().all(|c| c.is_ascii_digit());
         // `{fd}>log`
         let is_variable = word.source.starts_with('{') && word.source.ends_with('}');
