@@ -49,7 +49,7 @@ struct AssignedWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Separators {
     Blanks,
-    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them.
+    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them, or none (`IFS=`).
     SomeBlanks,
     Any,
 }
@@ -143,15 +143,15 @@ pub(crate) struct Scope<'s> {
     has_unknown_code: bool,
     /// Where shells split words.
     pub(crate) separators: Separators,
-    /// `set` and `shift` change `$1`.
+    /// `set` or `shift` changes `$1`, so that the arguments of all scripts and functions are unknown.
     changes_arguments: bool,
-    /// A literal word that begins with `-` may become `$1`.
+    /// A literal word that begins with `-` may become `$1`. An unknown argument is then not trusted, even in quotes.
     may_pass_options: bool,
     /// Commands that may call a function.
     function_calls: Vec<FunctionCall>,
     /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
-    /// Names of functions in scripts; empty for one with an unknown name.
+    /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
     /// Directories to which `cd` may go.
     directories: Vec<String>,
@@ -190,7 +190,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
-    /// own.
+    /// own. It is up to the caller to have earlier commands read again.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -201,9 +201,10 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
-    /// arguments (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value
-    /// (`A=$A:x`) has one unknown value meanwhile, and one at the end of a long chain of variables may be an option;
-    /// one with too many values has unknown ones that stand for them. `frame` is that of the script that uses it.
+    /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
+    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
+    /// word is being added, or any words. One at the end of a long chain of variables may be an option. `frame` is that
+    /// of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -231,7 +232,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
-    /// `frame` tells how much of the environment the script has that uses the variable.
+    /// Where additions to it (`+=`) make too many, or ones that cannot be told, unknown values stand for all. `frame`
+    /// tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
         let mut starts = Starts {
@@ -264,9 +266,10 @@ impl<'s> Scope<'s> {
         summary(&values)
     }
 
-    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of
-    /// more than the limit only matters whether all are plain words, and whether one may be an option: so beyond it,
-    /// further plain words are left out, and the search ends once an option is among the values.
+    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many.
+    /// Additions are left out: they are made to these values later. Of more values than the limit only matters whether
+    /// all are plain words, and whether one may be an option: so beyond it, further plain words are left out, and the
+    /// search ends once an option is among the values.
     fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
         let mut values = Vec::new();
         for assigned in &variable.assigned {
@@ -308,7 +311,7 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns true if a script may define a function of this name.
+    /// Returns true if a script may define a function of this name. A function of an unknown name may have any.
     pub(crate) fn may_be_function(&self, name: &str) -> bool {
         self.functions.contains(name) || self.functions.contains("")
     }

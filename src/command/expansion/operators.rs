@@ -39,6 +39,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         _ => {}
     }
     let values = scope.values(&parameter.name, frame);
+    // As a script may add a word several times, an option may stand at any index, or be all that a slice leaves.
     let picks_words = !parameter.keeps_value() || picks_element(parameter);
     if picks_words && scope.has_additions(&parameter.name) && values.iter().any(holds_dash) {
         return vec![doubtful(parameter)];
@@ -99,7 +100,7 @@ fn picks_element(parameter: &Parameter) -> bool {
     parameter.index.is_some() && !parameter.is_list()
 }
 
-/// Returns true if an option may stand anywhere in a value.
+/// Returns true if a `-`, or a part that may be an option, stands anywhere in a value.
 fn holds_dash(value: &Value) -> bool {
     let dashes = [Symbol::Known('-'), Symbol::Unknown(Doubt::AnyPart)];
     elements(value)
@@ -280,7 +281,8 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word. With an unknown element, the list is any words.
+/// elements as words of their own, but `"$*"` joins them to one word. With an element of which nothing is known, the
+/// list is any words, and `"$*"` a trusted part. `$*` is any words, too, where a script sets `IFS`.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {

@@ -73,6 +73,7 @@ impl Scope<'_> {
         self.assign_word(name, word, assigning, frame);
     }
 
+    /// Adds a word as `assign` does, given how it gives values to the variable.
     fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
         if !assigning.is_addition() && mentions(&word, name) {
             // `x=${x}d` adds to the earlier value as `x+=d` does.
@@ -89,7 +90,7 @@ impl Scope<'_> {
         self.variable(name).assigned.push(assigned);
     }
 
-    /// Notes that a variable may have another value, too.
+    /// Notes that a variable may have another value, too. Words may then be split anywhere if it is `IFS`.
     fn add_other(&mut self, name: &str, other: OtherValue) {
         if name == "IFS" {
             self.separators = Separators::Any;
@@ -314,7 +315,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns where words are split after `IFS=word`.
+/// Returns where words are split after `IFS=word`. An empty word, by which nothing is split, counts as some blanks.
 fn separators(word: &RawWord) -> Separators {
     let is_blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     match word.literal() {
@@ -323,8 +324,8 @@ fn separators(word: &RawWord) -> Separators {
     }
 }
 
-/// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind
-/// a blank. Expansions are trusted to give none.
+/// Returns true if a word of an input may be an option: the input begins with a literal `-`, or has one behind a
+/// literal blank. Expansions are trusted to give none.
 fn may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {

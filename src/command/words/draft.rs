@@ -18,7 +18,7 @@ pub(super) struct Draft {
     pub(super) script: Script,
     /// The command that is being read.
     pub(super) command: SimpleCommand,
-    /// All words of `command` so far are reserved words after which a command begins.
+    /// All words of `command` so far are reserved words after which a command begins, or `function name {`.
     is_at_start: bool,
     /// Here-documents of this line, whose text begins on the next one.
     pub(super) awaited: Vec<HereDocument>,
@@ -57,6 +57,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let mut inner = Vec::new();
     for begin in 1..command.words.len() {
         let before = &command.words[begin - 1];
+        // `if ((a)) ./x`
         let ends_head = before.source.ends_with("))")
             || before
                 .bare()
@@ -111,7 +112,7 @@ impl Draft {
     /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
         let ends_group = match self.command.words.first() {
-            // A parenthesis has ended the last command of the group.
+            // A parenthesis has ended the last command of the group. A redirection alone (`<file |`) counts so, too.
             None => true,
             Some(word) => word
                 .bare()
