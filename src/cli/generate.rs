@@ -63,28 +63,32 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
     // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
     let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
     let options = OPTIONS.iter().copied();
-    let (with_text, without_text): (Vec<&Spec>, Vec<&Spec>) =
+    // The others have no text, or have it in the same word.
+    let (taking_next, others): (Vec<&Spec>, Vec<&Spec>) =
         options.partition(|opt| opt.kind.takes_next());
-    let long: Vec<&str> = with_text.iter().map(|opt| opt.long).collect();
+    let long: Vec<&str> = taking_next.iter().map(|opt| opt.long).collect();
     let statuses = names.sysexits.join(" ");
     script
         .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
-        .replace("@SHORT@", &letters(&with_text))
+        .replace("@SHORT@", &letters(&taking_next))
         // `-h` is no option of the list.
-        .replace("@SWITCHES@", &(letters(&without_text) + "h"))
+        .replace("@SWITCHES@", &(letters(&others) + "h"))
         .replace("@CODES@", &format!("timeout {statuses} {SIGNALS}"))
         .replace("@STATUS@", &statuses)
         .replace("@PRESETS@", &names.presets.join(" "))
 }
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
-/// if any, and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
+/// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same word.
+/// `n/attempts=`, `v/verbose`, `cool-off=?`.
 fn spec(opt: &Spec) -> String {
-    let text_mark = match opt.kind {
-        Kind::Switch | Kind::Count => "",
-        Kind::Optional { .. } => "=?",
-        _ => "=",
+    let text_mark = if opt.kind.takes_next() {
+        "="
+    } else if opt.kind.is_switch() {
+        ""
+    } else {
+        "=?"
     };
     match opt.short {
         Some(short) => format!("{short}/{}{text_mark}", opt.long),
