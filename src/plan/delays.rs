@@ -49,8 +49,8 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<DecidedDelays
     })
 }
 
-/// Reads `--jitter`, with the factor of decorrelated jitter. Its default depends on `--delays`, `--growth` and
-/// `--until`, so that what the user says about waits has an effect.
+/// Reads `--jitter`; `factor` is `--factor`, which decorrelated jitter takes, too. Its default depends on `--delays`,
+/// `--growth` and `--until`, so that what the user says about waits has an effect.
 fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InEffect<Jitter>> {
     let list_source = settings.source(&DELAYS);
     let jitter = match settings.get(&JITTER)? {
@@ -151,7 +151,7 @@ fn growth(
     let growth = match settings.value(&GROWTH)? {
         GrowthName::Exponential => Growth::Exponential {
             factor: match jitter {
-                // Has another default.
+                // Unused: this jitter grows by itself, and has its own default of the factor.
                 Jitter::Decorrelated { factor } => factor,
                 _ => factor.unwrap_or(2.0),
             },
@@ -166,8 +166,8 @@ fn growth(
     })
 }
 
-/// Returns who has decided the factor. Its default depends on the jitter, and only decorrelated jitter and exponential
-/// growth have one.
+/// Returns who has decided the factor; `given` is `--factor`. Its default depends on the jitter, and only decorrelated
+/// jitter and exponential growth have one.
 fn decider_of_factor(given: Option<f64>, jitter: Jitter, growth: &Growth) -> Decider {
     if given.is_some() {
         return Decider::Itself;

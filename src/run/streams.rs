@@ -108,7 +108,7 @@ pub(crate) enum OutputMode {
     Stream,
     /// Kept; only the last attempt's is printed.
     Final,
-    /// Kept; printed only if the run succeeds, and then only the last attempt's.
+    /// Kept; printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
     Success,
     /// Kept for all attempts, and printed only if the whole run failed.
     Failure,
