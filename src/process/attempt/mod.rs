@@ -52,7 +52,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     let mut running = start(event_loop, program)?;
     let finished = finish(&mut running);
     let interrupted = running.interrupted;
-    // Reaping would wait for a command that still runs: after a fault, or if it could not be ended.
+    // A command that could not be ended still runs, and reaping would wait for its end.
     if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);

@@ -32,15 +32,15 @@ pub(crate) struct EventLoop {
     pub(crate) modes_before: modes::Before,
     /// The countdown of the current wait.
     pub(crate) countdown: Countdown,
-    /// True once a signal has ended the run: from then on readers of messages have little time, in which further
-    /// signals are dropped.
+    /// True once a signal has ended the run: from then on readers have little time, and further signals are dropped
+    /// while a message is written.
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) wait_is_over: bool,
-    /// The end of the last wait: the next program is prepared before, and starts then. Never, or past: it starts at
-    /// once.
+    /// The end of the last wait: the next program is prepared before, and starts then. It starts at once if this is
+    /// never, past, or more than `LEAD` away, as after a wait that a signal has ended.
     pub(crate) wait_ends: Deadline,
 }
 
@@ -122,7 +122,8 @@ impl EventLoop {
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> Polled<T> {
-        // The first is the pipe of signals. Not on the heap: see `variable_list.rs`.
+        // The first is the pipe of signals. Not on the heap: while a new child shares the heap, each page that is
+        // written costs a page fault.
         let mut fds: [PollFd<'_>; 1 + MOST_STREAMS] =
             array::from_fn(|_| PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN));
         let fds = &mut fds[..1 + interests.len()];
