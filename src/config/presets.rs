@@ -96,7 +96,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// Returns the conditions of the row, each with its name, for people.
+    /// Returns the conditions of the row, each with its name, for people: lists stay short, as `{NAME}`.
     pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let mut conditions = Vec::new();
         if let Some(codes) = self.codes {
