@@ -130,8 +130,8 @@ pub(crate) fn update(
 }
 
 /// Applies `change` to the ledger in a file of the directory, under the file's lock. A file without a valid record is
-/// set aside, and a new one takes its place, which the warning tells; the caller adds the file's name. Each file is
-/// unlocked, as closing it would not do so while a child that is being started has a copy of the descriptor.
+/// set aside, and a new one takes its place, which the warning tells; the caller adds the file's name. A file that was
+/// read is unlocked, as closing it would not do so while a child that is being started has a copy of the descriptor.
 fn update_file(
     dir: &File,
     file_name: &str,

@@ -190,6 +190,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     let mut length_of_cool_off = Duration::ZERO;
     let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {
+        // No longer one, as every run would take the replies about it for those of a faulty server.
         length_of_cool_off = cool_off.min(LONGEST_COOL_OFF);
         earlier_failed_runs = earlier.map_or(-1, |earlier| earlier as i64);
     }

@@ -27,8 +27,9 @@ impl Calls<'_> {
     }
 
     /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
-    /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the
-    /// group begins is not known, so all commands of the script before its end are asked.
+    /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
+    /// names a local file, which it may print instead. Where the group begins is not known, so all commands of the
+    /// script before its end are asked.
     pub(super) fn is_download(&self, commands: &[SimpleCommand]) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {
@@ -85,7 +86,8 @@ fn is_silent(command: &SimpleCommand) -> bool {
         .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
 }
 
-/// Returns true if one of the literal words of a command is a program that prints its arguments.
+/// Returns true if a literal word of a command is one of [`PRINTERS`]; any word, as an unknown wrapper may stand before
+/// the program.
 fn prints(command: &SimpleCommand) -> bool {
     command.words.iter().any(|word| {
         word.literal()
