@@ -98,6 +98,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     event_loop.signals.receive_before_child();
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
+    // A program that cannot be started must not use up input that later programs are to read.
     if program.role == Role::Command {
         event_loop.streams.hold_input_until_start(&child);
     }

@@ -174,8 +174,9 @@ impl Running<'_> {
         survivors
     }
 
-    /// Returns the processes that a forwarded signal could not end, as this user may not signal them: the command, if
-    /// backoff gave up waiting for it, and known members of its tree. They are named in a message.
+    /// Returns the processes that a forwarded signal, and KILL if it was to follow, could not end: the command, if
+    /// backoff gave up waiting for it, and known members of its tree that this user may not signal. A message names
+    /// them.
     pub(super) fn processes_out_of_reach(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {

@@ -39,7 +39,8 @@ pub(super) enum Kill {
 impl ProcessTree {
     /// Sends each signal to the child and to every member, after a new look for members. Failed sends do not matter:
     /// the receiver has ended, or is found as a survivor later. If the system lists no processes, backoff adopts
-    /// orphans from now on, as only so it can see when the group has ended.
+    /// orphans from now on, as only so it can see when the group has ended. To be called once: a second call would end
+    /// the adoption, as it drops the first.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         if !self.update(child) {
             self.adoption = Some(Adoption::begin());

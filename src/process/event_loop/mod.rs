@@ -115,8 +115,8 @@ impl EventLoop {
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
     /// already. Signals are unblocked only meanwhile, and stay in the pipe: the caller reads them. Each interest has a
-    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, all
-    /// count as ready: the caller tries each without blocking.
+    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, or a
+    /// record of a signal was lost, signals and all interests count as ready: the caller tries each without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,

@@ -197,8 +197,8 @@ impl Pty {
         }
     }
 
-    /// Hangs up, as the output has no reader: closes backoff's ends of the terminal, so that the command gets HUP, and
-    /// errors when it writes.
+    /// Hangs up, as the output has no reader or could not be moved: closes backoff's ends of the terminal, so that the
+    /// command gets HUP, and errors when it writes. May be called again.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
         // First, as the last close of the other end would wait for a reader.
