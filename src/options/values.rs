@@ -1,5 +1,5 @@
 //! The grammars of option values. Each function takes the text and returns the value, or the problem of the text as the
-//! rest of a sentence, with a tip that is accepted.
+//! rest of a sentence, mostly with a tip: a text that is accepted.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -53,9 +53,10 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<DecidedDelays
 /// `--growth` and `--until`, so that what the user says about waits has an effect.
 fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InEffect<Jitter>> {
     let list_source = settings.source(&DELAYS);
+    // A list is exact unless the same or a higher precedence asks for jitter.
+    let list_wins = list_source > settings.source(&JITTER);
     let jitter = match settings.get(&JITTER)? {
-        // A list is exact unless the same or a higher precedence asks for jitter.
-        Some(jitter) if jitter == Jitter::None || settings.source(&JITTER) >= list_source => jitter,
+        Some(jitter) if jitter == Jitter::None || !list_wins => jitter,
         _ if until == Until::Failure => {
             return Ok(InEffect::decided(Jitter::None, "none", UNTIL.long));
         }

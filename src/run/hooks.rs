@@ -61,8 +61,9 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        // Empty without a budget, or if its store never gave an answer. The answer to the report on this end includes
-        // this run, unless an outer run shares the budget, which reports and counts it later.
+        // Empty without a budget, or if its store gave no answer, or was never asked (the outer run has counted the only
+        // attempt). The answer to the report on this end includes this run, unless an outer run shares the budget, which
+        // reports and counts it later.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store
@@ -90,16 +91,16 @@ impl Run<'_> {
         let hook = ran.attempt.outcome_unless_interrupted()?;
         let has_succeeded = hook.end == End::Exited(0);
         let warning = match ran.env_lines {
+            EnvLines::NoFile(why) => Some(why),
+            // A hook that failed sets no variables.
+            _ if !has_succeeded => None,
+            EnvLines::Read(lines) => self.extra_env.add(&lines),
             // The next attempt would fail without the variables.
-            EnvLines::Unreadable(why) if has_succeeded => {
+            EnvLines::Unreadable(why) => {
                 return self
                     .stop_unprepared(printable(&why), attempt)
                     .map(Step::End);
             }
-            EnvLines::Read(lines) if has_succeeded => self.extra_env.add(&lines),
-            EnvLines::NoFile(why) => Some(why),
-            // A hook that failed sets no variables.
-            _ => None,
         };
         if let Some(why) = warning {
             self.emit(&Event::Warning(&format!("--before-retry: {why}")))?;
