@@ -92,6 +92,7 @@ pub(super) struct HandledSignals {
 /// The state of the command, as far as a check of the limits has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandState {
+    /// It has ended, or the system refuses to tell.
     HasEnded,
     MayRun,
 }

@@ -15,7 +15,8 @@ impl Running<'_> {
     /// TSTP. Only drops the request if no shell could continue backoff.
     pub(super) fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
-            // backoff leads a session itself, so that no shell would notice its stop and continue it.
+            // backoff leads a session itself, so that no shell would notice its stop and continue it. Without a
+            // terminal a process sent the signal, and can also send CONT.
             self.stop_request = None;
         } else if self.child.is_stopped() {
             // The kernel reports a stop once, and this one was reported before: backoff can stop now.

@@ -17,8 +17,8 @@ use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
 use crate::run::plan::Progress;
 
-/// Time for readers after the deadline, or after the end of a program or of a stop past the deadline; for each chunk
-/// once a limit or signal has ended the attempt.
+/// Time for readers of backoff's output after the deadline, or after the end of a program or of a stop past the
+/// deadline; for each chunk once a limit or signal has ended the attempt.
 pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// Time for the reader of the last output before a stop.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
