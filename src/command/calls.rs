@@ -54,7 +54,8 @@ const TABLES_OF_CODE: [&str; 5] = [
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) client: &'static Client,
-    /// The words after the client's name.
+    /// The words after the client's name, with those that `xargs` adds. A name that may be several words (`$CURL`) is
+    /// one of them.
     pub(super) words: Vec<Word>,
     pub(super) location: Location,
     pub(super) certainty: Certainty,

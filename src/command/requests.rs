@@ -94,8 +94,8 @@ impl Requests {
     }
 
     /// Returns the first request of this client that sends something or may do so, or else unknown code, which may call
-    /// the client; None if the command may run twice. With `--for auto`, doubts count only if a word mentions the
-    /// client at all.
+    /// the client; None if the command may run twice. A guessed call counts like any other. With `--for auto`, doubts
+    /// count only if the command or a script mentions the client at all.
     pub(crate) fn doubtful(&self, client: &str, selection: Selection) -> Option<Finding> {
         let is_expected = selection == Selection::Named || self.mentioned.contains(&client);
         if !is_expected {

@@ -61,6 +61,7 @@ impl Calls<'_> {
         let mut part_count = 0;
         for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
+            // What a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(command, index, &contexts[index + 1]);
             self.read_program_of_wrapper(command, index, &contexts[index]);
             if is_call || runs_scripts {
@@ -82,10 +83,11 @@ impl Calls<'_> {
         }
     }
 
-    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark (such as `{}`) unknown: what is put
-    /// there becomes code. A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code
-    /// (`xargs -I{} env {}`). So is what runs if words are added at the end: a shell may run a file that the input
-    /// names, a wrapper without a program (`xargs env`) runs the first word, and parallel without one each line.
+    /// Adds the scripts that mention a client in the words behind `xargs` or `parallel`, with each mark (such as `{}`)
+    /// unknown: what is put there becomes code. Without a client, they are read as they are, like those of any command.
+    /// A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code (`xargs -I{} env {}`). So is
+    /// what runs if words are added at the end: a shell may run a file that the input names, a wrapper without a program
+    /// (`xargs env`) runs the first word, and parallel without one each line.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,
@@ -96,9 +98,9 @@ impl Calls<'_> {
         if words != command.words {
             for (index, word) in words.iter().enumerate() {
                 self.add_possible_scripts(word, context);
-                let is_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
+                let begins_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
                 let is_script = index == command.script_index;
-                if is_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
+                if begins_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
                     self.note_unknown_code(format!("what {} runs", feeder.name), context);
                 }
             }

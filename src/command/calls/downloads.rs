@@ -53,7 +53,7 @@ impl Calls<'_> {
     }
 
     /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
-    /// a script may go.
+    /// a script may go. False for a word with an unknown part.
     pub(super) fn is_local_file(&self, word: &Word) -> bool {
         let Some(path) = exact(&word.text) else {
             return false;

@@ -26,6 +26,7 @@ pub(super) enum Item {
 pub(super) struct GivenOption {
     pub(super) name: String,
     pub(super) role: OptionRole,
+    /// None if it has none, or one that may be several words.
     pub(super) value: Option<Symbols>,
     /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never
     /// safe.
