@@ -61,7 +61,7 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
         script = script.replace(from, to);
     }
     // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
-    let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
+    let specs: Vec<String> = OPTIONS.iter().map(|opt| argparse_spec(opt)).collect();
     let options = OPTIONS.iter().copied();
     // The others have no text, or have it in the same word.
     let (taking_next, others): (Vec<&Spec>, Vec<&Spec>) =
@@ -80,9 +80,9 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
 }
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
-/// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same word.
-/// `n/attempts=`, `v/verbose`, `cool-off=?`.
-fn spec(opt: &Spec) -> String {
+/// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same
+/// word. `n/attempts=`, `v/verbose`, `cool-off=?`.
+fn argparse_spec(opt: &Spec) -> String {
     let text_mark = if opt.kind.takes_next() {
         "="
     } else if opt.kind.is_switch() {

@@ -28,9 +28,9 @@ pub(crate) fn tip_for_option<'n>(
     }
 }
 
-/// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `name` has no dashes. `value` is the
-/// text after its `=`, or else the next word, if that looks like a value. None if neither other tools nor earlier
-/// versions have the name: clap then looks for a similar one.
+/// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `name` has no dashes before it.
+/// `value` is the text after its `=`, or else the next word, if that looks like a value. None if neither other tools
+/// nor earlier versions have the name: clap then looks for a similar one.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;

@@ -1,6 +1,6 @@
-//! Streams of the command that backoff handles, as an option examines or keeps them: created before an attempt, moved
-//! while it runs (`moving.rs`), settled at the end of the run. All other streams are inherited: the command gets the
-//! caller's own descriptor, and backoff never sees the data.
+//! Streams of the command that backoff handles: input that every attempt has to read anew, and output that an option
+//! examines or keeps. Created before an attempt, moved while it runs (`moving.rs`), closed at its end; output may be
+//! kept until the end of the run. All other streams are inherited, or `/dev/null`: backoff never sees their data.
 
 mod moving;
 mod observer;
@@ -116,7 +116,8 @@ impl Streams {
         })
     }
 
-    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart.
+    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart. With `--pty`
+    /// they are a single stream.
     fn are_streamed_to_one_file(&self) -> bool {
         self.is_same_file
             && !self.options.pty

@@ -22,7 +22,7 @@ const EXCERPT: usize = 80;
 pub(crate) struct OutputObserver {
     /// The outputs to observe (`--match-on`).
     watched: PerChannel<bool>,
-    /// All observed output, for predicates.
+    /// All observed output, of both outputs as it came, for predicates.
     copy: Option<Transcript>,
     /// The end of the observed output, for hooks.
     tail: Option<Tail>,

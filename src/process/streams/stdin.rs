@@ -102,8 +102,8 @@ impl Stdin {
     }
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
-    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading. An error
-    /// is that of the read.
+    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading. An
+    /// error is that of the read.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?

@@ -139,7 +139,8 @@ pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     tcgetattr(terminal) == Err(Errno::EIO)
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room.
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room: a pipe then always has
+/// room for so many, a terminal or socket practically always.
 pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
 }
