@@ -115,8 +115,8 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     })
 }
 
-/// Returns the text of an option that prints something in place of a run (`--generate`, `--plan`, lists), or None for a
-/// run. An error is a wrong value of such an option, or an unknown name of a preset.
+/// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several, the
+/// first in this order), or None for a run. An error is a wrong value of such an option, or an unknown name of a preset.
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;
@@ -178,8 +178,8 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON, or as a plot that fits the
-/// terminal.
+/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON; of `--plan=plot`, a plot
+/// that fits the terminal, whatever the log format.
 fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
     match (form, plan.output.format) {
         (PlanForm::Plot, _) => {

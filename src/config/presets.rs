@@ -73,7 +73,7 @@ impl RowVerdict {
     pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent);\n\
                                      stop: permanent; behind: transient only with --before-retry";
 
-    /// Returns the verdict's word in the table.
+    /// Returns the verdict's word in the table, and in lists of rules.
     pub(crate) fn word(self) -> &'static str {
         match self {
             RowVerdict::Retry => "retry",

@@ -29,7 +29,8 @@ impl Sentences<'_> {
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Standard error gets the failure from the caller of the run, so a line is only for a log file.
+            // Standard error gets the failure from the caller of the run, so a line is only for a log file. Not
+            // escaped: the text is backoff's own.
             Event::Failed(why) => {
                 if self.plan.output.log_file.is_some() {
                     Some((*why).to_owned())
