@@ -145,7 +145,8 @@ pub fn label(text: &str) -> Parsed<String> {
     )))
 }
 
-/// Parses a switch, as a variable or a file gives it: on or off, in the words that are common for them.
+/// Parses on or off, in the words that are common for them: a switch, as a variable or a file gives it, or the text of an
+/// option that can do without one (`--retry-after=off`).
 pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),

@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// Remarks about settings; only for `-v`.
     pub(crate) remarks: Vec<String>,
-    /// Remarks to print if the first attempt fails.
+    /// Remarks to print if the first attempt runs and fails.
     pub(crate) remarks_on_failure: Vec<String>,
     /// Remark for the first retry, if the failure before it may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
@@ -153,7 +153,7 @@ pub(crate) struct Identity {
 pub(crate) struct AttemptLimits {
     /// `--timeout`; always None in [`Plan::attempt_limits`], as it may be another for each attempt.
     pub(crate) timeout: Option<Duration>,
-    /// `--idle-timeout`: limit on time without output.
+    /// `--idle-timeout`: limit on time without output; None without one, and for predicates and hooks.
     pub(crate) idle: Option<Duration>,
     /// `--signal`: signal sent on timeout.
     pub(crate) signal: Signal,
