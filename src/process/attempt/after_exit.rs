@@ -84,14 +84,14 @@ impl Drained {
     }
 }
 
-/// Drains the pipes of a command that has ended. Returns whether their reader has got all that was read. From now on
-/// the reader has [`READERS_GRACE`] even past the run's deadline. No other limit, and no KILL, ends anything any more.
+/// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
 /// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
 /// is in the pipes, or at once if a limit or a signal has cut the attempt short before.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
+    // Of the limits, only the deadline still counts, and the reader gets some time even past it.
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;

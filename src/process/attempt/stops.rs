@@ -75,9 +75,10 @@ impl Running<'_> {
         }
     }
 
-    /// Stops backoff by `signal` until it is continued. All limits of the attempt are put off by the time for which it
-    /// was stopped, and readers of output get new time. With `--pty` restores our terminal's modes before, and stops
-    /// the rest of the job, too, unless `signal` is STOP, which the command alone got.
+    /// Stops backoff by `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]). All
+    /// limits of the attempt are put off by the time for which it was stopped, and readers of output get new time. With
+    /// `--pty` restores our terminal's modes before, and stops the rest of the job, too, unless `signal` is STOP, which
+    /// the command alone got.
     pub(super) fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let mut target = Target::OwnProcess;
