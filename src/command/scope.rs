@@ -72,7 +72,7 @@ enum Assigning {
     Adds,
     /// `name=("${name[@]}" words)` or `name="$name words"`
     Repeats,
-    /// `name=${name:-word}`
+    /// `name=${name:-word}`, or `name=$name`
     Defaults,
     /// `name=${name#word}`
     Cuts,
@@ -89,9 +89,10 @@ impl Assigning {
     }
 }
 
-/// The values that scripts assign to a variable.
+/// What scripts do to a variable.
 #[derive(Debug, Default)]
 struct ScriptVariable {
+    /// The words that are assigned or added, in the order in which they were read.
     assigned: Vec<AssignedWord>,
     /// What else the variable may hold.
     others: BTreeSet<OtherValue>,
@@ -137,6 +138,7 @@ pub(crate) trait Expand {
 pub(crate) struct Scope<'s> {
     pub(crate) expand: &'s dyn Expand,
     surroundings: &'s dyn Surroundings,
+    /// If they may differ, what a variable has in the environment is not known.
     environments: AttemptEnvironments,
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
@@ -252,7 +254,7 @@ impl<'s> Scope<'s> {
         if let Some(values) = self.values_with_additions(name, &starts, &additions) {
             return values;
         }
-        // Any words, made of those that are added.
+        // Too many, or one that cannot be told: any words, made of those that are added.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));

@@ -74,7 +74,8 @@ pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
 
 impl Field {
     /// Returns the word of these atoms, with each unknown part as what it may be in a word of a command: outside of
-    /// quotes any words, unless it is harmless. Quotes add nothing, and breaks do not occur.
+    /// quotes any words, unless it is harmless; the output of a command in quotes any part. Quotes only made this a
+    /// word, and breaks do not occur.
     fn new(atoms: &[Atom]) -> Field {
         let mut symbols = Vec::new();
         for atom in atoms {

@@ -194,7 +194,7 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
 }
 
 /// Returns how many elements of a list a slice with this parameter leaves out at the beginning. Returns None if the
-/// offset is no fixed number, or the 0 of `${@:0}`, which adds `$0` instead.
+/// offset is no fixed number, if a length follows it, or for the 0 of `${@:0}`, which adds `$0` instead.
 fn skipped_elements(parameter: &Parameter) -> Option<usize> {
     let offset: usize = parameter.operand.literal()?.trim().parse().ok()?;
     let is_array = parameter.index.is_some();

@@ -21,7 +21,10 @@ impl Scope<'_> {
     /// may be added several times.
     pub(crate) fn has_additions(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
-        variable.is_some_and(|it| it.assigned.iter().any(|word| word.assigning.adds_words()))
+        variable.is_some_and(|variable| {
+            let mut words = variable.assigned.iter();
+            words.any(|assigned| assigned.assigning.adds_words())
+        })
     }
 
     /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too

@@ -22,8 +22,9 @@ use crate::command::word::Word;
 type Literals = [Option<String>];
 
 impl Scope<'_> {
-    /// Adds all that a text does to variables, and the functions that it defines. `frame` is that of the text, in which
-    /// the assigned words are expanded later. Forgets values that were found before, as there may be more now.
+    /// Adds all that a text does to variables, and the functions that it defines, once for each text. One that may be
+    /// misread may set any variable. `frame` is that of the text, in which the assigned words are expanded later.
+    /// Forgets values that were found before, as there may be more now.
     pub(crate) fn add_assignments(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         self.cached_values.borrow_mut().clear();
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
@@ -128,7 +129,7 @@ impl Scope<'_> {
                 Some("unset") if literals == [Some("IFS".to_owned())] => {}
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
-                    let may_read_option = command.input.iter().any(may_hold_option);
+                    let may_read_option = command.input.iter().any(input_may_hold_option);
                     let other = if may_read_option {
                         OtherValue::Option
                     } else {
@@ -326,7 +327,7 @@ fn separators(word: &RawWord) -> Separators {
 
 /// Returns true if a word of an input may be an option: the input begins with a literal `-`, or has one behind a
 /// literal blank. Expansions are trusted to give none.
-fn may_hold_option(input: &RawWord) -> bool {
+fn input_may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {
             matches!(first, Symbol::Known(c) if c.is_whitespace()) && *second == Symbol::Known('-')
