@@ -53,7 +53,7 @@ pub(crate) struct Pty {
     is_raw: bool,
     /// Typed bytes that are not written yet.
     typed: Vec<u8>,
-    /// Bytes that were typed while the attempt ended, for the next one.
+    /// Bytes that were typed while the attempt ended, for the next one; lost if none follows.
     pub(crate) typed_late: Vec<u8>,
 }
 
