@@ -289,17 +289,17 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         return value_atoms(&element(value, parameter.index.as_deref()), quoting);
     }
     let texts = elements(value);
-    let is_unknown = texts
+    let has_unknown_element = texts
         .iter()
         .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
-    if is_unknown && is_joined {
+    if has_unknown_element && is_joined {
         // One word, and trusted to begin no option, as `"$URL"` is.
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
     // `$*` is joined with a character of `IFS`, which may be any.
     let joins_oddly = parameter.is_joined() && scope.separators != Separators::Blanks;
-    if is_unknown || joins_oddly {
+    if has_unknown_element || joins_oddly {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();

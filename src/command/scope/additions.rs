@@ -29,7 +29,8 @@ impl Scope<'_> {
 
     /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too
     /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: if one
-    /// does, each addition is made alone only to a value of the environment. The variable has to be in the chain.
+    /// does, a value of the environment gets at most one addition. The variable has to be in the chain, by which a word
+    /// that names it gets the value to which it adds.
     pub(super) fn values_with_additions(
         &self,
         name: &str,
@@ -143,7 +144,8 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
 }
 
 /// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
-/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`].
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and the caller
+/// notes that the value is changed.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()
