@@ -57,7 +57,7 @@ pub enum Verdict {
     Transient(Reason),
     /// A failure that no retry can resolve.
     Permanent(Reason),
-    /// A failure that `--retry-if` classifies.
+    /// A failure that `--retry-if` classifies. The run replaces it, but not with `--until failure`, which does not ask.
     Ask(Reason),
 }
 
@@ -83,9 +83,9 @@ impl Verdict {
         matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::PredicateFailed { .. }))
     }
 
-    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command, which a
-    /// shell is silent about, too (`cmd | head`). Another end may have another cause, and SIGPIPE may come from another
-    /// pipe or socket.
+    /// Returns true if neither a message (without `-v`) nor `--on-give-up` reports this end: the output's reader is
+    /// gone, and SIGPIPE ended the command, which a shell is silent about, too (`cmd | head`). Another end may have
+    /// another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
             matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);

@@ -148,8 +148,8 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is the wait before that
-    /// one, which only decorrelated jitter uses; None before the first retry.
+    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is what was drawn for the
+    /// retry before, which only decorrelated jitter uses; None before the first.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         match self.jitter {
             Jitter::Decorrelated { factor } => {

@@ -232,6 +232,7 @@ impl Literal {
 }
 
 impl Sets {
+    /// Returns the sets of both.
     fn with(self, other: Self) -> Self {
         Self {
             first: self.first | other.first,

@@ -36,7 +36,7 @@ const STEP: usize = 4_000_000;
 const LEAST_CALL: usize = 1 << 10;
 const MOST_CALL: usize = 64 << 10;
 
-/// Least bytes of a window.
+/// Least bytes of a window, whatever the patterns: only matches up to an eighth of it are sure to be found.
 const LEAST_WINDOW: usize = 8 << 10;
 
 /// Bytes around a window that assertions such as `\b` may look at: longer than a UTF-8 character.
@@ -205,7 +205,7 @@ impl Scanner {
         }
     }
 
-    /// Cleans and searches the next bytes.
+    /// Cleans and searches the next bytes. Drops them once no pattern is open, as none is ever opened again.
     fn push_raw(&mut self, bytes: &[u8], found: Found<'_>) {
         if !self.is_settled() {
             let mut cleaner = take(&mut self.cleaner);

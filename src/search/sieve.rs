@@ -325,9 +325,9 @@ impl Built {
         self.count
     }
 
-    /// Returns an engine for the part of a pattern that may match in a line with these literals, or None if no part
-    /// can. It is built if no earlier line had the same of the pattern's literals. If too many are kept, all of them
-    /// are dropped before.
+    /// Returns an engine for the part of a pattern that may match in a line with these literals; None if no part can,
+    /// or the engine would be too large. It is built if no earlier line had the same of the pattern's literals. If too
+    /// many are kept, all of them are dropped before.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,
