@@ -1,5 +1,6 @@
-//! The place in which runs share their budget (`--store`): how its text is read, shown and asked.
-//! [`policy::budget`](crate::policy::budget) decides which retries are allowed; a store only makes each step atomic.
+//! The place in which runs share their budget, a limit on their retries (`--store`): how its text is read and shown,
+//! and how the place is asked. [`policy::budget`](crate::policy::budget) decides which retries are allowed; a store
+//! only makes each step atomic.
 #![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;

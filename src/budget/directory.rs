@@ -1,5 +1,5 @@
 //! Budgets in a local directory: one file of fixed size for each name, changed under a lock that the kernel releases if
-//! its holder dies.
+//! its holder dies. A budget limits the retries of all runs that share its name, which its ledger counts.
 //!
 //! Only this user may write the state that decides about this user's runs: the directory and the files must be this
 //! user's own and writable by no other user, and none may be a link. A file without a valid record is renamed, never

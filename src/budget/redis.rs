@@ -1,5 +1,6 @@
-//! A service that speaks the Redis protocol (Redis 6 or later, Valkey). Each step runs one script on its own
-//! connection, so that a waiting run holds none.
+//! A service that speaks the Redis protocol (Redis 6 or later, Valkey), and holds budgets: limits on the retries of all
+//! runs that share a name. Each step, a question about a budget, runs one script on its own connection, so that a
+//! waiting run holds none.
 
 pub(crate) mod address;
 pub(crate) mod connection;

@@ -4,7 +4,8 @@
 //! program is unknown, the known wrappers tell which word it is.
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
-//! environment), and where it stands, for messages.
+//! environment), and where it stands, for messages. Unknown code is code that cannot be read: it counts as a call that
+//! may send data. All commands are read in rounds, each of which finds everything anew, until one finds no more.
 
 use std::rc::Rc;
 
@@ -85,9 +86,9 @@ impl Calls<'_> {
 
     /// Adds the scripts that mention a client in the words behind `xargs` or `parallel`, with each mark (such as `{}`)
     /// unknown: what is put there becomes code. Without a client, they are read as they are, like those of any command.
-    /// A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code (`xargs -I{} env {}`). So is
-    /// what runs if words are added at the end: a shell may run a file that the input names, a wrapper without a program
-    /// (`xargs env`) runs the first word, and parallel without one each line.
+    /// A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code (`xargs -I{} env {}`). So
+    /// is what runs if words are added at the end: a shell may run a file that the input names, a wrapper without a
+    /// program (`xargs env`) runs the first word, and parallel without one each line.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,

@@ -1,5 +1,6 @@
-//! Recognizes scripts that come from a download, such as `curl URL | sh`: most installers are run so, and what a server
-//! sends is not known, so that it does not count as unknown code.
+//! Recognizes scripts that come from a download, such as `curl URL | sh`. Other code that cannot be read is unknown
+//! code, which counts as a call that may send data. A download does not, although what a server sends is not known:
+//! most installers are run so.
 
 use super::Calls;
 use super::client_name::begins_with_client;

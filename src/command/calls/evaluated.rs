@@ -3,6 +3,8 @@
 //! `curl URL | sh`. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All commands are
+//! read in rounds, until one finds no further script, value or directory.
 
 use super::scripts::{joined, known_parameters};
 use super::{Calls, Context};

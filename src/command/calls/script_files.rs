@@ -2,7 +2,8 @@
 //! them. "Reading" a file means: its text is added to the search with `add_script`.
 //!
 //! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
-//! for messages.
+//! for messages. Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All
+//! commands are read in rounds, until one finds no further script, value or directory.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
 //! Finds the scripts that a command runs: of shells, `eval`, `source`, `ssh` and others, or the program itself.
 //!
 //! "Reading" a text as a script means here: it is added to the search with `add_script`, and its commands are looked at
-//! when the round comes to it. A script that cannot be read is noted as unknown code, which may hold a call.
+//! when the round comes to it. A script that cannot be read is noted as unknown code, which counts as a call that may
+//! send data.
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages.

@@ -3,6 +3,7 @@
 //! adds nothing: most installers are run so. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
 use super::client_name::begins_with_client;
 use super::downloads::PRINTERS;
