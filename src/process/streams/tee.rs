@@ -102,8 +102,8 @@ impl StdinPipe {
         }
     }
 
-    /// Returns how to wait until the command has read all that is in its pipe, the window or kept bytes before the first
-    /// one, given whether the pipe is writable (`state`).
+    /// Returns how to wait until the command has read all that is in its pipe, the window or kept bytes before the
+    /// first one, given whether the pipe is writable (`state`).
     fn wait_until_empty(&self, state: PollFlags) -> Wait {
         if state.is_empty() {
             // The pipe is full, as its first slot is unread: an event will report that it was read.
