@@ -60,8 +60,8 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a remark, only for `-v`, if `--retry-after` can find nothing: it looks for the header in the output, and
-/// curl prints no headers unless told to.
+/// Returns a remark if `--retry-after` finds no header: it looks for it in the output, and curl prints no headers
+/// unless told to. Only for `-v`, as the rest of the output may name a wait, too.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get(&RETRY_AFTER).ok()??;
     let wrapped = wrapped_program(words);

@@ -1,8 +1,8 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
-//! first attempts, asks before each retry, and reports the end. A store (a directory or Redis) keeps its numbers. After
-//! a run has given up, the budget lets later runs wait before their first attempt for a while: the cool-off. An error
-//! of a function here ends the run at once: a signal has come. A store that does not answer is no error: it causes one
-//! warning, and `--store-down` decides.
+//! attempts that are not retries, asks before each retry, and reports the end. A store (a directory or Redis) keeps its
+//! numbers. After a run has given up, the budget lets later runs wait before their first attempt for a while: the
+//! cool-off. An error of a function here ends the run at once: a signal has come. A store that does not answer is no
+//! error: it causes one warning, and `--store-down` decides.
 
 use std::time::Duration;
 

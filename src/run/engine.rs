@@ -22,8 +22,8 @@ use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
-/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. On every way
-/// out, kept output is printed, or dropped as `--stdout` and `--stderr` say, and the end is reported. An error is a
+/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. On every
+/// way out, kept output is printed, or dropped as `--stdout` and `--stderr` say, and the end is reported. An error is a
 /// signal that ends the run, or a fault of backoff's own, which the caller also prints on standard error.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
@@ -153,8 +153,8 @@ impl Run<'_> {
     }
 
     /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the
-    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of a success (of
-    /// a failure, the classifier judges that).
+    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of an attempt
+    /// that exits with 0 (for a failure, the classifier judges that).
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;

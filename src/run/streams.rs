@@ -148,7 +148,8 @@ pub(crate) struct StreamOptions {
     pub(crate) hook_output: Option<usize>,
     /// `--idle-timeout` is given, which output resets.
     pub(crate) has_idle_timeout: bool,
-    /// An unfinished line of output is ended before a message, as commands to a CI runner have to begin a line.
+    /// backoff must see if output ends within a line, to end that line first: `::endgroup::`, a command to a CI runner,
+    /// has to begin a line.
     pub(crate) ends_lines: bool,
 }
 
