@@ -269,8 +269,9 @@ fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
 }
 
 /// Returns the name of the file for a budget's name: ASCII characters that may be special to a shell or a file system,
-/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files. A budget's
-/// name has at most 80 bytes, so that the file's, with `.bad`, fits in the 255 of file systems.
+/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files, unless the
+/// file system ignores case. A budget's name has at most 80 bytes, so that the file's, with `.bad`, fits in the 255 of
+/// file systems.
 fn file_name(name: &str) -> String {
     let mut encoded = String::new();
     for c in name.chars() {

@@ -20,7 +20,7 @@ impl Calls<'_> {
     /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
     ///
     /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
-    /// its own, which an earlier `exec <file` may have opened: then it is unknown code.
+    /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
     pub(super) fn read_standard_input(
         &mut self,
         shell: &str,
@@ -47,6 +47,7 @@ impl Calls<'_> {
     }
 
     /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
+    /// Reads nothing for another name, and if the script gives no input.
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,
