@@ -64,6 +64,7 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
 /// unless told to. Only for `-v`, as the rest of the output may name a wait, too.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get(&RETRY_AFTER).ok()??;
+    // Not `WrappedCommand::wrapped`, which is empty without `--for`.
     let wrapped = wrapped_program(words);
     let (program, words) = wrapped.split_first()?;
     let name = program.rsplit('/').next()?;

@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     pub(crate) c_locale: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
-    /// Remarks about settings; only for `-v`.
+    /// Remarks about settings, and with `-vv` the settings themselves; empty without `-v`.
     pub(crate) remarks: Vec<String>,
     /// Remarks to print if the first attempt runs and fails.
     pub(crate) remarks_on_failure: Vec<String>,
