@@ -186,7 +186,7 @@ fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
 }
 
 /// Opens the directory; if it is missing, makes it and those above it with mode 0700. Returns an error if the path is a
-/// symbolic link, or the directory belongs to another user or can be written by others.
+/// symbolic link, or the directory belongs to another user or can be written by others. Those above it are not checked.
 fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     // An error counts only if the directory is missing then: all others show when it is opened.
