@@ -79,6 +79,7 @@ pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     if prctl::get_timerslack() != Ok(DEFAULT_NS.into()) {
         return wait();
     }
+    // The least: 0 stands for the default.
     let _ = prctl::set_timerslack(1);
     let waited = wait();
     let _ = prctl::set_timerslack(DEFAULT_NS.into());
