@@ -307,8 +307,8 @@ impl Run<'_> {
         })
     }
 
-    /// Reports that an error has ended the run: a signal, or a fault of backoff's own. A signal that ends the run during
-    /// an attempt is no error, and reported by `Run::end_interrupted`.
+    /// Reports that an error has ended the run: a signal, or a fault of backoff's own. A signal that ends the run
+    /// during an attempt is no error, and reported by `Run::end_interrupted`.
     fn emit_error(&mut self, error: &RunError) -> RunResult<()> {
         match error {
             RunError::Interrupted(signal) => self.emit(&Event::Interrupted {
