@@ -115,8 +115,8 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     })
 }
 
-/// Returns the text of an option that prints something in place of a run (`--generate`, `--plan`, lists), or None for a
-/// run. An error is a wrong value of such an option.
+/// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several, the
+/// first in this order), or None for a run. An error is a wrong value of such an option, or an unknown name of a preset.
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;
@@ -178,8 +178,8 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON, or as a plot that fits the
-/// terminal.
+/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON; of `--plan=plot`, a plot
+/// that fits the terminal, whatever the log format.
 fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
     match (form, plan.output.format) {
         (PlanForm::Plot, _) => {
@@ -218,7 +218,7 @@ impl Surroundings for Machine {
 }
 
 /// Reads a file that may be a script. One that is missing or is no text (a program) contains no words; one that exists
-/// and cannot be read may contain any.
+/// and cannot be read may contain any, and so may a long one, of which only the beginning is returned.
 fn read_script(path: &str) -> ScriptFile {
     match small_files::read(Path::new(path)) {
         SmallFile::Bytes(bytes) => {
@@ -256,7 +256,7 @@ fn generated_document(settings: &Settings) -> Result<String, UsageError> {
 }
 
 /// Makes a random ID for this run, and returns it with the ID of the outermost run around it, or with the same again if
-/// this run is the outermost.
+/// this run is the outermost, or that one is unknown.
 fn identity(plan: &Plan) -> Identity {
     let run_id = uuid();
     let root_id = match &plan.nesting.root_id {
@@ -267,8 +267,8 @@ fn identity(plan: &Plan) -> Identity {
 }
 
 /// Runs the command by the plan, writes the report, and returns the exit status. From here on backoff handles signals.
-/// The report is written last, as it contains how the run ended, also after a signal or a fault. There is none if
-/// backoff cannot take over signals and streams, as then no run begins.
+/// The report is written last, as it contains how the run ended, also after a signal or a fault; if it cannot be
+/// written, the host only warns. There is none if backoff cannot take over signals and streams, as then no run begins.
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);

@@ -1,5 +1,6 @@
-//! The place in which runs share their budget (`--store`): how its text is read, shown and asked.
-//! [`policy::budget`](crate::policy::budget) decides which retries are allowed; a store only makes each step atomic.
+//! The place in which runs share their budget, a limit on their retries (`--store`): how its text is read and shown,
+//! and how the place is asked. [`policy::budget`](crate::policy::budget) decides which retries are allowed; a store
+//! only makes each step atomic.
 #![cfg_attr(not(feature = "redis"), allow(unused_variables))]
 
 use std::fmt;
@@ -166,8 +167,8 @@ impl fmt::Display for Store {
 }
 
 /// Returns a `--store` text without secrets, to show what the user has typed: a directory unchanged, an address with
-/// `***` in place of user and password. Of any other text, as that of an address which does not parse, returns at most
-/// the scheme, as a typo may have put a password anywhere.
+/// `***` in place of user and password. Of an address with a password among its settings returns only the scheme, and
+/// of one that does not parse at most that, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let Some((scheme, after_scheme)) = text.split_once("://") else {
         let hides_all = is_like_address(text);

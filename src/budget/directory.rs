@@ -1,5 +1,5 @@
 //! Budgets in a local directory: one file of fixed size for each name, changed under a lock that the kernel releases if
-//! its holder dies.
+//! its holder dies. A budget limits the retries of all runs that share its name, which its ledger counts.
 //!
 //! Only this user may write the state that decides about this user's runs: the directory and the files must be this
 //! user's own and writable by no other user, and none may be a link. A file without a valid record is renamed, never
@@ -130,8 +130,8 @@ pub(crate) fn update(
 }
 
 /// Applies `change` to the ledger in a file of the directory, under the file's lock. A file without a valid record is
-/// set aside, and a new one takes its place, which the warning tells; the caller adds the file's name. Each file is
-/// unlocked, as closing it would not do so while a child that is being started has a copy of the descriptor.
+/// set aside, and a new one takes its place, which the warning tells; the caller adds the file's name. A file that was
+/// read is unlocked, as closing it would not do so while a child that is being started has a copy of the descriptor.
 fn update_file(
     dir: &File,
     file_name: &str,
@@ -186,7 +186,7 @@ fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
 }
 
 /// Opens the directory; if it is missing, makes it and those above it with mode 0700. Returns an error if the path is a
-/// symbolic link, or the directory belongs to another user or can be written by others.
+/// symbolic link, or the directory belongs to another user or can be written by others. Those above it are not checked.
 fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     // An error counts only if the directory is missing then: all others show when it is opened.
@@ -269,8 +269,9 @@ fn check_private(file: &File) -> Result<Metadata, DirectoryProblem> {
 }
 
 /// Returns the name of the file for a budget's name: ASCII characters that may be special to a shell or a file system,
-/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files. A budget's
-/// name has at most 80 bytes, so that the file's, with `.bad`, fits in the 255 of file systems.
+/// such as the slash, are percent-encoded, and `.budget` is added. Different names have different files, unless the
+/// file system ignores case. A budget's name has at most 80 bytes, so that the file's, with `.bad`, fits in the 255 of
+/// file systems.
 fn file_name(name: &str) -> String {
     let mut encoded = String::new();
     for c in name.chars() {

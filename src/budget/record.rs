@@ -3,9 +3,10 @@
 //! An update writes the whole page in one call. The checksum detects an incomplete update and foreign content.
 //!
 //! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
-//! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window, the end and the
-//! length of the cool-off (length 0 if there is none), the number of consecutive failed runs, and three for each slot
-//! (end, attempts, retries), a part of the window. Times are in milliseconds, ends since the UNIX epoch.
+//! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window (the time in which an
+//! attempt counts), the end and the length of the cool-off (in which no new run should start; length 0 if there is
+//! none), the number of consecutive failed runs, and three for each slot (end, attempts, retries), a part of the
+//! window. Times are in milliseconds, ends since the UNIX epoch.
 
 use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
 

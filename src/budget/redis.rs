@@ -1,5 +1,6 @@
-//! A service that speaks the Redis protocol (Redis 6 or later, Valkey). Each step runs one script on its own
-//! connection, so that a waiting run holds none.
+//! A service that speaks the Redis protocol (Redis 6 or later, Valkey), and holds budgets: limits on the retries of all
+//! runs that share a name. Each step, a question about a budget, runs one script on its own connection, so that a
+//! waiting run holds none.
 
 pub(crate) mod address;
 pub(crate) mod connection;
@@ -190,6 +191,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     let mut length_of_cool_off = Duration::ZERO;
     let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {
+        // No longer one, as every run would take the replies about it for those of a faulty server.
         length_of_cool_off = cool_off.min(LONGEST_COOL_OFF);
         earlier_failed_runs = earlier.map_or(-1, |earlier| earlier as i64);
     }

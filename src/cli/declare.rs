@@ -64,15 +64,15 @@ pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
 pub(super) fn described<'o>(options: impl Iterator<Item = &'o Spec>) -> Command {
     parser(options.map(|opt| {
         arg(opt)
-            .help(summary(opt, opt.default))
-            .long_help(details(opt))
+            .help(help_line(opt, opt.default))
+            .long_help(long_help(opt))
             .help_heading(opt.heading.title())
             .value_name(opt.kind.placeholder())
     }))
 }
 
 /// Returns the line of help about an option, with its default unless that is empty.
-fn summary(opt: &Spec, default: &str) -> String {
+fn help_line(opt: &Spec, default: &str) -> String {
     if default.is_empty() {
         return opt.about.to_owned();
     }
@@ -80,10 +80,10 @@ fn summary(opt: &Spec, default: &str) -> String {
 }
 
 /// Returns the long help on an option: its line, with the default and its exceptions, and the explanation, if any.
-fn details(opt: &Spec) -> String {
-    let summary = summary(opt, &opt.all_defaults());
+fn long_help(opt: &Spec) -> String {
+    let line = help_line(opt, &opt.all_defaults());
     if opt.more.is_empty() {
-        return summary;
+        return line;
     }
-    format!("{summary}. {}", opt.more)
+    format!("{line}. {}", opt.more)
 }

@@ -53,38 +53,39 @@ pub(crate) fn document(document: Document, names: &Names) -> String {
     }
 }
 
-/// Returns a shell's completions: a template, into which clap's script, changed by [`CHANGES`], and the names of
-/// options and values are put. Markers such as `@SHORT@` stand where the template or clap's script needs them.
+/// Returns a shell's completions: a template, into which clap's script and the names of options and values are put.
+/// Markers such as `@SHORT@` stand where the template or clap's script needs them.
 fn script(template: &str, shell: impl Generator, names: &Names) -> String {
-    let mut script = template.replace("@COMPLETE@\n", &clap_script(shell));
-    for (from, to) in CHANGES {
-        script = script.replace(from, to);
-    }
+    let script = template.replace("@COMPLETE@\n", &clap_script(shell));
     // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
-    let specs: Vec<String> = OPTIONS.iter().map(|opt| spec(opt)).collect();
+    let specs: Vec<String> = OPTIONS.iter().map(|opt| argparse_spec(opt)).collect();
     let options = OPTIONS.iter().copied();
-    let (with_text, without_text): (Vec<&Spec>, Vec<&Spec>) =
+    // The others have no text, or have it in the same word.
+    let (taking_next, others): (Vec<&Spec>, Vec<&Spec>) =
         options.partition(|opt| opt.kind.takes_next());
-    let long: Vec<&str> = with_text.iter().map(|opt| opt.long).collect();
+    let long: Vec<&str> = taking_next.iter().map(|opt| opt.long).collect();
     let statuses = names.sysexits.join(" ");
     script
         .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
-        .replace("@SHORT@", &letters(&with_text))
+        .replace("@SHORT@", &letters(&taking_next))
         // `-h` is no option of the list.
-        .replace("@SWITCHES@", &(letters(&without_text) + "h"))
+        .replace("@SWITCHES@", &(letters(&others) + "h"))
         .replace("@CODES@", &format!("timeout {statuses} {SIGNALS}"))
         .replace("@STATUS@", &statuses)
         .replace("@PRESETS@", &names.presets.join(" "))
 }
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
-/// if any, and name, with `=` if it takes a text and `=?` if it may have one. `n/attempts=`, `v/verbose`, `cool-off=?`.
-fn spec(opt: &Spec) -> String {
-    let text_mark = match opt.kind {
-        Kind::Switch | Kind::Count => "",
-        Kind::Optional { .. } => "=?",
-        _ => "=",
+/// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same
+/// word. `n/attempts=`, `v/verbose`, `cool-off=?`.
+fn argparse_spec(opt: &Spec) -> String {
+    let text_mark = if opt.kind.takes_next() {
+        "="
+    } else if opt.kind.is_switch() {
+        ""
+    } else {
+        "=?"
     };
     match opt.short {
         Some(short) => format!("{short}/{}{text_mark}", opt.long),
@@ -96,12 +97,17 @@ fn letters(options: &[&Spec]) -> String {
     options.iter().filter_map(|opt| opt.short).collect()
 }
 
-/// Returns clap's completion script for a shell, with placeholders where only backoff knows the words.
+/// Returns clap's completion script for a shell, changed by [`CHANGES`], with markers where only backoff knows the
+/// words.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
     let mut parser = parser(OPTIONS.iter().map(|opt| offered(opt)));
     generate(shell, &mut parser, "backoff", &mut text);
-    String::from_utf8_lossy(&text).into_owned()
+    let mut script = String::from_utf8_lossy(&text).into_owned();
+    for (from, to) in CHANGES {
+        script = script.replace(from, to);
+    }
+    script
 }
 
 /// Declares an option for completions only: with its line of help and the words that a shell offers as its text. Such a
@@ -120,7 +126,7 @@ fn offered(opt: &Spec) -> Arg {
     let words = match opt.completion {
         Completion::Files => return arg.value_hint(ValueHint::FilePath),
         Completion::Signals => SIGNALS.split(' ').collect(),
-        // Placeholders, which `script` replaces.
+        // Markers, which `CHANGES` and `script` replace.
         Completion::Policies => vec!["@POLICIES@"],
         Completion::Presets => vec!["auto", "@PRESETS@"],
         Completion::Statuses => vec!["@STATUS@"],

@@ -18,7 +18,8 @@ use crate::text::is_printable;
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
 pub struct CommandLine {
-    /// Options with their texts; the text of a switch is the number of times given.
+    /// The options that were given, with their texts; once for each text of a repeatable one. The text of a switch is
+    /// `1`, or the number of times given if it counts (`-vv`).
     pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
@@ -73,6 +74,7 @@ impl CommandLine {
 /// The options before the command.
 #[derive(Default)]
 struct Used {
+    /// Each once, in any order; all options of backoff if one is `--help`.
     options: Vec<&'static Spec>,
     /// As in [`CommandLine`].
     switch_before_command: Option<&'static Spec>,
@@ -209,8 +211,8 @@ fn name_in(word: &[u8]) -> &[u8] {
 }
 
 /// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a
-/// switch is the number of times it was given, and a text that may be missing, and is, becomes `on` (`--plan`), or
-/// nothing (`--help`). Options that were not given are left out.
+/// switch is `1`, or the number of times if it counts (`-vv`), and a text that may be missing, and is, becomes `on`
+/// (`--plan`), or nothing (`--help`). Options that were not given are left out.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {

@@ -28,9 +28,9 @@ pub(crate) fn tip_for_option<'n>(
     }
 }
 
-/// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `name` has no dashes. `value` is the
-/// text after its `=`, or else the next word, if that looks like a value. None if neither other tools nor earlier
-/// versions have the name: clap then looks for a similar one.
+/// Returns a tip for an unknown option on the command line, such as `try -t 5s`. `name` has no dashes before it.
+/// `value` is the text after its `=`, or else the next word, if that looks like a value. None if neither other tools
+/// nor earlier versions have the name: clap then looks for a similar one.
 pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
     if let Some(Replacement { opt, value }) = replacement(name, value) {
         let long = opt.long;
@@ -60,10 +60,11 @@ pub(crate) struct Replacement {
 /// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
 /// Without an old `value`, it is that option's usual one. None if the name was never an option.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
-    let is_share = value.is_some_and(|value| value.ends_with('%'));
     let (opt, value): (&Spec, String) = match normal(name).as_str() {
-        "spread" if is_share => (&JITTER, format!("proportional:{}", value.unwrap_or("25%"))),
-        "spread" => (&JITTER, format!("additive:{}", value.unwrap_or("1s"))),
+        "spread" => match value {
+            Some(share) if share.ends_with('%') => (&JITTER, format!("proportional:{share}")),
+            _ => (&JITTER, format!("additive:{}", value.unwrap_or("1s"))),
+        },
         "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
         "max-retry-after" => (&RETRY_AFTER, value.unwrap_or("5m").to_owned()),
         "skipped-exit" => (&COOL_OFF, format!("skip:{}", value.unwrap_or("75"))),

@@ -54,7 +54,8 @@ const TABLES_OF_CODE: [&str; 5] = [
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) client: &'static Client,
-    /// The words after the client's name.
+    /// The words after the client's name, with those that `xargs` adds. A name that may be several words (`$CURL`) is
+    /// one of them.
     pub(super) words: Vec<Word>,
     pub(super) location: Location,
     pub(super) certainty: Certainty,
@@ -110,7 +111,9 @@ impl Context {
         }
     }
 
-    /// Returns true for what runs on another machine or in a container, where files of this machine are not found.
+    /// Returns true for what runs on another machine or in a container, where files of this machine are not found. A
+    /// script that this machine sends there as input does not count as such: it gets `Part` of the environment, so that
+    /// the file from which it comes is read.
     fn is_elsewhere(&self) -> bool {
         self.frame.environment == Inherited::None
     }
@@ -135,7 +138,8 @@ pub(super) struct Calls<'s> {
     surroundings: &'s dyn Surroundings,
     /// All scripts that were found so far.
     texts: Vec<ScriptText>,
-    /// The texts of `texts` with what each gets from its caller.
+    /// The texts of `texts` with what each gets from its caller. Not with their names: found again under another name,
+    /// a text would show the same calls.
     seen: BTreeSet<(Symbols, Frame)>,
     /// Number of symbols in all texts, and one more for each text.
     symbols: usize,
@@ -257,8 +261,8 @@ impl<'s> Calls<'s> {
 
     /// Adds a text that a shell will read: parses it, notes its assignments, and asks for another round, as these may
     /// change what earlier commands mean. Its own commands are read later in this round. Does nothing if the text was
-    /// added before with the same arguments and environment. Beyond the limit on all symbols, the text counts as
-    /// unknown code, which may also set any variable.
+    /// added before with the same arguments and environment, even under another name. Beyond the limit on all symbols,
+    /// this and each further text counts as unknown code, which may also set any variable.
     fn add_script(&mut self, text: &[Symbol], context: Context) {
         let text: Symbols = text.iter().map(|symbol| as_code(*symbol)).collect();
         let key = (text, (*context.frame).clone());
@@ -285,11 +289,13 @@ impl<'s> Calls<'s> {
     }
 
     /// Reads the commands of a script, each with all values that its variables may have. Assigned values and inputs
-    /// that mention a client become scripts, too, as the script may run them in a way that is not known.
+    /// that mention a client become scripts, too, as the script may run them in a way that is not known. The
+    /// assignments themselves were noted when the script was added.
     fn read_script(&mut self, script: &Script, context: &Context) {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {
                 if let Some(assignment) = word.argument_assignment() {
+                    // `functions=x` is taken for an ordinary variable of this name.
                     if assignment.adds && TABLES_OF_CODE.contains(&assignment.name.as_str()) {
                         self.note_unknown_code(cut(&word.source), context);
                     }

@@ -164,8 +164,8 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the values that `for name in word` may give: one for each word that the word becomes. A pattern of file
-/// names stays as it is written: the names count as trusted as their pattern.
+/// Returns the values that `for name in word` may give: one for each word that the word becomes, none if it becomes
+/// none. A pattern of file names stays as it is written: the names count as trusted as their pattern.
 fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     let Some(words) = braces::expand(word) else {
         // One of so many words may be an option.
@@ -226,12 +226,12 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     for piece in &word.pieces {
         append_choices(&mut lists, &atoms_of_piece(scope, piece, frame));
         let size: usize = lists.iter().map(Vec::len).sum();
-        // A long literal text, such as the script of `sh -c`, has to be read, and stands only once.
-        let is_literal = matches!(
+        // A long text without expansions, such as the script of `sh -c`, has to be read, and stands only once.
+        let is_single_text = matches!(
             word.pieces.as_slice(),
             [Piece::Text(..)] | [Piece::Quotes, Piece::Text(..)]
         );
-        if lists.len() > MOST_LISTS || !is_literal && size > LONGEST_TEXT {
+        if lists.len() > MOST_LISTS || !is_single_text && size > LONGEST_TEXT {
             return vec![vec![Atom::Symbol(
                 Symbol::Unknown(Doubt::AnyWords),
                 Quoting::Unquoted,

@@ -59,8 +59,9 @@ impl Client {
 }
 
 /// Returns the option by which a call sends something that is not idempotent, for messages; None if no option does. Any
-/// method counts that is not known to be idempotent. Without a method, data or a form does, as it makes the request a
-/// POST, and so does an upload that may go to another protocol than HTTP: it may append to a file, or send a mail.
+/// method counts that is not known to be idempotent, even if a later one replaces it. Without a method, data or a form
+/// does, as it makes the request a POST. An upload does if it may go to another protocol than HTTP: it may append to a
+/// file, or send a mail.
 fn sending_option(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Method) {
         // Empty without a value, or if that may be several words: no idempotent method either.
@@ -83,7 +84,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
             // A PUT, which is idempotent.
             UploadProtocol::Http => false,
             UploadProtocol::Other => true,
-            // A method is given for HTTP.
+            // Who gives a method or `-G` means HTTP.
             UploadProtocol::Unknown => !has_method && !is_get,
         },
         _ => false,
@@ -120,7 +121,9 @@ fn upload_protocol(items: &[Item]) -> UploadProtocol {
             Item::Option(_) | Item::MayBeOption(_) => {}
         }
     }
-    let is_all_http = protocols.iter().all(|it| *it == UploadProtocol::Http);
+    let is_all_http = protocols
+        .iter()
+        .all(|protocol| *protocol == UploadProtocol::Http);
     let is_other = protocols.contains(&UploadProtocol::Other);
     if is_all_http && !protocols.is_empty() {
         UploadProtocol::Http
@@ -131,6 +134,8 @@ fn upload_protocol(items: &[Item]) -> UploadProtocol {
     }
 }
 
+/// Returns the protocol of a URL. Without a scheme it is never certain to be HTTP: `--proto-default` may name another,
+/// or an unknown part may hold the scheme.
 fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
     let url = shown(url).to_ascii_lowercase();
     let guessed = ["ftp.", "smtp.", "imap.", "pop3.", "dict.", "ldap."];
@@ -145,7 +150,8 @@ fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
 }
 
 /// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the
-/// second request as the first. Returns None if there is none, or if it may not belong to all requests of the call.
+/// second request as the first. Returns None if there is none, or if it may not belong to all requests of the call. A
+/// header that may be the value of another option does not count, as it would make the call safe to repeat.
 fn fixed_key(items: &[Item]) -> Option<String> {
     // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {
@@ -187,9 +193,9 @@ fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
     Some(shown)
 }
 
-/// Returns false for a call of curl that may make several requests. Then the refusal of one (a closed port, say) proves
-/// nothing about the others, which may have had an effect. Any other program (`command[0]`, without its directory) is
-/// taken to make one.
+/// Returns false for a call of curl that may make several requests, or has no URL. With several, the refusal of one (a
+/// closed port, say) proves nothing about the others, which may have had an effect. Any other program (`command[0]`,
+/// without its directory) is taken to make one.
 pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;

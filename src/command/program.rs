@@ -10,7 +10,8 @@ use crate::config::presets::{PresetName, for_program};
 pub(crate) struct WrappedCommand<'c> {
     /// The names of `--for`; `auto` is one of them.
     pub(crate) presets: Vec<PresetName>,
-    /// Name and arguments of the program that presets judge ([`wrapped_program`]); empty without presets.
+    /// Name and arguments of the program that presets judge ([`wrapped_program`]); empty without presets, and if there
+    /// is no command.
     pub(crate) wrapped: Vec<&'c str>,
 }
 
@@ -73,7 +74,8 @@ fn name_for_presets(word: &str) -> &str {
     if is_versioned { unversioned } else { name }
 }
 
-/// Returns true if the command is backoff itself, behind wrappers or not.
+/// Returns true if the command is backoff itself, behind wrappers or not. Behind one that has a preset (`npx`), it is
+/// not found.
 pub(crate) fn is_backoff(words: &[&str]) -> bool {
     wrapped_program(words).first() == Some(&"backoff")
 }

@@ -54,8 +54,8 @@ pub(crate) enum Selection {
 /// Characters by which a shell may spell a name in another way.
 const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
 
-/// Returns false if no word of a command, apart from the content of files, can name this client: then the slow search
-/// for its calls can be spared.
+/// Returns false if no word of a command can name this client: then the slow search for its calls can be spared. Script
+/// files may name it all the same, so that callers ask this only if they would not read them.
 pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
     let mut words = command.iter();
     words.any(|word| word.contains(client) || word.contains(SPELLING))
@@ -77,8 +77,9 @@ impl Requests {
         }
     }
 
-    /// Returns the first request of this client that certainly sends something. Doubts do not count: they are too
-    /// common to trouble a user who has not asked for the judgement. Returns None if there is no such request.
+    /// Returns the first request of this client that certainly sends something. Doubts, guessed calls and unknown code
+    /// do not count: they are too common to trouble a user who has not asked for the judgement. Returns None if there
+    /// is no such request.
     pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
         for JudgedCall { call, request } in self.judged_calls(client) {
             if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {
@@ -93,8 +94,8 @@ impl Requests {
     }
 
     /// Returns the first request of this client that sends something or may do so, or else unknown code, which may call
-    /// the client; None if the command may run twice. With `--for auto`, doubts count only if a word mentions the
-    /// client at all.
+    /// the client; None if the command may run twice. A guessed call counts like any other. With `--for auto`, doubts
+    /// count only if the command or a script mentions the client at all.
     pub(crate) fn doubtful(&self, client: &str, selection: Selection) -> Option<Finding> {
         let is_expected = selection == Selection::Named || self.mentioned.contains(&client);
         if !is_expected {
@@ -123,7 +124,8 @@ impl Requests {
     }
 
     /// Returns the calls of a client with the facts about their requests, without those that a fixed Idempotency-Key
-    /// makes harmless. If a call may have several keys, by the values of variables, none of them is fixed.
+    /// makes harmless. If a call may have several keys, or none, by the values of variables, none of them is fixed, and
+    /// all its variants are judged.
     fn judged_calls(&self, client: &str) -> Vec<JudgedCall<'_>> {
         let mut judged_calls = Vec::new();
         // By the ID of the call, which is the same for all values of its variables; None for different keys, or none.

@@ -49,7 +49,7 @@ struct AssignedWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Separators {
     Blanks,
-    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them.
+    /// Some of the blanks, such as `IFS=$'\n\t'` in the strict mode of many scripts, or all of them, or none (`IFS=`).
     SomeBlanks,
     Any,
 }
@@ -72,7 +72,7 @@ enum Assigning {
     Adds,
     /// `name=("${name[@]}" words)` or `name="$name words"`
     Repeats,
-    /// `name=${name:-word}`
+    /// `name=${name:-word}`, or `name=$name`
     Defaults,
     /// `name=${name#word}`
     Cuts,
@@ -89,9 +89,10 @@ impl Assigning {
     }
 }
 
-/// The values that scripts assign to a variable.
+/// What scripts do to a variable.
 #[derive(Debug, Default)]
 struct ScriptVariable {
+    /// The words that are assigned or added, in the order in which they were read.
     assigned: Vec<AssignedWord>,
     /// What else the variable may hold.
     others: BTreeSet<OtherValue>,
@@ -137,21 +138,22 @@ pub(crate) trait Expand {
 pub(crate) struct Scope<'s> {
     pub(crate) expand: &'s dyn Expand,
     surroundings: &'s dyn Surroundings,
+    /// If they may differ, what a variable has in the environment is not known.
     environments: AttemptEnvironments,
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
     has_unknown_code: bool,
     /// Where shells split words.
     pub(crate) separators: Separators,
-    /// `set` and `shift` change `$1`.
+    /// `set` or `shift` changes `$1`, so that the arguments of all scripts and functions are unknown.
     changes_arguments: bool,
-    /// A literal word that begins with `-` may become `$1`.
+    /// A literal word that begins with `-` may become `$1`. An unknown argument is then not trusted, even in quotes.
     may_pass_options: bool,
     /// Commands that may call a function.
     function_calls: Vec<FunctionCall>,
     /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
-    /// Names of functions in scripts; empty for one with an unknown name.
+    /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
     /// Directories to which `cd` may go.
     directories: Vec<String>,
@@ -190,7 +192,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
-    /// own.
+    /// own. It is up to the caller to have earlier commands read again.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -201,9 +203,10 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
-    /// arguments (`@`). Keeps those of a variable, as scripts use it often. A variable that needs its own value
-    /// (`A=$A:x`) has one unknown value meanwhile, and one at the end of a long chain of variables may be an option;
-    /// one with too many values has unknown ones that stand for them. `frame` is that of the script that uses it.
+    /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
+    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
+    /// word is being added, or any words. One at the end of a long chain of variables may be an option. `frame` is that
+    /// of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -231,7 +234,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
-    /// `frame` tells how much of the environment the script has that uses the variable.
+    /// Where additions to it (`+=`) make too many, or ones that cannot be told, unknown values stand for all. `frame`
+    /// tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
         let mut starts = Starts {
@@ -250,7 +254,7 @@ impl<'s> Scope<'s> {
         if let Some(values) = self.values_with_additions(name, &starts, &additions) {
             return values;
         }
-        // Any words, made of those that are added.
+        // Too many, or one that cannot be told: any words, made of those that are added.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));
@@ -264,9 +268,10 @@ impl<'s> Scope<'s> {
         summary(&values)
     }
 
-    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many. Of
-    /// more than the limit only matters whether all are plain words, and whether one may be an option: so beyond it,
-    /// further plain words are left out, and the search ends once an option is among the values.
+    /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many.
+    /// Additions are left out: they are made to these values later. Of more values than the limit only matters whether
+    /// all are plain words, and whether one may be an option: so beyond it, further plain words are left out, and the
+    /// search ends once an option is among the values.
     fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
         let mut values = Vec::new();
         for assigned in &variable.assigned {
@@ -308,7 +313,7 @@ impl<'s> Scope<'s> {
         values
     }
 
-    /// Returns true if a script may define a function of this name.
+    /// Returns true if a script may define a function of this name. A function of an unknown name may have any.
     pub(crate) fn may_be_function(&self, name: &str) -> bool {
         self.functions.contains(name) || self.functions.contains("")
     }

@@ -105,7 +105,8 @@ impl SimpleCommand {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RawWord {
     pub(crate) pieces: Vec<Piece>,
-    /// The word as it is written. Shared, as it may be long.
+    /// The word as it is written. A word that is made of a part of another one, such as the value of an assignment or
+    /// an element of braces, has that of the whole. Shared, as it may be long.
     pub(crate) source: Rc<str>,
 }
 

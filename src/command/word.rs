@@ -12,7 +12,8 @@ const LONGEST_SHOWN: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: Symbols,
-    /// The word as it is written. Messages show [`Word::shown_origin`].
+    /// The word of the script or the command from which this one comes, as it is written: several may come from one, or
+    /// this one from a part of it. Messages show [`Word::shown_origin`].
     pub(crate) origin: Rc<str>,
     /// The script whose output the word is, or whose pipe it names, if it is nothing else: `"$(script)"`, `<(script)`.
     pub(crate) output_of: Option<Rc<Script>>,

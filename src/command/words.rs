@@ -23,7 +23,7 @@ use super::text::shown;
 
 /// Limit on nested substitutions, as each is read by a recursive call, and a hostile text must not overflow the stack.
 const DEEPEST: usize = 40;
-/// Limit on the symbols of `((...))`, which are searched for their end before they are read.
+/// Limit on the symbols of `((...))` and `$[...]`, which are searched for their end before they are read.
 const LONGEST_ARITHMETIC: usize = 300;
 
 /// Words that end a group of commands.
@@ -66,7 +66,7 @@ struct ScriptReader<'t> {
     text: &'t [Symbol],
     /// Index in `text` of the next symbol; the length of the text at its end.
     position: usize,
-    /// Number of substitutions, arrays and braces around the cursor.
+    /// Number of substitutions, arrays, braces, here-documents and arithmetic around the cursor.
     depth: usize,
     /// What was found before the cursor, apart from the script that is being read.
     parsed: ParsedText,

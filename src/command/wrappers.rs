@@ -129,8 +129,8 @@ const RESERVED: &[&str] = &[
 /// Limit on nested wrappers.
 pub(super) const DEEPEST: usize = 16;
 
-/// Returns the words of the command that a program of this name runs, given the words after the name. Returns None if
-/// the program is no known wrapper, or if its words cannot be followed.
+/// Returns the words of the command that a program of this name runs, given the words after the name; empty if it runs
+/// none. Returns None if the program is no known wrapper, or if its words cannot be followed.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);
@@ -192,7 +192,8 @@ fn program_of_module(module: &str) -> &str {
 }
 
 /// Returns the words of the command behind a wrapper of this name, given the words after the name; empty if nothing
-/// follows. Returns None if the name is no known wrapper, or if the wrapper runs no command with these words.
+/// follows. They reach to the end of `words`. Returns None if the name is no known wrapper, or if the wrapper runs no
+/// command with these words.
 fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a str]> {
     let wrapper = WRAPPERS
         .iter()
@@ -239,7 +240,8 @@ fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&
     Some(words)
 }
 
-/// Skips leading assignments, as in `A=b curl`.
+/// Skips leading assignments, as in `A=b curl`. Behind any wrapper, although only some take them: no program has a name
+/// with `=`.
 fn skip_assignments<'w, 'a>(words: &'w [&'a str]) -> &'w [&'a str] {
     let count = words.iter().take_while(|word| is_assignment(word)).count();
     &words[count..]

@@ -1,7 +1,8 @@
 //! Options that contradict each other. One that a user types must not be refused because of one in a file that others
 //! wrote: so within a source a contradiction is an error, and between sources the higher one wins. In three exceptions
 //! the higher one is refused: a wait before the first attempt never overrides a limit on time, nor `--idempotent no` an
-//! option that repeats successes, and neither of `--consecutive` and `--attempts` the other (`plan::limits`).
+//! option that repeats successes, and neither of `--consecutive` and `--attempts` the other (`plan::limits`). And of
+//! `--max-delay` and a longer wait both are kept: `plan::delays` adapts the one of the lower source, if that is of use.
 
 use std::path::absolute;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use crate::options::{
 use crate::policy::delay::Jitter;
 use crate::policy::session::Until;
 
-/// Two options that may contradict each other. `settle_start` knows contradictions of three.
+/// Two options that may contradict each other, neither of them repeatable: a source sets each once at most.
+/// `settle_start` knows contradictions of three.
 struct Conflict {
     first: &'static Spec,
     second: &'static Spec,
@@ -45,7 +47,8 @@ const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
 
-/// The waits before the first attempt: each alone, and both together.
+/// The waits before the first attempt: each alone, then both together. If both are too long together, the random one is
+/// dropped, which stands first.
 const START_WAITS: [&[&Spec]; 3] = [
     &[&INITIAL_DELAY.spec],
     &[&SPLAY.spec],
@@ -150,7 +153,7 @@ static CONFLICTS: [Conflict; 13] = [
 fn grows(jitter: &Setting) -> bool {
     match jitter.value_of(&JITTER) {
         Some(jitter) => matches!(jitter, Jitter::Decorrelated { .. } | Jitter::Slotted { .. }),
-        // A wrong text, such as `slotted:99`, tells as much.
+        // With a wrong parameter, such as `slotted:99`, it is still this jitter.
         None => jitter.text.to_string_lossy().starts_with("slotted"),
     }
 }
@@ -253,9 +256,10 @@ pub(super) fn settle(
     Ok(overridden)
 }
 
-/// Settles waits before the first attempt with a limit on time, which they must leave time for, together. If they leave
-/// none, removes the first of `waits` that the layer sets, and returns it. Returns an error if the layer sets all of
-/// them and the limit, or the limit alone: a limit is never dropped.
+/// Settles a contradiction of waits before the first attempt with a limit on time: all of `waits` together must end
+/// before it. If they do not, removes the first of them that the layer sets, and returns it. Returns None if one of the
+/// options is not set or nothing contradicts. Returns an error if the layer sets all waits and the limit, or the limit
+/// alone: a limit is never dropped.
 fn settle_start(
     waits: &[&Spec],
     limit: &Spec,
@@ -286,7 +290,8 @@ fn settle_start(
     )))
 }
 
-/// Returns true if waits before the first attempt, together, end at or after a limit on time; 0 is no limit.
+/// Returns true if waits before the first attempt may together, with the longest `--splay`, end at or after a limit on
+/// time; 0 is no limit. Of the texts, one that cannot be read is left out, and reported later.
 fn leave_no_time(waits: &[&Setting], limit: &Setting) -> bool {
     let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
     let lengths = waits.iter().filter_map(|wait| {

@@ -28,7 +28,8 @@ pub(super) enum Choice {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
-    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`.
+    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`. From such a
+    /// file only harmless options are taken.
     pub(super) distrust: Option<String>,
 }
 
@@ -79,8 +80,8 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 }
 
 /// Checks that the file is a regular one, and who can have written it. A default file that someone else than this user
-/// or root can write to is an error. Of a named file, returns why it is not to be trusted, or None if it is: its group
-/// may write to it, as in a clone with umask 002, but others may not.
+/// or root can write to is an error: nobody has asked for it. Of a named file, returns why it is not to be trusted, or
+/// None if it is. Its group may write to a named file, as in a clone with umask 002, but others may not.
 fn check_writers(metadata: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();

@@ -32,7 +32,7 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
 
 /// Lists the rules of each named preset. An unknown name is an error.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
-    Ok(all_named(names)?.iter().map(rules).collect())
+    Ok(all_named(names)?.iter().map(listed_preset).collect())
 }
 
 fn all_named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
@@ -124,7 +124,7 @@ impl ListedRule {
 
 /// Returns the text about one preset: what it is for, how it was judged, its rules, and the lists that their
 /// expressions name. Ends with an empty line, as the text of another preset may follow.
-fn rules(preset: &Preset) -> String {
+fn listed_preset(preset: &Preset) -> String {
     let mut text = format!("{}: {}\n", preset.name, preset.about);
     let programs = preset.programs().collect::<Vec<_>>().join(", ");
     if !programs.is_empty() {
@@ -159,11 +159,11 @@ fn rules(preset: &Preset) -> String {
 /// Returns the lines of `--list-policies`: for each policy its name and source, then an indented line for each option
 /// set.
 pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
-    Ok(config.all_policies()?.iter().map(listed).collect())
+    Ok(config.all_policies()?.iter().map(listed_policy).collect())
 }
 
 /// Returns the lines about one policy: name and source, then an indented line for each option, without secrets.
-fn listed(policy: &Policy) -> String {
+fn listed_policy(policy: &Policy) -> String {
     let from = match (&policy.about, policy.position.rsplit_once(':')) {
         (Some(about), _) => format!("built in ({about})"),
         (None, Some((file_and_line, _column))) => file_and_line.to_owned(),

@@ -73,7 +73,7 @@ impl RowVerdict {
     pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent);\n\
                                      stop: permanent; behind: transient only with --before-retry";
 
-    /// Returns the verdict's word in the table.
+    /// Returns the verdict's word in the table, and in lists of rules.
     pub(crate) fn word(self) -> &'static str {
         match self {
             RowVerdict::Retry => "retry",
@@ -96,7 +96,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// Returns the conditions of the row, each with its name, for people.
+    /// Returns the conditions of the row, each with its name, for people: lists stay short, as `{NAME}`.
     pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let mut conditions = Vec::new();
         if let Some(codes) = self.codes {

@@ -44,8 +44,8 @@ pub(super) struct ParsedFile {
     pub(super) policies: Vec<Policy>,
 }
 
-/// Parses a file, or the built-in policies, whose name `file` is empty. An error begins with the position, and is the
-/// first one in the file.
+/// Parses a file, or the built-in policies, whose name `file` is empty. An error begins with the position: one of the
+/// syntax, wherever it is, or else the first wrong key or value from the top.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<ParsedFile, UsageError> {
     let document = TomlText { file, bytes };
     let text = std::str::from_utf8(bytes)
@@ -88,9 +88,10 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'
     entries
 }
 
-/// Returns the option of a key, or an error if a file or a policy cannot set the option. Accepts `max_delay` for
-/// `max-delay`. For a key of another tool the error suggests our option; `value`, if it is a plain text, goes into the
-/// tip.
+/// Returns the option of a key, or an error, to which the caller adds the key, if a file or a policy cannot set the
+/// option. Accepts `max_delay` for `max-delay`. For a misspelled key, or one of another tool or an earlier version, the
+/// error suggests our option: for an earlier version with `value`, the key's own, which is None unless it is a text or
+/// a number.
 fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
     if let Some(Replacement { opt, value }) = replacement(key, value) {
         let text = printable(&value);
@@ -178,7 +179,8 @@ impl TomlText<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let opt = option_of_key(key.get_ref(), plain(value.get_ref()).as_deref(), source)
+            let value_for_tip = text_for_tip(value.get_ref());
+            let opt = option_of_key(key.get_ref(), value_for_tip.as_deref(), source)
                 .map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
@@ -195,7 +197,7 @@ impl TomlText<'_> {
     /// repeated, and one text with commas if the option takes a list. A value that the option does not take is an
     /// error: an array for an option with one text, say, or an empty one, which would set nothing.
     fn texts(&self, opt: &Spec, value: &TomlValue<'_>) -> Result<Vec<(String, usize)>, UsageError> {
-        // `text` rejects an array that is not split here.
+        // `text_of_flag` rejects an array that is not split here.
         let values = match (value.get_ref(), opt.kind) {
             (DeValue::Array(array), Kind::Repeatable(_) | Kind::List(_)) if !array.is_empty() => {
                 array.iter().collect()
@@ -205,9 +207,10 @@ impl TomlText<'_> {
         let mut texts = Vec::new();
         for value in values {
             let offset = value.span().start;
-            let text = text(value.get_ref(), opt).ok_or_else(|| {
+            let text = text_of_flag(value.get_ref(), opt).ok_or_else(|| {
+                let expected = expected_form(opt);
                 let given = value.get_ref().type_str();
-                let problem = format!("{:?} takes {}, not a TOML {given}", opt.long, form(opt));
+                let problem = format!("{:?} takes {expected}, not a TOML {given}", opt.long);
                 self.wrong(offset, &problem)
             })?;
             texts.push((text, offset));
@@ -231,7 +234,7 @@ fn is_of_name(letter: char) -> bool {
 }
 
 /// Returns the expected form of an option's value, for error messages.
-fn form(opt: &Spec) -> String {
+fn expected_form(opt: &Spec) -> String {
     match opt.kind {
         Kind::Switch => "true or false".to_owned(),
         Kind::Count => "a number".to_owned(),
@@ -241,7 +244,7 @@ fn form(opt: &Spec) -> String {
 
 /// Returns a value as the text that a flag or a variable would take (`true`, `30`, `1.5s`), or None if the option takes
 /// no value of this type, such as a number for a switch.
-fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
+fn text_of_flag(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
     match (value, opt.kind) {
         (DeValue::Boolean(on), Kind::Switch | Kind::Count | Kind::Optional { .. }) => {
             Some(on.to_string())
@@ -261,7 +264,7 @@ fn text(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
 }
 
 /// Returns the text of a string or a whole number, for a tip; None for any other value.
-fn plain(value: &DeValue<'_>) -> Option<String> {
+fn text_for_tip(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.clone().into_owned()),
         DeValue::Integer(number) => Some(decimal(number)),

@@ -55,7 +55,7 @@ pub struct Spec {
     pub exceptions: &'static str,
     /// Details for `--help NAME` and the man page; may be empty.
     pub more: &'static str,
-    /// A text that the option accepts, if it takes one and has neither words nor a default.
+    /// A text that the option accepts; may be empty if it takes none, or has words or a default.
     #[cfg_attr(
         not(test),
         allow(dead_code, reason = "tests set each option from its constant alone")

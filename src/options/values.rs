@@ -1,5 +1,5 @@
 //! The grammars of option values. Each function takes the text and returns the value, or the problem of the text as the
-//! rest of a sentence, with a tip that is accepted.
+//! rest of a sentence, mostly with a tip: a text that is accepted.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     }
 }
 
-/// Parses a duration of at least one millisecond, the unit of stores. `example` is the duration that the problem
-/// suggests.
+/// Parses a duration for which 0 makes no sense: at least one millisecond, the unit of stores. `example` is the
+/// duration that the problem suggests.
 pub fn period(text: &str, example: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
     if duration < Duration::from_millis(1) {
@@ -103,7 +103,8 @@ pub fn any_text(text: &str) -> Parsed<String> {
     Ok(text.to_owned())
 }
 
-/// Parses a predicate's shell command; rejects an empty one, as it would always succeed.
+/// Parses a shell command whose success counts: a predicate or `--before-retry`. Rejects an empty one, as it would
+/// always succeed.
 pub fn predicate(text: &str) -> Parsed<String> {
     match text.trim() {
         "" => Err(Problem::new(
@@ -144,7 +145,8 @@ pub fn label(text: &str) -> Parsed<String> {
     )))
 }
 
-/// Parses a switch, as a variable or a file gives it: on or off, in the words that are common for them.
+/// Parses on or off, in the words that are common for them: a switch, as a variable or a file gives it, or the text of
+/// an option that can do without one (`--retry-after=off`).
 pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),

@@ -49,13 +49,14 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<DecidedDelays
     })
 }
 
-/// Reads `--jitter`, with the factor of decorrelated jitter. Its default depends on `--delays`, `--growth` and
-/// `--until`, so that what the user says about waits has an effect.
+/// Reads `--jitter`; `factor` is `--factor`, which decorrelated jitter takes, too. Its default depends on `--delays`,
+/// `--growth` and `--until`, so that what the user says about waits has an effect.
 fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InEffect<Jitter>> {
     let list_source = settings.source(&DELAYS);
+    // A list is exact unless the same or a higher precedence asks for jitter.
+    let list_wins = list_source > settings.source(&JITTER);
     let jitter = match settings.get(&JITTER)? {
-        // A list is exact unless the same or a higher precedence asks for jitter.
-        Some(jitter) if jitter == Jitter::None || settings.source(&JITTER) >= list_source => jitter,
+        Some(jitter) if jitter == Jitter::None || !list_wins => jitter,
         _ if until == Until::Failure => {
             return Ok(InEffect::decided(Jitter::None, "none", UNTIL.long));
         }
@@ -151,7 +152,7 @@ fn growth(
     let growth = match settings.value(&GROWTH)? {
         GrowthName::Exponential => Growth::Exponential {
             factor: match jitter {
-                // Has another default.
+                // Unused: this jitter grows by itself, and has its own default of the factor.
                 Jitter::Decorrelated { factor } => factor,
                 _ => factor.unwrap_or(2.0),
             },
@@ -166,8 +167,8 @@ fn growth(
     })
 }
 
-/// Returns who has decided the factor. Its default depends on the jitter, and only decorrelated jitter and exponential
-/// growth have one.
+/// Returns who has decided the factor; `given` is `--factor`. Its default depends on the jitter, and only decorrelated
+/// jitter and exponential growth have one.
 fn decider_of_factor(given: Option<f64>, jitter: Jitter, growth: &Growth) -> Decider {
     if given.is_some() {
         return Decider::Itself;

@@ -15,7 +15,7 @@ const CLIENTS: [&str; 2] = ["curl", "wget"];
 /// The findings about running the command twice.
 #[derive(Default)]
 pub(super) struct Idempotence {
-    /// The reason why the command must not run twice.
+    /// The reason why the command must not run twice; None if it may.
     pub(super) why_not: Option<NotIdempotent>,
     /// A remark to print at the first retry.
     pub(super) remark: Option<String>,
@@ -65,7 +65,7 @@ pub(super) fn idempotence(
 }
 
 /// Returns the findings by the words of the command. Requests of a client that a preset judges must not be repeated if
-/// they may send; about those of another client there is only a remark, for which no script file is read.
+/// they may send; about those of another client there is only a remark, for which alone no script file is read.
 fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,

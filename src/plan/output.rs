@@ -53,8 +53,7 @@ pub(super) fn streams(
         // Without hooks, nobody gets the output, and it need not be kept.
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
-        // Messages to GitHub have to begin a line, so a line that the command leaves open is ended first. In a file of
-        // their own, they do begin one.
+        // The end of a group follows the output of each attempt, and has to begin a line; in a log file it does.
         ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })

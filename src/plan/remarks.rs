@@ -60,10 +60,11 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a remark, only for `-v`, if `--retry-after` can find nothing: it looks for the header in the output, and
-/// curl prints no headers unless told to.
+/// Returns a remark if `--retry-after` finds no header: it looks for it in the output, and curl prints no headers
+/// unless told to. Only for `-v`, as the rest of the output may name a wait, too.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get(&RETRY_AFTER).ok()??;
+    // Not `WrappedCommand::wrapped`, which is empty without `--for`.
     let wrapped = wrapped_program(words);
     let (program, words) = wrapped.split_first()?;
     let name = program.rsplit('/').next()?;
@@ -136,7 +137,7 @@ impl Remarks {
                     remarks.warnings.push(warning);
                 }
                 None if is_verbose => {
-                    let remark = format!("unknown variable {name:?}{}", similar(key));
+                    let remark = format!("unknown variable {name:?}{}", tip_for_foreign(key));
                     remarks.remarks.push(remark);
                 }
                 _ => {}
@@ -177,7 +178,7 @@ fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
 
 /// Returns a tip for a variable that is certainly meant for backoff: of an option that is gone, another word for the
 /// number of attempts, or one typo away from a known name. Returns None for any other. `key` is its name without
-/// `BACKOFF_`.
+/// `BACKOFF_`; the tip about an option that is gone repeats the `value`.
 fn tip_for_typo(key: &str, value: &OsStr) -> Option<String> {
     if let Some(suggest::Replacement { opt, value }) = suggest::replacement(key, value.to_str()) {
         let text = printable(&value);
@@ -200,7 +201,7 @@ fn tip_for_typo(key: &str, value: &OsStr) -> Option<String> {
 
 /// Returns a tip, to be appended to a message, for another tool's name of an option that a variable can set; an empty
 /// text if there is none. `key` is the name of the variable without `BACKOFF_`.
-fn similar(key: &str) -> String {
+fn tip_for_foreign(key: &str) -> String {
     match suggest::foreign(key) {
         Some(foreign) if !foreign.opt.is_action() => {
             format!("; tip: try {}", foreign.opt.variable())

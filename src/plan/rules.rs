@@ -24,7 +24,7 @@ use crate::search::scanner::{MOST_PLACES, Patterns};
 /// Room for the rows of most presets, so that lists of them need not grow, which copies them.
 const USUAL_ROWS: usize = 128;
 
-/// The exit status of backoff's own errors.
+/// The exit status of backoff's own errors: usage errors, and rare ones such as a failed fork.
 const FAULT_CODE: u8 = 125;
 
 /// Rules about failures, and the patterns that they name by index.
@@ -145,8 +145,9 @@ fn check_size(patterns: &[Pattern]) -> Checked<()> {
     Err(UsageError::new(problem + "; tip: try smaller repetitions"))
 }
 
-/// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt.
-/// Returns None if the command is no backoff, or if `--retry-exit` (`retry_exit`) names the status of such an error.
+/// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt. Its
+/// other faults have the same status, and count as one. Returns None if the command is no backoff, or if `--retry-exit`
+/// (`retry_exit`) names the status.
 fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option<Rule> {
     // Spares most commands the search for the program behind wrappers.
     let mentions_backoff = words.iter().any(|word| word.contains("backoff"));

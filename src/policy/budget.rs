@@ -192,13 +192,14 @@ impl Ledger {
     /// Counts a run that gave up after the `earlier` failed runs in a row that it knew of when it began. Runs that fail
     /// together know of the same number, so that they count as one.
     fn count_failed_run(&mut self, earlier: u64) {
-        // Less than `earlier` only if another run has succeeded since: this failure is the first after that.
-        let in_a_row = if self.failed_runs < earlier {
+        // Less than `earlier` only if another run has succeeded since: no failed run before this one counts any more.
+        let before = if self.failed_runs < earlier {
             0
         } else {
             earlier
         };
-        self.failed_runs = self.failed_runs.max(in_a_row.saturating_add(1));
+        // More if runs that began later have failed meanwhile.
+        self.failed_runs = self.failed_runs.max(before.saturating_add(1));
     }
 
     /// Adds an attempt to the slot of this moment, which is the last one, as `tidy` leaves none in the future, or is

@@ -19,10 +19,10 @@ pub struct Classifier {
     pub fail_match: Vec<usize>,
     /// Rules about failures. Stop rules win.
     pub rules: Vec<Rule>,
-    /// `--retry-exit`: the only rule that makes an interruption of the command transient.
+    /// `--retry-exit`, one of the rules as well: the only one that makes an interruption of the command transient.
     pub retry_exit: CodeSet,
     /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
-    /// output.
+    /// output, or if processes still run.
     pub has_retry_if: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Classifier {
 pub enum RuleKind {
     /// The failure is permanent.
     Stop,
-    /// The failure is transient, unless a stop rule applies, too.
+    /// The failure is transient, unless a stop rule applies, too, or another cause that `judge_failure` tests before.
     Retry,
 }
 
@@ -57,7 +57,7 @@ pub enum Verdict {
     Transient(Reason),
     /// A failure that no retry can resolve.
     Permanent(Reason),
-    /// A failure that `--retry-if` classifies.
+    /// A failure that `--retry-if` classifies. The run replaces it, but not with `--until failure`, which does not ask.
     Ask(Reason),
 }
 
@@ -83,9 +83,9 @@ impl Verdict {
         matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::PredicateFailed { .. }))
     }
 
-    /// Returns true if no message reports this end: the output's reader is gone, and SIGPIPE ended the command, which a
-    /// shell is silent about, too (`cmd | head`). Another end may have another cause, and SIGPIPE may come from another
-    /// pipe or socket.
+    /// Returns true if neither a message (without `-v`) nor `--on-give-up` reports this end: the output's reader is
+    /// gone, and SIGPIPE ended the command, which a shell is silent about, too (`cmd | head`). Another end may have
+    /// another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
             matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
@@ -153,9 +153,9 @@ pub enum Why {
     BeforeRetryFailed(String),
     /// Retry rules were given and none matched.
     NoRuleMatched,
-    /// No rule applies: a timeout, or a failure without any retry rule.
+    /// No rule applies: a timeout, a failure without any retry rule, or one that only `--success-if` calls a failure.
     ByDefault,
-    /// The command cannot be started: 126 or 127 from exec, or from the program that was to run it.
+    /// The command cannot be started: exec failed (126, 127). An exit of the command itself with 127 is no such end.
     CannotStart,
     /// The reader of the output is gone: the command died of SIGPIPE, or its output cannot be delivered.
     ReaderGone,
@@ -287,7 +287,7 @@ impl Classifier {
         match failure.outcome.end {
             // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => return failure.permanent(Why::CannotStart),
-            // The next attempt would run beside the command.
+            // The next attempt would run beside the command. Never reached in a run, which then ends without a verdict.
             End::Unended => return failure.permanent(Why::Survivors),
             // A reader that is gone does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),

@@ -1,4 +1,4 @@
-//! The wait before retry i = 0, 1, 2, ...: growth, jitter, cap.
+//! The wait before retry i = 0, 1, 2, ...: growth, jitter, cap. i counts from the last restart of the growth.
 //!
 //! The un-jittered wait is e(i) = min(cap, growth(i)). The jitter turns it into a [`Distribution`], and one uniform
 //! number in [0, 1) picks the wait. `--plan` shows the same distribution that a run draws from.
@@ -69,9 +69,9 @@ pub enum Jitter {
 /// The options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
-    /// The scale of the first wait; the slot time of [`Jitter::Slotted`].
+    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]. At most the cap, at which the plan cuts it.
     pub base: Duration,
-    /// Limit on every wait.
+    /// Limit on every wait, except one that a server or a cool-off asks for.
     pub cap: Duration,
     pub growth: Growth,
     pub jitter: Jitter,
@@ -148,8 +148,8 @@ impl Delays {
         }
     }
 
-    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is the wait before that
-    /// one, which only decorrelated jitter uses; None before the first retry.
+    /// Returns the distribution of the wait before retry `retry` (0 is the first). `previous` is what was drawn for the
+    /// retry before, which only decorrelated jitter uses; None before the first.
     pub fn distribution(&self, retry: u64, previous: Option<Duration>) -> Distribution {
         match self.jitter {
             Jitter::Decorrelated { factor } => {

@@ -51,7 +51,8 @@ pub enum Ending<'a> {
         end: &'a End,
         until: Until,
     },
-    /// The session stopped the run, and the deadline then cut off the output that was kept for the caller.
+    /// The session stopped the run, and the deadline then cut off the output that was kept for the caller. `stop`
+    /// always gives up, whatever the session decided.
     CutOff { stop: Stop },
     /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command.
     AttemptInterrupted { end: &'a End, until: Until },
@@ -128,8 +129,8 @@ impl Overrides {
     }
 }
 
-/// Returns the exit of a run that gave up, without any choice of the user: the last attempt's own, but 1 if a 0, or
-/// with `--until failure` any status of a success, would say that the goal was reached.
+/// Returns the exit of a run that gave up, without any choice of the user: the last attempt's own, but 1 in place of a
+/// 0, which would say that the goal was reached, and with `--until failure` in place of any status, as no failure came.
 fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     // A failed start, and a permanent failure, which ends the run whatever its goal, keep their status.
     let keeps_status = why == GiveUp::Permanent || matches!(end, End::NotStarted(_));

@@ -36,7 +36,7 @@ pub struct WaitRow {
     pub retry: u64,
     pub least: Duration,
     pub mean: Duration,
-    /// Least upper limit.
+    /// The longest wait; a uniform draw comes as near to it as one likes.
     pub most: Duration,
     /// The sum of the means up to this retry.
     pub total: Duration,
@@ -70,7 +70,7 @@ pub enum RowsEnd {
     Attempts,
     /// Attempts are unlimited, and enough rows are shown.
     Unlimited,
-    /// The attempt limit allows this many more retries.
+    /// The attempt limit allows this many more retries, but enough rows are shown.
     More(u64),
     /// `--stop-at-delay`
     Delay,
@@ -78,7 +78,8 @@ pub enum RowsEnd {
     Deadline(Spread<u64>),
 }
 
-/// Returns the forecast of a run whose seed is not known. `before` passes before the first attempt.
+/// Returns the forecast of a run whose seed is not known. `before`, the mean of a wait that may be random, passes
+/// before the first attempt.
 ///
 /// Rows end by a limit on retries, or once their mean total reaches a limit on time. The sampled runs are drawn on
 /// after the last row until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many retries

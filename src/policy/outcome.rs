@@ -128,7 +128,8 @@ pub struct Seen {
     pub reader_gone: bool,
     /// Output that could not be kept, and was printed as it came; and why.
     pub not_kept: Option<String>,
-    /// Output was lost: a timeout cut off the output before its reader took the rest.
+    /// Output was lost: the attempt was ended before a reader took the rest. False if the deadline ended it, which then
+    /// is the end that messages name.
     pub unread: bool,
 }
 
@@ -143,12 +144,16 @@ impl Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Exited(u8),
+    /// The signal killed the command; or it came to backoff while the command's output waited for its reader, and so
+    /// the output was lost, however the command itself ended.
     Signaled(Signal),
-    /// backoff ended the attempt, however the process then died.
+    /// backoff ended the attempt, however the process then died; or the deadline came while its output still waited for
+    /// its reader.
     TimedOut(TimeLimit),
     /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),
-    /// A signal asked backoff and the command to end, but the command still runs (see [`Outcome::survivors`]).
+    /// A signal asked backoff and the command to end, but the command, or after its exit with 0 another process of the
+    /// attempt, still runs (see [`Outcome::survivors`]).
     Unended,
 }
 

@@ -62,13 +62,14 @@ struct RateLimit {
     /// The parts of the field's name that other limits do not have.
     name: String,
     left: Left,
-    /// Time until the limit is full again, of a date or an epoch.
+    /// Time until the limit is full again, by a field whose value may be a date or an epoch (`x-ratelimit-reset`).
     reset_at: Option<Duration>,
-    /// Time until the limit is full again, of a number of seconds, which needs no clock and so outranks `reset_at`.
+    /// Time until the limit is full again, by a field that always counts from now (`x-ratelimit-reset-after`). It needs
+    /// no clock, and so outranks `reset_at`.
     reset_after: Option<Duration>,
 }
 
-/// How much of a limit is left. If several fields tell about one limit, the last variant counts.
+/// How much of a limit is left. If several fields tell about one limit, the greatest counts: that nothing is left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Left {
     /// No field tells.
@@ -136,7 +137,7 @@ impl RateLimits {
     }
 
     /// Returns the limit of this name, which is added if it is new; None if there are too many, as the output of a
-    /// command must not fill the memory.
+    /// command must not fill the memory: callers then ignore the field.
     fn limit_named(&mut self, name: String) -> Option<&mut RateLimit> {
         if let Some(index) = self.limits.iter().position(|limit| limit.name == name) {
             return self.limits.get_mut(index);
@@ -241,7 +242,8 @@ fn is_match(expression: &Option<Regex>, line: &[u8]) -> bool {
     }
 }
 
-/// Returns the time until a moment that is given as a time since the UNIX epoch; None if it has passed.
+/// Returns the time until a moment that is given as a time since the UNIX epoch; None if it has passed, or is beyond
+/// the range of the clock.
 fn until_epoch(epoch: Duration, now: SystemTime) -> Option<Duration> {
     SystemTime::UNIX_EPOCH
         .checked_add(epoch)?

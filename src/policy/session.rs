@@ -52,19 +52,23 @@ impl Stop {
 pub struct Session<'p> {
     limits: &'p Limits,
     delays: &'p Delays,
-    /// Number of the current attempt: 1 is the first, also after `--reset-after` restarted the count.
+    /// Number of the current attempt, to which `--attempts` applies: 0 before the first, then from 1 on. After
+    /// `--reset-after` has restarted the count, it goes on with 2.
     pub attempt: u64,
     /// Number of attempts so far, including the current one and those before a reset.
     pub total: u64,
-    /// Number of retries decided so far, including those before a reset.
+    /// Number of retries decided so far, including those before a reset, those after a success (`--until`), and one
+    /// that the budget then denied.
     pub retries: u64,
-    /// The output of the command asked for a longer last wait than the one drawn, and got it.
+    /// The output of the command asked for a longer wait before the last retry than the one drawn, and got it.
     pub is_wait_asked: bool,
-    /// Step of the growth for the next wait, from 0 on.
+    /// Step of the growth for the next wait: the retries since the growth began, at first or anew.
     growth_step: u64,
-    /// Last wait before a retry, for decorrelated jitter.
+    /// The wait that was drawn for the last retry since then, for decorrelated jitter.
     previous_delay: Option<Duration>,
+    /// Counted only if success is the goal.
     successes_in_a_row: u64,
+    /// An attempt of the run has failed, before a reset or after it.
     has_failed: bool,
     /// The last attempt ran for `--reset-after`, and the count of attempts has not restarted yet.
     restart_is_due: bool,
@@ -107,7 +111,7 @@ impl<'p> Session<'p> {
 
     /// Decides the step after an attempt, by the goal (`--until`) and the limits of the run. `elapsed` is the time
     /// since the run began. Remembers a failure, as a later success is then a flaky one, and counts a retry that it
-    /// allows.
+    /// allows, although the budget, which is asked after that, may still deny it.
     pub fn next(
         &mut self,
         outcome: &Outcome,
@@ -133,9 +137,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output has no
-    /// reader, or whose predicate failed says nothing about the command, so it is treated as with `--until success`:
-    /// a typo in a name must neither count as the failure that was looked for nor be repeated for ever.
+    /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output is lost
+    /// or has no reader, or whose predicate failed says nothing about the command, so it is treated as with `--until
+    /// success`: a typo in a name must neither count as the failure that was looked for nor be repeated for ever.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let is_unknown = match verdict.reason() {
             Some(reason) => matches!(
@@ -161,7 +165,8 @@ impl<'p> Session<'p> {
     }
 
     /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it
-    /// (`--consecutive`). The wait before that is the base delay, as growth and jitter only help a service that fails.
+    /// (`--consecutive`), or giving up as a limit forbids that one. The wait before it is the base delay, as growth and
+    /// jitter only help a service that fails.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
@@ -247,9 +252,9 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Notes whether the count of attempts restarts, which takes effect when the next attempt begins: it does after an
-    /// attempt that ran for `--reset-after`, as the command then counts as recovered. With `--until failure`, long
-    /// successes are expected, and the attempt limit applies to them.
+    /// Notes whether the count of attempts restarts: it does after an attempt that ran for `--reset-after`, as the
+    /// command then counts as recovered. `attempt` changes when the next one begins, but the attempt limit knows it at
+    /// once. With `--until failure`, long successes are expected, and the attempt limit applies to them.
     fn note_restart(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let is_long = match self.limits.reset_after {
             Some(healthy) => outcome.ran >= healthy,
@@ -294,8 +299,9 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
-    /// one has given up. It is the wait of one more retry, and grows by a step for each of the `failed_runs` that gave
-    /// up in a row before this one, so that a job that is started again and again backs off, too.
+    /// one has given up on a transient failure. It is the wait of one more retry, and grows by a step for each of the
+    /// `failed_runs` that gave up in a row before this one, so that a job that is started again and again backs off,
+    /// too.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
             self.draw(rng)

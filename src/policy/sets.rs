@@ -49,8 +49,8 @@ impl CodeSet {
         self.timeout
     }
 
-    /// Returns true if the end's code is in the set. An end without a code, which is as good as always a timeout, is in
-    /// it if the list names `timeout`.
+    /// Returns true if the end's code is in the set. An end without a code is in it if the set has `timeout`: such an
+    /// end is a timeout, but for [`End::Unended`], on which no code decides.
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }
@@ -64,6 +64,7 @@ impl fmt::Display for CodeSet {
         let mut comma = "";
         while let Some(first) = codes.next() {
             let mut last = first;
+            // The sum cannot overflow, as no code follows 255.
             while let Some(next) = codes.next_if(|next| *next == last + 1) {
                 last = next;
             }

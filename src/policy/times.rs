@@ -195,7 +195,7 @@ fn nanos(number: &str, unit: u128) -> u128 {
     whole * unit + billionths * unit / 1_000_000_000
 }
 
-/// Returns a number of any length. Saturates.
+/// Returns a number of any length. Saturates, at a number that no unit of [`UNITS`] lifts out of the range.
 fn parsed(digits: &str) -> u128 {
     u128::from(digits.parse::<u64>().unwrap_or(u64::MAX))
 }

@@ -21,14 +21,15 @@ use crate::text::{length, printable, timestamp};
 pub(super) struct JsonLog {
     /// Lines that are printed only if the run becomes eventful, and are otherwise dropped at its end.
     held: String,
-    /// True after any logged event except the start of an attempt, a success at once and a skipped run.
+    /// True after any logged event except the start of an attempt, a success without any failure and a skipped run.
     is_eventful: bool,
 }
 
 impl JsonLog {
-    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds at once or is
-    /// skipped has no lines, unless verbose; any other run has a complete log. So lines are held back until an event
-    /// decides that, and are then returned before its own. With `-q`, none is held back, and few events have lines.
+    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure,
+    /// or is skipped, has no lines, unless verbose or after a warning; any other run has a complete log. So lines are
+    /// held back until an event decides that, and are then returned before its own. With `-q`, none is held back, and
+    /// few events have lines.
     pub(super) fn lines(
         &mut self,
         sentences: &Sentences<'_>,
@@ -38,7 +39,8 @@ impl JsonLog {
         let line = line(sentences, moment, event)?;
         let verbosity = sentences.plan.output.verbosity;
         if verbosity < 0 {
-            // Only warnings, a command that cannot start and, unless `-qq` silences it, the end of a failed run.
+            // Only real warnings (not of cool-offs or nested runs), what tells that the command cannot start and,
+            // unless `-qq` silences it, the end of a run that gave up.
             if sentences.least_verbosity(moment, event) > verbosity {
                 return None;
             }

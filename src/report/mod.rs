@@ -1,5 +1,5 @@
-//! All output of backoff about a run, made of the events that the loop reports. Pure functions of plan and events: the
-//! `Host` writes the lines, and nothing here affects the run.
+//! All output of backoff about a run, made of the plan (`--plan`) and of the events that the loop reports. Nothing here
+//! writes it or affects the run: the `Host` writes the lines.
 
 mod explanation;
 mod github;

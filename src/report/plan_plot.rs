@@ -95,8 +95,8 @@ fn labels(rows: &[WaitRow], line_width: usize) -> Labels {
 }
 
 /// Returns the bar of a wait, as long as the most that it may be; that of `longest`, the longest wait of the plan,
-/// would be `width` columns long. The part up to the least wait is sure, the rest random with a mark at the mean; a
-/// wait without a random part has no mark.
+/// would be `width` columns long. The part up to the least wait is sure, the rest random with a mark at the mean. A
+/// wait without a random part, or with one too short for a column, has no mark.
 fn bar(ink: Ink, row: &WaitRow, longest: Duration, width: usize) -> String {
     let end_of_sure = columns_of(row.least, longest, width);
     let end = columns_of(row.most, longest, width);

@@ -123,8 +123,8 @@ impl<'a> Reporter<'a> {
             .collect()
     }
 
-    /// Returns true if lines are colored (`--color`): by default if standard error takes color, and never in a log
-    /// file, which is read by other programs.
+    /// Returns true if lines are colored: with `--color always` even in a log file, by default if they go to standard
+    /// error and it takes color. A log file may be read by other programs.
     fn has_color(&self) -> bool {
         let output = &self.text.plan.output;
         match output.color {

@@ -29,7 +29,8 @@ impl Sentences<'_> {
         }
         match event {
             Event::Warning(text) => Some(format!("warning: {}", printable(text))),
-            // Standard error gets the failure from the caller of the run, so a line is only for a log file.
+            // Standard error gets the failure from the caller of the run, so a line is only for a log file. Not
+            // escaped: the text is backoff's own.
             Event::Failed(why) => {
                 if self.plan.output.log_file.is_some() {
                     Some((*why).to_owned())
@@ -50,8 +51,9 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the part of a sentence after the label (`curl: `), or None if the event has no sentence: the end of an
-    /// attempt has one only in JSON, as the next event tells it together with what follows.
+    /// Returns the part of a sentence after the label (`curl: `). None for an event whose sentence has no label
+    /// (`sentence` makes it), and for one without a sentence: the end of an attempt has one only in JSON, as the next
+    /// event tells it together with what follows.
     fn after_label(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         let number = self.numbered(moment.attempt);
         Some(match event {
@@ -88,7 +90,8 @@ impl Sentences<'_> {
 
     /// Returns the sentence about the end of the run after `attempt`, the last one: success, the failure that was
     /// looked for (`--until failure`), or giving up, with the reason and advice. A limit that ends the run after a
-    /// success (`--until never`) is no failure, and has a reason, too.
+    /// success (`--until never`) is no failure, and has a reason, too. If the deadline has cut off the kept output of a
+    /// good end, `stop` is a `GaveUp`, and the deadline is the end of `attempt`, whatever its own was.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
         let number = self.numbered(moment.attempt);
         let elapsed = length(moment.elapsed);
@@ -129,8 +132,8 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns how the last attempt failed, why the run gave up, and advice. With `--until failure`, a run that gives
-    /// up after a success has found no failure.
+    /// Returns how the last attempt failed, why the run gave up, and advice. A run may also give up after a success:
+    /// with `--until failure` it has found no failure; with `--consecutive` the success is named by its end (`exit 0`).
     fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
@@ -141,8 +144,8 @@ impl Sentences<'_> {
         self.explained(how, why, attempt)
     }
 
-    /// Returns why no attempt could begin in time: the limit of `why` has passed, or would during the wait for the end
-    /// of the cool-off, if `cool_off` tells how long one still lasts.
+    /// Returns why no attempt could begin in time. `why` is a limit on time: it has passed, or would pass during the
+    /// wait for the end of a cool-off, whose length `cool_off` then is.
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -157,7 +160,7 @@ impl Sentences<'_> {
 
     /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
     /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that the output
-    /// asked for a longer delay, and got it.
+    /// asked for a longer delay, and got it; that of a success asks for none.
     fn retrying(
         &self,
         number: &str,
@@ -186,7 +189,7 @@ impl Sentences<'_> {
     }
 
     /// Returns the remark that the output asked for the wait, which then is longer than the options say. Only for a
-    /// wait that was asked for, so with `--retry-after`.
+    /// wait that was asked for: both the wait and the limit on it, that of `--retry-after`, must be set.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
         // The wait was cut to the limit: only with `--until never`, as otherwise the run gives up.
         if outcome.seen.wait_asked > self.plan.limits.max_retry_after {
@@ -196,8 +199,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the remark that the failed attempt was long enough for `--reset-after`, or nothing if it was not: it
-    /// then counts as the first, and without the remark a next `attempt 2` would surprise.
+    /// Returns the remark that the failed attempt was long enough for `--reset-after`, or nothing if it was not. A long
+    /// one counts as the first, and without the remark a next `attempt 2` would surprise.
     fn note_on_reset(&self, outcome: &Outcome) -> &'static str {
         match self.plan.limits.reset_after {
             Some(healthy) if outcome.ran >= healthy => ", longer than --reset-after",
@@ -263,7 +266,8 @@ impl Sentences<'_> {
     }
 
     /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
-    /// apart. A path without a last part, such as `..`, is quoted whole. A label has only printable characters.
+    /// apart. A path without a last part, such as `..`, is quoted whole. `--label` itself refuses what is not
+    /// printable.
     fn label(&self) -> String {
         if let Some(label) = &self.plan.output.label {
             return label.clone();
@@ -315,7 +319,7 @@ impl Sentences<'_> {
     }
 }
 
-/// Returns how an attempt failed, for a terminal: `exit 7`.
+/// Returns how an attempt failed, for a terminal: `exit 7`. Of a success, returns its end.
 fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }

@@ -1,4 +1,5 @@
-//! Which events have a line, at which verbosity (`-q` is -1, `-v` is 1), and how grave they are.
+//! Which events have a line, at which verbosity (`-q` is -1, `-v` is 1), and how grave they are. With a log file `-q`
+//! is 0, as it is about standard error.
 
 use super::text::Sentences;
 use crate::policy::classifier::Verdict;
@@ -90,7 +91,8 @@ impl Sentences<'_> {
 
     /// Returns true if the exit status of backoff alone tells why no attempt follows the one that a signal interrupted:
     /// it is 0, as the attempt has succeeded all the same, or that of the signal, by which the command died or after
-    /// which it exited with 128 + its number. False if processes still run, whatever the status.
+    /// which it exited with 128 + its number. False if processes still run, whatever the status. Kept output that was
+    /// cut off, which makes the status another one, is not considered: a warning has told it.
     fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
         // A line has to name these processes.
         if !outcome.survivors.is_empty() {

@@ -206,8 +206,8 @@ pub(super) struct LimitingOption {
     value: Option<Duration>,
 }
 
-/// Returns the option that set the limit by which the run gave up, and its value if that is a time; None if the reason
-/// is no limit that can be raised.
+/// Returns the option whose limit made the run give up, and that can be raised to allow more (so `budget-ratio`, not
+/// `budget`), with its value if that is a time; None if the reason is no limit that can be raised.
 pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOption> {
     let option = match why {
         GiveUp::Attempts => "attempts",

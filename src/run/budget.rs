@@ -1,8 +1,8 @@
 //! Sends the questions and updates of a run to the shared budget, which limits the retries of all runs together: counts
-//! first attempts, asks before each retry, and reports the end. A store (a directory or Redis) keeps its numbers. After
-//! a run has given up, the budget lets later runs wait before their first attempt for a while: the cool-off. An error
-//! of a function here ends the run at once: a signal has come. A store that does not answer is no error: it causes one
-//! warning, and `--store-down` decides.
+//! attempts that are not retries, asks before each retry, and reports the end. A store (a directory or Redis) keeps its
+//! numbers. After a run has given up, the budget lets later runs wait before their first attempt for a while: the
+//! cool-off. An error of a function here ends the run at once: a signal has come. A store that does not answer is no
+//! error: it causes one warning, and `--store-down` decides.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
 use crate::policy::session::{GiveUp, Stop};
 
-/// Limit on the wait for an answer, as a retry is announced only once allowed.
+/// Limit on the wait for an answer beyond the store's timeout: a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answer of the budget to the question whether a retry may follow.
@@ -111,7 +111,8 @@ impl Run<'_> {
             // Waiting resolves neither a permanent failure nor too few successes in a row.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // Only `--on-give-up` and the cool-off read the number of failed runs, which Redis has to keep for a year.
+        // The budget counts this run as failed only if `--on-give-up` or the cool-off reads that number: Redis has to
+        // keep it for a year.
         let needs_failed_runs = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = if needs_failed_runs {
             Some(failed_runs)
@@ -137,7 +138,8 @@ impl Run<'_> {
         self.note_answer(answered)
     }
 
-    /// Waits until the attempt of `begin_counting`, if any, is counted. For `spare`, see `ask_budget`.
+    /// Waits until the attempt of `begin_counting`, if any, is counted; a store that does not answer only causes a
+    /// warning. For `spare`, see `ask_budget`.
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(budget, spare);
         let counted = self.host.finish_counting(budget, patience)?;

@@ -67,7 +67,8 @@ impl Run<'_> {
             self.announce_end(stop, attempt)?;
             stop
         } else {
-            // The command took effect: unless it is idempotent, an outer scheduler must not try it again.
+            // The command took effect: unless it is idempotent, a scheduler must not try it again, as the status of
+            // `--exhausted-exit` might say, which `NotIdempotent` does not get.
             let why = if self.plan.limits.idempotent {
                 GiveUp::Deadline
             } else {
@@ -117,6 +118,7 @@ impl Run<'_> {
         })?;
         let printed = self.print_kept(kept_output(succeeded))?;
         if printed == Printed::Complete && succeeded {
+            // As in `stop`: with `--stderr failure`, the line about the signal is dropped, too.
             self.host.drop_later_messages();
         }
         self.emit(&Event::Interrupted {
@@ -157,7 +159,7 @@ impl Run<'_> {
 }
 
 /// Returns the kind of kept output, by which `--stdout` and `--stderr` print or drop it. `is_good`: the run has
-/// succeeded or, with `--until failure`, its last attempt has.
+/// succeeded or, with `--until failure` or if a signal ended the run during an attempt, its last attempt has.
 fn kept_output(is_good: bool) -> KeptOutput {
     if is_good {
         KeptOutput::Good

@@ -22,9 +22,9 @@ use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
-/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. Kept output
-/// of the last attempt is printed, and the end reported, on every way out. An error is a signal that ends the run, or a
-/// fault of backoff's own.
+/// Runs the command until it succeeds, or until no retry is useful or allowed, and returns the exit status. On every
+/// way out, kept output is printed, or dropped as `--stdout` and `--stderr` say, and the end is reported. An error is a
+/// signal that ends the run, or a fault of backoff's own, which the caller also prints on standard error.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     identity: &'a Identity,
@@ -49,7 +49,7 @@ pub(crate) fn run<'a>(
     // An outer run with the same budget has counted the first attempt of this one.
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
-    // Prints nothing if printing has already begun.
+    // Prints nothing if printing has already begun (`Run::stop`), as nothing is kept then.
     if result.is_err()
         && let Err(error) = run.print_kept(KeptOutput::OfFailure)
     {
@@ -65,7 +65,8 @@ pub(crate) fn run<'a>(
 
 impl Run<'_> {
     /// Makes attempts until the run ends, and returns its exit status. Between two attempts waits, to retry or to
-    /// confirm a success (`--consecutive`). An error ends the run without a verdict.
+    /// confirm a success (`--consecutive`). The end is reported before it returns, except that of an error, which
+    /// [`run`] reports.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
         if let Step::End(exit) = self.before_the_first_attempt()? {
             // Messages may have been kept (`--stderr failure`).
@@ -152,7 +153,8 @@ impl Run<'_> {
     }
 
     /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the
-    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of a success.
+    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of an attempt
+    /// that exits with 0 (for a failure, the classifier judges that).
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -202,8 +204,9 @@ impl Run<'_> {
     }
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
-    /// it counts each retry that it grants. Also restores the terminal, unless the run ends with success, and notes
-    /// whether the next attempt is already counted. An error is a signal that ends the run while the budget is asked.
+    /// it counts each retry that it grants. Also restores the terminal, unless the run ends after a success, and notes
+    /// for the budget the planned wait, and whether the next attempt is already counted. An error is a signal that ends
+    /// the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -231,8 +234,8 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). SIGUSR1 may end the wait early,
-    /// which is reported. An error is a signal that ends the run.
+    /// Waits with a countdown, whose text depends on the reason for the wait (`why`). The wait ends early by SIGUSR1,
+    /// which is reported, or at the deadline, which the loop notices later. An error is a signal that ends the run.
     fn wait(&mut self, delay: Duration, why: Wait<'_>) -> RunResult<()> {
         let begin = Moment {
             attempt: self.session.next_attempt(),
@@ -304,7 +307,8 @@ impl Run<'_> {
         })
     }
 
-    /// Reports that the run has ended without a decision: by a signal, or a fault of backoff's own.
+    /// Reports that an error has ended the run: a signal, or a fault of backoff's own. A signal that ends the run
+    /// during an attempt is no error, and reported by `Run::end_interrupted`.
     fn emit_error(&mut self, error: &RunError) -> RunResult<()> {
         match error {
             RunError::Interrupted(signal) => self.emit(&Event::Interrupted {

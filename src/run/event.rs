@@ -12,8 +12,8 @@ use crate::policy::signal::Signal;
 pub(crate) const LINES_LOST: &str =
     "lines before this one are missing, as standard error was not read in time";
 
-/// A function that returns the lines about an event, with line feeds, or the text of a countdown. Does not affect the
-/// run.
+/// A function that returns the lines about an event, with line feeds, or the text of a countdown; None if it prints
+/// nothing. Does not affect the run.
 pub(crate) type DescribeEvent<'a> = dyn FnMut(&Moment, &Event<'_>) -> Option<String> + 'a;
 
 /// A finished attempt and its verdict.
@@ -111,7 +111,7 @@ pub(crate) enum Wait<'a> {
 pub(crate) struct Moment {
     /// Attempt of the event; 1 is the first. For a countdown, the attempt that follows.
     pub(crate) attempt: u64,
-    /// Number of attempts so far, including this one and those before a reset.
+    /// Number of attempts that have begun, including those before a reset (`--reset-after`).
     pub(crate) total: u64,
     /// Time since the run began.
     pub(crate) elapsed: Duration,

@@ -61,8 +61,9 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        // Empty without a budget, or if its store gave no answer. The store has counted this failure by now, unless an
-        // outer run shares the budget, which counts it later.
+        // Empty without a budget, or if its store gave no answer, or was never asked (the outer run has counted the
+        // only attempt). The answer to the report on this end includes this run, unless an outer run shares the budget,
+        // which reports and counts it later.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store
@@ -75,7 +76,8 @@ impl Run<'_> {
 
     /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails,
     /// or its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as
-    /// after a permanent failure of `attempt`, the last one.
+    /// after a permanent failure of `attempt`, the last one. Without a file for variables, only warns: a hook that
+    /// needs it fails itself.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(Step::Continue);
@@ -89,16 +91,16 @@ impl Run<'_> {
         let hook = ran.attempt.outcome_unless_interrupted()?;
         let has_succeeded = hook.end == End::Exited(0);
         let warning = match ran.env_lines {
+            EnvLines::NoFile(why) => Some(why),
+            // A hook that failed sets no variables.
+            _ if !has_succeeded => None,
+            EnvLines::Read(lines) => self.extra_env.add(&lines),
             // The next attempt would fail without the variables.
-            EnvLines::Unreadable(why) if has_succeeded => {
+            EnvLines::Unreadable(why) => {
                 return self
                     .stop_unprepared(printable(&why), attempt)
                     .map(Step::End);
             }
-            EnvLines::Read(lines) if has_succeeded => self.extra_env.add(&lines),
-            EnvLines::NoFile(why) => Some(why),
-            // A hook that failed sets no variables.
-            _ => None,
         };
         if let Some(why) = warning {
             self.emit(&Event::Warning(&format!("--before-retry: {why}")))?;

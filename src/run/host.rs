@@ -91,7 +91,8 @@ impl RunError {
 /// How the run has ended whose kept output is to be printed: `--stdout` and `--stderr` may drop it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptOutput {
-    /// The run has succeeded or, with `--until failure`, its last attempt has.
+    /// The run has succeeded; with `--until failure`, or if a signal has ended the run during the last attempt, that
+    /// attempt has.
     Good,
     OfFailure,
 }
@@ -108,6 +109,7 @@ pub(crate) enum Printed {
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitEnd {
+    /// The time is over, or the deadline has come.
     Elapsed,
     /// USR1 ended the wait early.
     Skipped,
@@ -130,18 +132,20 @@ pub(crate) trait Host {
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals. `countdown_text` returns the text for the remaining time and a number of columns.
+    /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next is
+    /// started at the exact end. `countdown_text` returns the text for the remaining time and a number of columns.
     fn wait(
         &mut self,
         delay: Duration,
         countdown_text: &dyn Fn(Duration, usize) -> String,
     ) -> RunResult<WaitEnd>;
-    /// Runs a predicate or hook of the user, the command line `shell`, by a shell, and waits for its end.
+    /// Runs a predicate or hook of the user, the command line `shell`, by a shell, and waits for its end. An error is a
+    /// fault of backoff's; a signal that came meanwhile is in the result.
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
     /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
     fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry>;
-    /// Prints or drops kept output at the end of the run.
+    /// Prints or drops kept output at the end of the run, and forgets it, also after an error.
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);

@@ -26,28 +26,28 @@ pub(crate) struct Plan {
     pub(crate) success_if: Option<String>,
     /// Limits on an attempt, except `--timeout`.
     pub(crate) attempt_limits: AttemptLimits,
-    /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none.
+    /// `--timeout`, for each attempt in turn; the last one repeats, and 0 is none. Empty without the option.
     pub(crate) timeouts: Vec<Duration>,
     pub(crate) initial_delay: Duration,
     pub(crate) splay: Duration,
     pub(crate) seed: Option<u64>,
     pub(crate) budget: Option<SharedBudget>,
-    /// Why the command is not idempotent.
+    /// Why the command is not idempotent; None if it may run twice.
     pub(crate) not_idempotent: Option<NotIdempotent>,
     pub(crate) nesting: Nesting,
-    /// `--exhausted-exit` and `--flaky-exit`
+    /// `--exhausted-exit`, `--flaky-exit` and `--success-exit CODE=0`
     pub(crate) overrides: Overrides,
     pub(crate) output: OutputOptions,
     pub(crate) on_retry: Option<String>,
     pub(crate) before_retry: Option<String>,
     pub(crate) on_give_up: Option<String>,
-    /// `--c-locale`: attempts print English messages, as the patterns of rules expect.
+    /// `--c-locale`: attempts, predicates and hooks print English messages, as the patterns of rules expect.
     pub(crate) c_locale: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
-    /// Remarks about settings; only for `-v`.
+    /// Remarks about settings, and with `-vv` the settings themselves; empty without `-v`.
     pub(crate) remarks: Vec<String>,
-    /// Remarks to print if the first attempt fails.
+    /// Remarks to print if the first attempt runs and fails.
     pub(crate) remarks_on_failure: Vec<String>,
     /// Remark for the first retry, if the failure before it may have taken effect.
     pub(crate) remark_on_retry: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotIdempotent {
     pub(crate) why: String,
-    /// `--idempotent no` says so, and not the words of the command.
+    /// `--idempotent no` says so, from any source, and not the words of the command.
     pub(crate) is_typed: bool,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct SharedBudget {
 /// `--cool-off`
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CoolOffOptions {
-    /// Limit on the cool-off that this run accepts.
+    /// Limit on the cool-off that this run accepts, without the random part that it adds.
     pub(crate) longest: Duration,
     /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.
     pub(crate) skipped_exit: Option<u8>,
@@ -133,7 +133,8 @@ pub(crate) struct Nesting {
     pub(crate) warns: bool,
     /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
     pub(crate) outer_attempts: Option<u64>,
-    /// Budget that has counted the attempt of the outer run. The first attempt of this run is the same call.
+    /// [`SharedBudget::place`] of the budget that has counted the attempt of the outer run, whose first attempt of this
+    /// run is the same call.
     pub(crate) counted_budget: Option<String>,
     /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
     pub(crate) root_id: Option<String>,
@@ -150,9 +151,9 @@ pub(crate) struct Identity {
 
 #[derive(Debug, Clone)]
 pub(crate) struct AttemptLimits {
-    /// `--timeout`
+    /// `--timeout`; always None in [`Plan::attempt_limits`], as it may be another for each attempt.
     pub(crate) timeout: Option<Duration>,
-    /// `--idle-timeout`: limit on time without output.
+    /// `--idle-timeout`: limit on time without output; None without one, and for predicates and hooks.
     pub(crate) idle: Option<Duration>,
     /// `--signal`: signal sent on timeout.
     pub(crate) signal: Signal,
@@ -175,7 +176,7 @@ pub(crate) struct OutputOptions {
     pub(crate) report: Option<PathBuf>,
     pub(crate) label: Option<String>,
     pub(crate) color: When,
-    /// `--progress`; None is never.
+    /// `--progress`; None is never, also for quiet or machine-readable messages.
     pub(crate) progress: Option<Progress>,
 }
 

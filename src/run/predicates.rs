@@ -10,9 +10,9 @@ use crate::policy::session::Until;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
-    /// (`Verdict::Ask`) by `--retry-if`. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure,
-    /// which makes the attempt a permanent failure. An error is a signal that ends the run, or a predicate that cannot
-    /// be run.
+    /// (`Verdict::Ask`) by `--retry-if`. Returns `Ask` itself only with `--until failure`, which ends the run whatever
+    /// the answer. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure, which makes the attempt
+    /// a permanent failure. An error is a signal that ends the run, or a predicate that cannot be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -50,8 +50,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs a predicate about the attempt that ended with `outcome`, for which the rules gave `reason`. Returns the
-    /// predicate's own outcome.
+    /// Runs a predicate about the attempt that ended with `outcome`, for which the rules gave `reason`, None for a
+    /// success. Returns the predicate's own outcome.
     fn ask(
         &mut self,
         shell: &str,

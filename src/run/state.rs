@@ -50,7 +50,7 @@ pub(super) struct StoreState {
     pub(super) has_warned: bool,
     /// Runs that had given up in a row when this run began; None before the first answer.
     pub(super) failed_runs_before: Option<u64>,
-    /// Runs that have given up in a row by now; None before the first answer.
+    /// Runs that have given up in a row as of the last answer; None before the first.
     pub(super) failed_runs_now: Option<u64>,
 }
 

@@ -108,7 +108,7 @@ pub(crate) enum OutputMode {
     Stream,
     /// Kept; only the last attempt's is printed.
     Final,
-    /// Kept; printed only if the run succeeds, and then only the last attempt's.
+    /// Kept; printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
     Success,
     /// Kept for all attempts, and printed only if the whole run failed.
     Failure,
@@ -148,7 +148,8 @@ pub(crate) struct StreamOptions {
     pub(crate) hook_output: Option<usize>,
     /// `--idle-timeout` is given, which output resets.
     pub(crate) has_idle_timeout: bool,
-    /// An unfinished line of output is ended before a message, as commands to a CI runner have to begin a line.
+    /// backoff must see if output ends within a line, to end that line first: `::endgroup::`, a command to a CI runner,
+    /// has to begin a line.
     pub(crate) ends_lines: bool,
 }
 
@@ -158,8 +159,8 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
-    /// Returns the reasons why backoff must see this output, for the line of `-vv`. Without any, no byte of it passes
-    /// through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
+    /// Returns the reasons why backoff must see this output, which also stand in the line of `-vv`. Without any, no byte
+    /// of it passes through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
         let watched = self.is_watched[channel];
         // Each reason stands beside its condition.

@@ -61,7 +61,7 @@ impl Run<'_> {
     }
 
     /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`, for
-    /// which the rules gave `reason`. Of the limits on time only the deadline holds for it.
+    /// which the rules gave `reason`, None for a success. Of the limits on time only the deadline holds for it.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
             VariableList::default(),
@@ -131,6 +131,7 @@ impl Run<'_> {
         variables.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1));
         variables.set("BACKOFF_ELAPSED", Seconds(elapsed));
         variables.set("BACKOFF_PREVIOUS_EXIT", OrEmpty(previous_exit));
+        // Without an outer run, there is no value to replace.
         if nesting.depth > 0 {
             variables.set(AROUND, OrEmpty(nesting.outer_attempts));
         }

@@ -173,10 +173,6 @@ impl Cleaner {
     /// Takes the CR of CR LF, a blank or a color at once, if `special` begins with one that is complete. Returns its
     /// length, or 0 if it has taken nothing. A shortcut for the most common cases: byte by byte the result is the same.
     fn take_whole(&mut self, special: &[u8]) -> usize {
-        // Byte by byte, as an LF may belong to that CR.
-        if self.after_cr {
-            return 0;
-        }
         match *special {
             // The LF, which ends the line as it is, begins the next plain text.
             [b'\r', b'\n', ..] => 1,
@@ -201,7 +197,7 @@ impl Cleaner {
     fn take(&mut self, byte: u8) -> Taken {
         match self.state {
             State::Text => self.take_in_text(byte),
-            State::Blank(begun, length) => self.take_in_blank(byte, begun, length),
+            State::Blank(held, length) => self.take_in_blank(byte, held, length),
             State::Escape => self.take_after_escape(byte),
             // Any number of announcing bytes, and a last one.
             State::Announced => match byte {
@@ -258,8 +254,8 @@ impl Cleaner {
 
     /// Adds the bytes of a character that were held back, as they are no blank. The caller changes the state.
     fn put_held_bytes(&mut self) {
-        if let State::Blank(begun, length) = self.state {
-            self.put(&begun[..length]);
+        if let State::Blank(held, length) = self.state {
+            self.put(&held[..length]);
         }
     }
 

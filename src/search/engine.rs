@@ -14,7 +14,7 @@ const LAZY_STATES: usize = 2 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Engine {
     regex: Regex,
-    /// Lowercase if patterns ignore case, as the prefilter would otherwise have too many texts.
+    /// Lowercase if a pattern of the user ignores case, as the prefilter would otherwise have too many texts.
     case: TextCase,
 }
 
@@ -43,8 +43,9 @@ impl Engine {
         Some(Engine { regex, case })
     }
 
-    /// Returns true if a pattern may match in this part of a text of whole lines. Bytes around the part are only looked
-    /// at by assertions. False is certain; after true, each line and pattern has to be searched by itself.
+    /// Returns true if a pattern may match in this part of a text: of whole lines, whose ends may not be cleaned yet,
+    /// or of one long line. Bytes around the part are only looked at by assertions. False is certain; after true, each
+    /// line and pattern has to be searched by itself.
     pub(super) fn may_match(&self, text: &[u8], part: Range<usize>) -> bool {
         match self.case {
             TextCase::AsPrinted => self.regex.is_match(Input::new(text).range(part)),

@@ -29,7 +29,7 @@ const HASH_BITS: u32 = 18;
 const HASHES: usize = 1 << HASH_BITS;
 const ENTRY: usize = u32::BITS as usize;
 
-/// Longest literal, and most literals of a sequence: beyond these, they are not rarer.
+/// Longest literal, and most literals, that a sequence may begin with: beyond these, they are not rarer.
 const LONGEST: usize = 32;
 const MOST_OF_SEQUENCE: usize = 250;
 
@@ -101,7 +101,9 @@ impl Grams {
         Some(grams)
     }
 
-    /// Adds the literals of an expression, whose sets have this bit. Returns None if it may match without a literal.
+    /// Adds the literals of an expression, whose sets have this bit. Returns None if it may match without a literal. It
+    /// is split at its gaps: what stands before one and behind it comes independently, so that one part may be rare
+    /// where the other is not.
     fn add_branch(&mut self, branch: &Hir, counts: &Counts, bit: u64) -> Option<()> {
         let parts = match branch.kind() {
             HirKind::Concat(parts) => parts,
@@ -123,6 +125,7 @@ impl Grams {
             second: bit,
         };
         match rarest_first.next() {
+            // Each occurrence of the second costs a comparison, but saves the search of most lines with the first.
             Some(second) if second.occurrences < first.occurrences.saturating_mul(LINE_COST) => {
                 self.add(first, of_first);
                 self.add(second, of_second);
@@ -133,7 +136,7 @@ impl Grams {
         Some(())
     }
 
-    /// Adds literals to these sets.
+    /// Adds literals to these sets, and sets the bits of their grams.
     fn add(&mut self, needed: Needed, sets: Sets) {
         for literal in needed.literals {
             let gram = gram_at(&literal.text, literal.gram);
@@ -161,6 +164,7 @@ impl Grams {
             }
             held = held.with(self.sets_at(text, found));
             if held.first & held.second != 0 {
+                // The rest of the line makes no difference any more.
                 lines.push(&text[line.clone()]);
                 unread = line.end;
             }
@@ -168,7 +172,7 @@ impl Grams {
         lines
     }
 
-    /// Returns the index of the next gram from this byte on whose bit is set.
+    /// Returns the index of the next gram from this byte on whose bit is set; None if there is none.
     fn find(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut begin = from;
         while let Some(word) = text[begin..].first_chunk() {
@@ -181,8 +185,8 @@ impl Grams {
         (begin..end).find(|index| self.has_gram(gram_at(text, *index)))
     }
 
-    /// Returns true if the bit of one of the grams in these [`WORD`] bytes is set. All are looked up, as a branch for
-    /// each would take longer.
+    /// Returns true if the bit of one of the grams in these [`WORD`] bytes, the first of which is the lowest, is set.
+    /// The caller has added [`CASE`]. All are looked up, as a branch for each would take longer.
     fn has_gram_in(&self, bytes: u64) -> bool {
         const { assert!(GRAMS_OF_WORD == 6) };
         self.has_gram(bytes as u32)
@@ -198,12 +202,13 @@ impl Grams {
         self.table[hash / ENTRY] >> (hash % ENTRY) & 1 != 0
     }
 
-    /// Returns the sets of the literals whose gram is at this index of the text.
+    /// Returns the sets of the literals that the text has with their gram at this index; none if the gram only has the
+    /// hash of one that is looked for, or stands in other text.
     fn sets_at(&self, text: &[u8], index: usize) -> Sets {
         let mut sets = Sets::default();
         if let Some(with_gram) = self.literals.get(&gram_at(text, index)) {
             for (literal, of_literal) in with_gram {
-                if literal.has_gram_at(text, index) {
+                if literal.stands_in(text, index) {
                     sets = sets.with(*of_literal);
                 }
             }
@@ -214,8 +219,8 @@ impl Grams {
 
 impl Literal {
     /// Returns true if the text has this literal, with the literal's gram at this index.
-    fn has_gram_at(&self, text: &[u8], index: usize) -> bool {
-        let Some(begin) = index.checked_sub(self.gram) else {
+    fn stands_in(&self, text: &[u8], gram_index: usize) -> bool {
+        let Some(begin) = gram_index.checked_sub(self.gram) else {
             return false;
         };
         let Some(found) = text.get(begin..begin + self.text.len()) else {
@@ -227,6 +232,7 @@ impl Literal {
 }
 
 impl Sets {
+    /// Returns the sets of both.
     fn with(self, other: Self) -> Self {
         Self {
             first: self.first | other.first,
@@ -246,7 +252,7 @@ impl Counts {
     }
 
     /// Returns the rarest literals of which each match of an expression holds one. Returns None if it may match without
-    /// a literal.
+    /// a literal that is as long as a gram: a class has none, nor has what may be absent.
     fn needed(&self, expression: &Hir) -> Option<Needed> {
         match expression.kind() {
             HirKind::Literal(literal) => self.needed_of_literal(&literal.0, false),
@@ -259,7 +265,8 @@ impl Counts {
         }
     }
 
-    /// Returns the rarest literals of a sequence of parts: those of one part, or of neighbours.
+    /// Returns the rarest literals of a sequence of parts: those of one part, or of neighbours. None if no part needs
+    /// one.
     fn needed_of_sequence(&self, parts: &[Hir]) -> Option<Needed> {
         let of_neighbours = (0..parts.len()).map(|first| self.needed_of_begin(&parts[first..]));
         let of_parts = parts.iter().map(|part| self.needed(part));
@@ -269,8 +276,8 @@ impl Counts {
             .min_by_key(|needed| needed.occurrences)
     }
 
-    /// Returns the literals that a sequence begins with: of `[:>] ?time`, `: time`, `:time`, `> time` and `>time`.
-    /// Returns None if it may begin with anything, or if these are too many or one too short.
+    /// Returns the literals that a sequence of at least one part begins with: `: time`, `:time`, `> time` and `>time`
+    /// of `[:>] ?time`. Returns None if it may begin with anything, or if these are too many or one too short.
     fn needed_of_begin(&self, parts: &[Hir]) -> Option<Needed> {
         let begins_line = *parts[0].kind() == HirKind::Look(Look::StartCRLF);
         let begin = Extractor::new()
@@ -300,6 +307,7 @@ impl Counts {
 }
 
 /// Returns what an alternation of these branches needs: a literal of any of them. Returns None if a branch needs none.
+/// Without branches, nothing matches, and nothing is looked for.
 fn needed_of_all(branches: impl Iterator<Item = Option<Needed>>) -> Option<Needed> {
     let mut all = Needed::default();
     for branch in branches {
@@ -320,7 +328,7 @@ fn is_gap(part: &Hir) -> bool {
     }
 }
 
-/// Returns the line that has this byte, without its ending.
+/// Returns the line that has this byte, or that it ends, without its ending.
 fn line_around(text: &[u8], index: usize) -> Range<usize> {
     let begin = memrchr(b'\n', &text[..index]).map_or(0, |line_end| line_end + 1);
     let end = memchr(b'\n', &text[index..]).map_or(text.len(), |length| index + length);

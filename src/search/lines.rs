@@ -9,7 +9,7 @@ const LONGEST: usize = 8 * 1024;
 /// Bytes that two parts share, so that a text up to this length is complete in one of them.
 const OVERLAP: usize = LONGEST / 8;
 
-/// The unfinished last line of the stream so far.
+/// The state of one stream: its cleaner, and its unfinished last line so far.
 #[derive(Debug, Default)]
 pub struct Lines {
     cleaner: Cleaner,
@@ -27,7 +27,7 @@ impl Lines {
     }
 
     /// Ends the stream, and shows a last line without an end as if it had one. Without such a line, shows an empty one,
-    /// which no reader minds.
+    /// in which no reader finds anything. The next push begins a new stream.
     pub fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
         let mut cleaner = std::mem::take(&mut self.cleaner);
         self.push_clean(cleaner.finish(), show);

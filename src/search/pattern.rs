@@ -1,5 +1,6 @@
 //! Regular expressions, each in two forms: one for a block of many lines, searched by one engine for all patterns, and
-//! one for a single line, which decides. The form for blocks may find too much, but never too little.
+//! one for a single line, which decides. The form for blocks may find too much, but never too little. For the program's
+//! own expressions, which are many, the sieve (`super::sieve`) builds only a part of the second form for each line.
 //!
 //! An expression is a tree (`Hir`, of the crate `regex-syntax`), so that both forms can be made by changing its leaves:
 //! the literals, classes and assertions.
@@ -34,10 +35,12 @@ pub struct Pattern {
     text: Cow<'static, str>,
     /// Returns the expression of a list, if the expression is one of the program's own, which name lists in braces.
     list: Option<List>,
-    /// As it is written. Parsed on first use if the expression is one of the program's own.
+    /// As it is written, but without groups and with spaces for other blanks if it is the user's. Parsed on first use
+    /// if it is one of the program's own.
     written: OnceLock<Box<Hir>>,
     /// With both cases of each letter, if case is ignored.
     folded: OnceLock<Box<Hir>>,
+    /// None if it would be too large.
     for_line: OnceLock<Option<Regex>>,
 }
 
@@ -118,6 +121,7 @@ impl Pattern {
     /// over `scanner::MOST_PLACES`, the patterns are refused.
     pub fn places(&self) -> usize {
         // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
+        // Lists count as their names: of their many branches, few are active, too.
         if self.list.is_some() {
             self.text.len() / 32 + 1
         } else {
@@ -148,8 +152,9 @@ impl Pattern {
         self.text.contains("(?i")
     }
 
-    /// Returns the engine that decides if one line, without its line ending, matches. It is built at the first call;
-    /// None if it would be too large, which [`Pattern::places`] prevents: the pattern would then never match.
+    /// Returns the engine that decides if one line, without its line ending, matches; not asked if there is a sieve. It
+    /// is built at the first call. None if it would be too large, which the limit on [`Pattern::places`] prevents: the
+    /// pattern would then never match.
     pub(super) fn for_line(&self) -> Option<&Regex> {
         self.for_line
             .get_or_init(|| engine_for_line(self.folded()))
@@ -158,8 +163,8 @@ impl Pattern {
 }
 
 /// Builds an engine that searches one line; None if it would be too large for the crate. It has no lazy automaton,
-/// which costs memory and pays off only on long texts. It sets no limit on the size itself, as [`Pattern::places`] has
-/// been compared with one.
+/// which costs memory and pays off only on long texts. It sets no limit on the size itself: a run with too many
+/// [`Pattern::places`] was refused before.
 pub(super) fn engine_for_line(hir: &Hir) -> Option<Regex> {
     let config = Regex::config()
         // The text may be no UTF-8.
@@ -259,9 +264,9 @@ fn block_form(hir: &Hir, case: TextCase) -> Hir {
 }
 
 /// Rewrites a literal, class or assertion for the search in a block, so that no match reaches into the next line:
-/// nothing matches `\n`, and `^` and `$` hold at each line, as `\A` and `\z` do. For text in lowercase, letters are
-/// lowercase. Word boundaries of Unicode, which no fast engine has, hold everywhere: a line that is found by mistake is
-/// searched once more.
+/// nothing matches `\n`, and `^` and `$` hold at each line, as `\A` and `\z` do, also at a CR, as the scanner searches
+/// blocks before the cleaner has made an LF of it. For text in lowercase, letters are lowercase. Word boundaries of
+/// Unicode, which no fast engine has, hold everywhere: a line that is found by mistake is searched once more.
 fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     match leaf.kind() {
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
@@ -276,8 +281,9 @@ fn leaf_for_block(leaf: &Hir, case: TextCase) -> Hir {
     }
 }
 
-/// Returns the expression with each leaf (literal, class, assertion) replaced by what `map` makes of it, and without
-/// groups. The parser limits the nesting, and so the recursion.
+/// Returns the expression with each leaf (literal, class, assertion or nothing) replaced by what `map` makes of it, and
+/// without groups: lists, whose names are groups at first, have to be in place before. The parser limits the nesting,
+/// and so the recursion.
 fn map_leaves(hir: &Hir, map: &dyn Fn(&Hir) -> Hir) -> Hir {
     match hir.kind() {
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => map(hir),
@@ -378,10 +384,7 @@ fn count_places(hir: &Hir) -> usize {
         HirKind::Class(Class::Unicode(class)) => 4 + class.ranges().len() / 64,
         HirKind::Repetition(repetition) => {
             // `x{2,}` is two copies and a loop.
-            let copies = repetition
-                .max
-                .unwrap_or(repetition.min.saturating_add(1))
-                .max(1);
+            let copies = repetition.max.unwrap_or(repetition.min.saturating_add(1));
             count_places(&repetition.sub).saturating_mul(copies as usize)
         }
         HirKind::Capture(capture) => count_places(&capture.sub),

@@ -36,21 +36,21 @@ const STEP: usize = 4_000_000;
 const LEAST_CALL: usize = 1 << 10;
 const MOST_CALL: usize = 64 << 10;
 
-/// Least bytes of a window.
+/// Least bytes of a window, whatever the patterns: only matches up to an eighth of it are sure to be found.
 const LEAST_WINDOW: usize = 8 << 10;
 
 /// Bytes around a window that assertions such as `\b` may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
 
-/// Bytes of a stream that are searched without an engine, and most expressions that are built for them. About as long
-/// as the engine takes to build.
+/// Bytes of a stream that are searched with the sieve alone, and most expressions that are built for them: beyond
+/// either, the engine is built. About as long as the engine takes to build.
 const SIEVED_BYTES: usize = 256 << 10;
 const MOST_BUILT: usize = 256;
 
 /// No limit on where a match begins.
 const ANYWHERE: usize = usize::MAX;
 
-/// The patterns of a run, known by index. All streams share the patterns and the first engine.
+/// The patterns of a run, known by index, and what its streams share. A stream is one of the outputs of one attempt.
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
     pub list: Vec<Pattern>,
@@ -60,7 +60,7 @@ pub struct Patterns {
     sieve: OnceLock<Option<Arc<Sieve>>>,
     /// Finds the lines for the engine. Built when it is first needed. None if it would be no help.
     grams: OnceLock<Option<Arc<Grams>>>,
-    /// Leading bytes of each stream that the sieve searches in place of an engine; 0 if there is no sieve.
+    /// Leading bytes of each stream that the sieve searches in place of an engine; 0 without patterns of presets.
     sieved_bytes: usize,
     /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
     block: usize,
@@ -79,10 +79,10 @@ pub struct Scanner {
     cleaner: Cleaner,
     /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
-    /// The bytes searched so far, and what was built for them.
+    /// How many bytes the sieve has searched in place of the engine, and what was built for these and later lines.
     searched: usize,
     built: Built,
-    /// These bytes, until the literals are chosen by them.
+    /// These bytes, until the literals of [`Grams`] are chosen by them.
     sample: Vec<u8>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
@@ -123,8 +123,8 @@ impl Patterns {
 
     /// Returns the sieve, which is built at the first call. It serves for the first bytes of each stream in place of
     /// the engine, and later in each line that the engine finds, to choose the patterns to try. Returns None without
-    /// patterns of presets, whose engine is soon built, and if the sieve would be too large: then all open patterns are
-    /// tried.
+    /// patterns of presets, as an engine for others is soon built, and if the sieve would be too large: then all open
+    /// patterns are tried.
     fn sieve(&self) -> Option<Arc<Sieve>> {
         if self.sieved_bytes == 0 {
             return None;
@@ -175,14 +175,15 @@ impl Scanner {
         !self.open.contains(&true)
     }
 
-    /// Ends the search for a pattern, as when it was found in another stream. The engine, which would stop at each of
-    /// its lines, is built anew without it at the next search.
+    /// Ends the search for a pattern, as it was found, here or in the attempt's other output. The engine, which would
+    /// stop at each of its lines, is built anew without it at the next search.
     pub fn close(&mut self, pattern: usize) {
         self.open[pattern] = false;
         self.engine = None;
     }
 
-    /// Returns the most bytes to push at once, so that a push takes some ten milliseconds at worst.
+    /// Returns the most bytes to push at once: then a push takes tens of milliseconds at worst, or more if it fills a
+    /// window of a long line.
     pub fn most(&self) -> usize {
         let block = self.patterns.block;
         if self.is_settled() { MOST_CALL } else { block }
@@ -193,6 +194,7 @@ impl Scanner {
     pub fn push(&mut self, bytes: &[u8], found: Found<'_>) {
         // In pieces, as the cleaner keeps a copy.
         for piece in bytes.chunks(MOST_CALL) {
+            // Only whole lines may be searched before they are cleaned: not the end of one that has begun.
             let begun_line = match memchr(b'\n', piece) {
                 Some(end) if !self.line.is_empty() => end + 1,
                 _ => 0,
@@ -203,7 +205,7 @@ impl Scanner {
         }
     }
 
-    /// Cleans and searches the next bytes.
+    /// Cleans and searches the next bytes. Drops them once no pattern is open, as none is ever opened again.
     fn push_raw(&mut self, bytes: &[u8], found: Found<'_>) {
         if !self.is_settled() {
             let mut cleaner = take(&mut self.cleaner);
@@ -214,8 +216,8 @@ impl Scanner {
 
     /// Returns the length of the whole lines at the beginning of these bytes, if no pattern matches in them: they need
     /// not be cleaned, which takes longer than the search if they end with CR LF. Returns 0 if a pattern may match, and
-    /// where this cannot be told: with more to clean than ends of lines, or with a sieve, which sees cleaned lines
-    /// only.
+    /// where this cannot be told: with more to clean than ends of lines, with more than one call of the engine may
+    /// search, inside of a line, or with presets, whose sieve and grams see cleaned lines only.
     fn lines_without_match(&mut self, bytes: &[u8]) -> usize {
         let Some(last_end) = memrchr(b'\n', bytes) else {
             return 0;
@@ -239,7 +241,7 @@ impl Scanner {
         if may_match { 0 } else { lines.len() }
     }
 
-    /// Returns the engine for the open patterns, and leaves none. The caller puts it back.
+    /// Takes the engine for the open patterns. The caller puts it back, unless it closes one. None as [`Engine::new`].
     fn take_engine(&mut self) -> Option<Engine> {
         let engine = self.engine.take();
         engine.or_else(|| self.patterns.engine(&self.open))
@@ -260,7 +262,7 @@ impl Scanner {
         }
     }
 
-    /// Searches a last line without `\n`, after which a new stream may begin. Patterns that were found stay closed.
+    /// Ends the stream: searches a last line without `\n`. Patterns that were found stay closed.
     pub fn finish(&mut self, found: Found<'_>) {
         let mut cleaner = take(&mut self.cleaner);
         self.push_clean(cleaner.finish(), found);
@@ -303,9 +305,9 @@ impl Scanner {
         remaining
     }
 
-    /// Searches whole lines, or this part of one line, for matches that begin before `limit`; later ones are left to
-    /// the next window. Calls `found` for each pattern that is found, and closes it. The first bytes of a stream are
-    /// searched with the sieve, as an engine for all patterns takes longer to build than these to search.
+    /// Searches whole lines (`part` is then all of them), or a part of one line, for matches that begin before `limit`;
+    /// later ones are left to the next window. Calls `found` for each pattern that is found, and closes it. With
+    /// presets, the sieve searches the first bytes, as an engine takes longer to build than these to search.
     fn search(&mut self, text: &[u8], part: Range<usize>, limit: usize, found: Found<'_>) {
         // If the lines differ much, building an expression for each costs more than the engine.
         if self.searched >= self.patterns.sieved_bytes || self.built.count() >= MOST_BUILT {
@@ -328,7 +330,6 @@ impl Scanner {
         limit: usize,
         found: Found<'_>,
     ) {
-        // Put back below, unless a pattern is found.
         let Some(engine) = self.take_engine() else {
             // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
             return;
@@ -388,7 +389,7 @@ impl Scanner {
     }
 }
 
-/// Returns the part of a line. A block has many lines, each shorter than the part of the block.
+/// Returns the part of a line to search: `part` of a single line; all of a line of a block, whose part begins at 0.
 fn part_of(line: &[u8], part: &Range<usize>) -> Range<usize> {
     part.start..part.end.min(line.len())
 }

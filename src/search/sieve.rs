@@ -16,8 +16,9 @@ use super::pattern::{
     List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known, with_lists,
 };
 
-/// Fewest bytes of a literal that is looked for, as a shorter one is in too many lines, and most of its bytes that are.
+/// Fewest bytes of a literal that is looked for, as a shorter one is in too many lines.
 const SHORTEST: usize = 3;
+/// Bytes of a longer literal that are looked for: its beginning is rare enough.
 const LONGEST: usize = 12;
 
 /// Most expressions that [`Built`] keeps, as each takes memory.
@@ -41,6 +42,7 @@ struct Tree {
     top: Node,
     /// The numbers of its literals, sorted.
     literals: Vec<usize>,
+    /// The expression is one of the program's own, and has to get both cases of each letter when it is built.
     ignores_case: bool,
 }
 
@@ -54,6 +56,7 @@ enum Node {
     All(Vec<Node>),
     /// An alternation: needs what one of its branches needs.
     Any(Vec<Node>),
+    /// A repetition of once or more, and the node of what is repeated: needs what this node needs.
     Repeated(Repetition, Box<Node>),
     /// A list that many expressions share.
     List(Arc<Node>),
@@ -64,6 +67,7 @@ enum Node {
 struct TreeBuilder {
     /// The numbers of literals, in lowercase.
     numbers: HashMap<Vec<u8>, usize>,
+    /// By name, as all patterns of a run get their lists from the same function.
     lists: HashMap<String, Arc<Node>>,
 }
 
@@ -90,7 +94,7 @@ impl Sieve {
         texts.sort_unstable_by_key(|(_, number)| *number);
         let literals = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            // The kind that is built soonest.
+            // What is built soonest: this kind, without a prefilter.
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .prefilter(false)
             .build(texts.iter().map(|(text, _)| text))
@@ -191,7 +195,6 @@ impl TreeBuilder {
         if text.len() < SHORTEST {
             return Node::NeedsNothing(hir);
         }
-        // The beginning of a long one is rare enough.
         let text = text[..text.len().min(LONGEST)].to_ascii_lowercase();
         let next = self.numbers.len();
         Node::Literal(hir, *self.numbers.entry(text).or_insert(next))
@@ -219,7 +222,7 @@ impl TreeBuilder {
 
 impl Tree {
     /// Builds an engine for the part of the expression that may match in a line with these literals, which is smaller
-    /// and built sooner. Returns None if no part may match.
+    /// and built sooner. Returns None if no part may match, or if the engine would be too large.
     fn build(&self, literals: &[usize]) -> Option<Regex> {
         let part = self.top.part_that_may_match(literals)?;
         if self.ignores_case {
@@ -288,7 +291,8 @@ impl Node {
 }
 
 /// Returns the text in lowercase that an expression matches, if it is a literal, or a class of both cases of a letter,
-/// as the parser makes of a letter if case is ignored. Returns None for any other expression.
+/// as the parser makes of a letter if case is ignored. Returns None for any other expression, and for such a class of
+/// Unicode: its letter is then not looked for, which only costs time.
 fn lowercase_literal(hir: &Hir) -> Option<Vec<u8>> {
     match hir.kind() {
         HirKind::Literal(literal) => Some(literal.0.to_ascii_lowercase()),
@@ -321,9 +325,9 @@ impl Built {
         self.count
     }
 
-    /// Returns an engine for the part of a pattern that may match in a line with these literals, or None if no part
-    /// can. It is built if no earlier line had the same of the pattern's literals. If too many are kept, all of them
-    /// are dropped before.
+    /// Returns an engine for the part of a pattern that may match in a line with these literals; None if no part can,
+    /// or the engine would be too large. It is built if no earlier line had the same of the pattern's literals. If too
+    /// many are kept, all of them are dropped before.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,

@@ -118,8 +118,8 @@ struct Socket {
 
 impl Socket {
     /// Makes a call of the socket, which may take the time left, and returns its result; a timeout error if none is
-    /// left. All signals are blocked, so only a stop (SIGSTOP) can interrupt it: then repeats the call, and the full
-    /// time begins again, as the server was not late.
+    /// left. The child process that asks the store has all signals blocked, so only a stop (SIGSTOP) can interrupt it:
+    /// then repeats the call, and the full time begins again, as the server was not late.
     fn in_time(
         &mut self,
         mut call: impl FnMut(&TcpStream) -> io::Result<usize>,

@@ -1,5 +1,5 @@
-//! Recognizes the name of a client, curl or wget, in a word. What is taken for a call without being one costs a retry
-//! at worst, while a call that is not seen may send data twice.
+//! Recognizes the name of a client, curl or wget, in a word, so that calls are found. What is taken for a call without
+//! being one costs a retry at worst, while a call that is not seen may send data twice.
 
 use crate::command::http::tables::CLIENTS;
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
@@ -9,7 +9,9 @@ pub(super) fn mentions_client(text: &[Symbol]) -> bool {
     CLIENTS.iter().any(|client| mentions(text, client.name))
 }
 
-/// Returns true if a word names any client ([`is_named`]), or is a script that begins with such a name.
+/// Returns true if a word names any client ([`is_named`]), or is a script that begins with such a name. Callers take
+/// what such a command prints for a download, which they trust: so here, unlike elsewhere, a wrong "true" hides
+/// unknown code.
 pub(super) fn begins_with_client(text: &[Symbol]) -> bool {
     let is_blank = |symbol: &Symbol| matches!(symbol, Symbol::Known(' ' | '\n'));
     let first = text.split(is_blank).next().unwrap_or_default();
@@ -54,7 +56,8 @@ fn file_name(text: &[Symbol]) -> &[Symbol] {
 
 /// Returns true if a word is not certain to name this client ([`is_named`]), but may do so, as a part of it is unknown
 /// and the known characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, `$X.exe`, but not
-/// `git$X`. An unknown part that is only a number or the like is no name.
+/// `git$X`. Of several such parts, what stands before the first and behind the last counts. An unknown part that is
+/// only a number or the like is no name.
 pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
     let name = name.strip_suffix(known(".exe").as_slice()).unwrap_or(name);

@@ -4,7 +4,8 @@
 //! program is unknown, the known wrappers tell which word it is.
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
-//! environment), and where it stands, for messages.
+//! environment), and where it stands, for messages. Unknown code is code that cannot be read: it counts as a call that
+//! may send data. All commands are read in rounds, each of which finds everything anew, until one finds no more.
 
 use std::rc::Rc;
 
@@ -61,6 +62,7 @@ impl Calls<'_> {
         let mut part_count = 0;
         for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
+            // What a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(command, index, &contexts[index + 1]);
             self.read_program_of_wrapper(command, index, &contexts[index]);
             if is_call || runs_scripts {
@@ -82,9 +84,11 @@ impl Calls<'_> {
         }
     }
 
-    /// Adds the scripts in the words behind `xargs` or `parallel`, with each mark (such as `{}`) unknown: what is put
-    /// there becomes code. A shell that gets words at its end runs what the input names, and so does parallel without a
-    /// program, or a wrapper without one (`xargs env`): this is unknown code.
+    /// Adds the scripts that mention a client in the words behind `xargs` or `parallel`, with each mark (such as `{}`)
+    /// unknown: what is put there becomes code. Without a client, they are read as they are, like those of any command.
+    /// A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code (`xargs -I{} env {}`). So
+    /// is what runs if words are added at the end: a shell may run a file that the input names, a wrapper without a
+    /// program (`xargs env`) runs the first word, and parallel without one each line.
     fn add_scripts_with_marks(
         &mut self,
         feeder: &Feeder,
@@ -95,9 +99,9 @@ impl Calls<'_> {
         if words != command.words {
             for (index, word) in words.iter().enumerate() {
                 self.add_possible_scripts(word, context);
-                let is_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
+                let begins_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
                 let is_script = index == command.script_index;
-                if is_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
+                if begins_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
                     self.note_unknown_code(format!("what {} runs", feeder.name), context);
                 }
             }
@@ -122,7 +126,8 @@ impl Calls<'_> {
     }
 
     /// Reads the word at this index as a script file, as some unknown wrapper may run it. The command's own program is
-    /// left to [`Self::read_program_as_script`]. A file that `find` puts in the place of `{}` is unknown code.
+    /// left to [`Self::read_program_as_script`]. If the word is a `{}` behind `-exec`, `find` puts any file in its
+    /// place: this is unknown code.
     fn read_program_of_wrapper(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -137,9 +142,10 @@ impl Calls<'_> {
         }
     }
 
-    /// Adds a call if the word at this index names a client, and returns true if it does. `parts_before` is how many
-    /// calls and scripts of the command stand before it: by it, the call has the same ID whatever values its variables
-    /// have, and is recognized as the same call.
+    /// Adds a call if the word at this index names a client, and returns true if it does; if it is not certain where
+    /// the call ends, adds one for each end, with the same ID. `parts_before` is how many calls and scripts of the
+    /// command stand before it: by it, the call has the same ID whatever values its variables have, and is recognized
+    /// as the same call.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -181,7 +187,8 @@ impl Calls<'_> {
 
     /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known
     /// and that of a shell or of another command that runs scripts (`eval`, `ssh`), even if none is found: the word
-    /// then counts as a part of the command. The word need not be a program: it may stand behind an unknown wrapper.
+    /// then counts as a part of the command. A shell behind the script of another one is only its argument, and does
+    /// not count. The word need not be a program: it may stand behind an unknown wrapper.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -196,7 +203,7 @@ impl Calls<'_> {
         if name == "alias" && defines_global_alias(&command.words[index + 1..]) {
             self.note_unknown_code("alias -g", context);
         }
-        // Words behind the script of another shell are its arguments, but `find` may run several commands.
+        // Words behind the script of another shell are its arguments, unless `find` runs several commands.
         let is_behind_exec = index > 0 && begins_command_of_find(&command.words[index - 1].text);
         let may_be_program = index < command.script_index || is_behind_exec;
         if shells::is_shell(&name) && may_be_program {
@@ -244,8 +251,9 @@ fn contexts_of_words(command: &ExpandedCommand<'_>, context: &Context) -> Vec<Co
     contexts
 }
 
-/// Returns the number of words up to and with the first command that joins all words after it to one script, so that
-/// they are not looked at by themselves; that of all words if there is none.
+/// Returns the number of words up to and with the first `eval` or `ssh`, which joins all words after it to one script,
+/// so that they are not looked at by themselves; that of all words if there is none. Words behind a path
+/// (`/usr/bin/ssh`) are read both ways, which finds no less.
 fn words_read_alone(words: &[Word]) -> usize {
     let joining = words
         .iter()
@@ -285,7 +293,8 @@ fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context)
     }
 }
 
-/// Returns true for the `{}` of `find -exec {}` and `find -exec env {}`: a file that is found is the program.
+/// Returns true if the word at this index is the `{}` of `find -exec {}` or `find -exec env {}`: a file that is found
+/// is the program.
 fn is_found_file(words: &[Word], index: usize) -> bool {
     let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
     let before = &words[index.saturating_sub(MOST_WORDS_OF_WRAPPER)..index];
@@ -315,8 +324,9 @@ fn defines_global_alias(words: &[Word]) -> bool {
     })
 }
 
-/// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: `text`, `-Stext`,
-/// `--option=text`, and the command of an alias of git (`alias.name=!text`). The whole word is always among them.
+/// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: the text of
+/// `-Stext`, `--option=text` and an alias of git (`alias.name=!text`). The whole word is always the first of them, and
+/// some are no scripts at all.
 pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {

@@ -1,5 +1,6 @@
-//! Recognizes scripts that come from a download, such as `curl URL | sh`: most installers are run so, and what a server
-//! sends is not known, so that it does not count as unknown code.
+//! Recognizes scripts that come from a download, such as `curl URL | sh`. Other code that cannot be read is unknown
+//! code, which counts as a call that may send data. A download does not, although what a server sends is not known:
+//! most installers are run so.
 
 use super::Calls;
 use super::client_name::begins_with_client;
@@ -27,8 +28,8 @@ impl Calls<'_> {
     }
 
     /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
-    /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads. Where the
-    /// group begins is not known, so all commands of the script before its end are asked, copies as well: behind the
+    /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
+    /// names a local file, which it may print instead. Where the group begins is not known, so all commands of the script before its end are asked, copies as well: behind the
     /// head of a loop, only the copy has the program at its beginning.
     pub(super) fn is_download(&self, commands: &[SimpleCommand]) -> bool {
         commands.iter().any(calls_client)
@@ -53,7 +54,7 @@ impl Calls<'_> {
     }
 
     /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
-    /// a script may go.
+    /// a script may go. False for a word with an unknown part.
     pub(super) fn is_local_file(&self, word: &Word) -> bool {
         let Some(path) = exact(&word.text) else {
             return false;
@@ -86,7 +87,8 @@ fn is_silent(command: &SimpleCommand) -> bool {
         .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
 }
 
-/// Returns true if one of the literal words of a command is a program that prints its arguments.
+/// Returns true if a literal word of a command is one of [`PRINTERS`]; any word, as an unknown wrapper may stand before
+/// the program.
 fn prints(command: &SimpleCommand) -> bool {
     command.words.iter().any(|word| {
         word.literal()

@@ -1,8 +1,10 @@
 //! Reads what `eval` and `source` run. Unlike other scripts, this code shares the variables of the shell that reads it,
-//! so that code which cannot be read may set any of them. "Reading" a text as a script means: it is added to the
-//! search.
+//! so that code which cannot be read may set any of them. So even a download is unknown code here, unlike in
+//! `curl URL | sh`. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All commands are
+//! read in rounds, until one finds no further script, value or directory.
 
 use super::scripts::{joined, known_parameters};
 use super::{Calls, Context};
@@ -31,13 +33,14 @@ const PRINT_ASSIGNMENTS: [&str; 14] = [
 
 impl Calls<'_> {
     /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
-    /// counts as unknown code, too. But the output of a program that is known to print only assignments, with which the
-    /// words begin, is no more than that.
+    /// counts as unknown code, too. Words at the beginning that are the output of a program which is known to print
+    /// only assignments (`eval "$(ssh-agent -s)"`) may also assign to any variable, but are no unknown code.
     pub(super) fn read_eval(&mut self, words: &[Word], context: &Context) {
-        let assigning = words.iter().take_while(|word| prints_assignments(word));
-        let code = &words[assigning.count()..];
+        let assigning_words = words.iter().take_while(|word| prints_assignments(word));
+        let assigning_count = assigning_words.count();
+        let code = &words[assigning_count..];
         let unknown = code.iter().find(|word| may_hold_code(&word.text));
-        if code.len() < words.len() || unknown.is_some() {
+        if assigning_count > 0 || unknown.is_some() {
             self.allow_unknown_assignments();
         }
         if let Some(word) = unknown {
@@ -47,8 +50,8 @@ impl Calls<'_> {
         self.add_script(&joined(code), context);
     }
 
-    /// Allows for code that may set any variable, from now on. The first time, all commands have to be read again, as
-    /// each may mean something else then.
+    /// Allows for code that may set any variable, from now on, in all scripts. The first time, all commands have to be
+    /// read again, as each may mean something else then.
     fn allow_unknown_assignments(&mut self) {
         if !self.scope.has_unknown_code() {
             self.scope.allow_unknown_code();
@@ -58,7 +61,7 @@ impl Calls<'_> {
 
     /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
     /// variable: unlike a script that runs by itself, it shares those of the shell. It also keeps the shell's
-    /// arguments; but in some shells, words behind the file take their place.
+    /// arguments, but in some shells, words behind the file take their place: then it is read with either.
     pub(super) fn read_source(&mut self, words: &[Word], context: &Context) {
         let has_mark = words
             .first()
@@ -87,8 +90,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns true if the path of this word is known and names a file that can be read in one of the directories to
-    /// which a script may go.
+    /// Returns true if the path of this word is known and names a text file that can be read as a whole, in one of the
+    /// directories to which a script may go.
     fn may_find_script(&self, file: &Word) -> bool {
         let Some(path) = exact(&file.text) else {
             return false;
@@ -110,8 +113,8 @@ fn arguments_of_source(words: &[Word], context: &Context) -> Option<Vec<Symbols>
     Some(arguments)
 }
 
-/// Returns true for a word like `"$(ssh-agent -s)"`: the substitution of one command that is known to print assignments
-/// for `eval`.
+/// Returns true for a word like `"$(ssh-agent -s)"` or `<(minikube docker-env)`: the output of one command that is
+/// known to print assignments for `eval`, and of no other command.
 fn prints_assignments(word: &Word) -> bool {
     let Some(script) = &word.output_of else {
         return false;

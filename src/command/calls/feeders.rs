@@ -9,7 +9,7 @@ use crate::command::text::{
 use crate::command::word::Word;
 use crate::command::wrappers;
 
-/// Limit on the words of a wrapper before its command, which are looked for at each mark.
+/// Limit on the words of a wrapper before its program: they are searched again for each word that may be that program.
 pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
 
 /// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
@@ -59,7 +59,7 @@ pub(super) struct Feeder {
     /// The texts that it replaces in the words of the command, none of them empty. No text for an xargs that adds words
     /// at the end, and if its options leave that open.
     marks: Vec<String>,
-    /// The index of the first word behind its name.
+    /// The index of the first word behind its name, among the words of the command.
     first: usize,
 }
 
@@ -93,8 +93,8 @@ impl Feeder {
         })
     }
 
-    /// Returns true if the command gets words at its end. parallel adds them unless a word has a mark. `words` are all
-    /// of the command, in which this program stands.
+    /// Returns true if the command behind this program gets words at its end. parallel adds them unless a word has a
+    /// mark; xargs, unless its options name a mark, used or not. `words` are all of the command.
     pub(super) fn adds_at_end(&self, words: &[Word]) -> bool {
         let command = &words[self.first..];
         match self.kind {
@@ -110,14 +110,16 @@ impl Feeder {
         self.kind == FeederKind::Xargs || behind.any(|word| may_be_program(&word.text))
     }
 
-    /// Returns true if a word at this index, which may be the end of the words, is the program that a wrapper behind
-    /// this program runs, as in `xargs env`. `words` are all of the command.
+    /// Returns true if a word at this index is the program that a wrapper behind this program runs: between them stand
+    /// only the wrapper's own options, as in `xargs env {}`. At the end of the words (`xargs env`), it is the first
+    /// word that is added. `words` are all of the command.
     pub(super) fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
         let first = self.first.max(index.saturating_sub(MOST_WORDS_OF_WRAPPER));
-        let behind = words.get(first..index).unwrap_or_default();
-        let texts: Vec<String> = behind.iter().map(|word| shown(&word.text)).collect();
+        // None if the index stands before this program.
+        let before = words.get(first..index).unwrap_or_default();
+        let texts: Vec<String> = before.iter().map(|word| shown(&word.text)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        (0..texts.len()).any(|index| wrappers::lacks_command(&texts[index..]))
+        (0..texts.len()).any(|wrapper_index| wrappers::lacks_command(&texts[wrapper_index..]))
     }
 
     /// Returns all words of a command, with an unknown part in the place of each mark behind this program, also within
@@ -127,7 +129,8 @@ impl Feeder {
         [before.to_vec(), self.replace_marks(behind)].concat()
     }
 
-    /// Returns these words with an unknown part in the place of each mark. Without any mark, they come back unchanged.
+    /// Returns these words with an unknown part in the place of each mark. Without any mark, they come back unchanged,
+    /// by which callers see that there is none.
     fn replace_marks(&self, words: &[Word]) -> Vec<Word> {
         let mut replaced = words.to_vec();
         for word in &mut replaced {
@@ -161,7 +164,7 @@ fn marks_of_parallel(texts: &[String]) -> Vec<String> {
 /// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option
 /// may take it back (`-n`, `-L`): the caller then expects words at the end. So it does if the mark is empty, as by
 /// `--replace=`, or by `-I "$X"`, whose mark is not known. `texts` are all words behind its name, empty for an unknown
-/// one; the first that is no option is the program, behind which no option is looked for.
+/// one, which may be such an option; the first that is no option is the program, behind which no option is looked for.
 fn mark_of_xargs(texts: &[String]) -> Option<String> {
     let mut mark = None;
     let mut unread = texts.iter();

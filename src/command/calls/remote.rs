@@ -23,7 +23,7 @@ impl Calls<'_> {
     /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose
     /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
     /// command by itself, whose first word is a program. If the remote command is a shell that runs its input, reads
-    /// that instead.
+    /// that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a shell.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);
@@ -43,13 +43,15 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`.
+    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`. To
+    /// `read_shell`, which has read the same shell, files of this machine are not there, so that it left this one out.
     /// `contexts` are those of the words.
     pub(super) fn read_input_of_containers(
         &mut self,
         command: &ExpandedCommand<'_>,
         contexts: &[Context],
     ) {
+        // The whole command runs elsewhere, where its input comes from, too.
         if contexts[0].is_elsewhere() {
             return;
         }
@@ -69,7 +71,8 @@ impl Calls<'_> {
     }
 }
 
-/// Returns the context of a script on another machine, of which nothing is known.
+/// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`
+/// is `None` for what is found there, and `Part` for an input from this machine, whose files have to be read.
 fn context_of_remote(environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {
@@ -81,7 +84,8 @@ fn context_of_remote(environment: Inherited) -> Context {
 }
 
 /// Returns the words that ssh sends to the other machine, given the words after its name: those behind the name of the
-/// machine and the options before and after it. An unknown word counts as no option.
+/// machine and the options before and after it. Empty if ssh only starts a shell there. An unknown word counts as no
+/// option.
 fn remote_command(words: &[Word]) -> &[Word] {
     let mut has_host = false;
     let mut unread = words;
@@ -104,14 +108,15 @@ fn remote_command(words: &[Word]) -> &[Word] {
     unread
 }
 
-/// Returns true if a script has a command that is a shell without a script of its own, so that it runs the input of the
-/// whole: `cd x && bash -s`.
+/// Returns true if a script has a command that is a shell without a script and an input of its own, so that it runs the
+/// input of the whole: `cd x && bash -s`.
 fn runs_its_input(script: &[Symbol]) -> bool {
     let parsed = words::parse(script);
     let mut commands = parsed.scripts.iter().flat_map(|script| &script.commands);
     commands.any(is_shell_without_script)
 }
 
+/// Returns true if a command is a shell that runs its standard input, and gets none by a pipe or a redirection.
 fn is_shell_without_script(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command

@@ -2,7 +2,8 @@
 //! them. "Reading" a file means: its text is added to the search with `add_script`.
 //!
 //! A `Context` holds what a command or script gets from its caller (arguments and environment), and where it stands,
-//! for messages.
+//! for messages. Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All
+//! commands are read in rounds, until one finds no further script, value or directory.
 
 use std::rc::Rc;
 
@@ -18,9 +19,9 @@ use crate::command::text::{
 use crate::command::word::Word;
 
 impl Calls<'_> {
-    /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file, or
-    /// one of another machine, adds nothing; one whose name or directory is unknown, or that is too long or cannot be
-    /// read, is unknown code.
+    /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file
+    /// adds nothing, as nothing would run, and neither does one of another machine; one whose name or directory is
+    /// unknown, or that is too long or cannot be read, is unknown code. The script gets the arguments of `context`.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere {
@@ -96,8 +97,9 @@ impl Calls<'_> {
             self.add_script(&known(&function), context);
         }
         let is_elsewhere = context.is_elsewhere();
-        let may_be_mark = path.contains('/') || path.contains("{}");
-        if !is_elsewhere && may_be_mark && stands_for_other_files(&path) {
+        // A name such as `[` is no pattern, but a program.
+        let may_name_file = path.contains('/') || path.contains("{}");
+        if !is_elsewhere && may_name_file && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {
@@ -107,8 +109,9 @@ impl Calls<'_> {
     }
 
     /// Notes a program with an unknown part as unknown code if it may be a script: its name behind a slash is unknown
-    /// (`./"$name"`), or a script with this end of its path stands in a known directory (`"$DIR/post.sh"`). Without a
-    /// slash it does nothing: such a program is at most a guessed call (`add_guessed_calls`).
+    /// (`./"$name"`), or a script with this end of its path stands in backoff's directory or in one to which a script
+    /// may go (`"$DIR/post.sh"`). Without a slash it does nothing: such a program is at most a guessed call
+    /// (`add_guessed_calls`).
     fn note_unknown_program(&mut self, program: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
@@ -133,8 +136,8 @@ impl Calls<'_> {
     }
 
     /// Reads the word at this index as a script file: the program itself, or any other word with a slash that names the
-    /// script of a shell, as some unknown wrapper may run it (`unshare ./post.sh`). Any other file adds nothing: unlike
-    /// in [`Self::read_script_file`], it may be no script at all.
+    /// script of a shell, as some unknown wrapper may run it (`unshare ./post.sh`). Any other file adds nothing, nor
+    /// does one that cannot be read: unlike in [`Self::read_script_file`], it may be no script at all.
     pub(super) fn read_word_as_script_file(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -169,7 +172,8 @@ impl Calls<'_> {
 
     /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. The script's own
     /// directory (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown: it was noted when the script was
-    /// read. Without a directory, it is the home directory.
+    /// read. What stands behind it counts from there, as from each directory that was noted. Without a directory, it is
+    /// the home directory.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
         let Some(word) = operands.next() else {
@@ -193,7 +197,8 @@ impl Calls<'_> {
     }
 
     /// Follows the options of `env`, given the words after that name: reads the text of `-S`, with the words behind it,
-    /// as a script, and notes the directory of `-C`. The first word that is no option ends them.
+    /// as a script, and notes the directory of `-C`. The first word that is no option ends them. The command behind
+    /// them is left to the callers, which look at each word.
     pub(super) fn read_env(&mut self, words: &[Word], context: &Context) {
         let mut unread = words;
         while let Some((word, after)) = unread.split_first() {
@@ -266,7 +271,7 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
 }
 
 /// Returns the context of the script file that the word at this index names by `path`: the word is its `$0`, and those
-/// behind it are its other arguments. An `xargs` before it adds unknown ones.
+/// behind it are its other arguments, each taken for one. An `xargs` before it adds unknown ones.
 fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) -> Context {
     let mut arguments = texts(&words[index..]);
     if words[..index].iter().any(|word| adds_words(&word.text)) {
@@ -277,8 +282,9 @@ fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) 
         .with_arguments(Some(arguments))
 }
 
-/// Returns true if a shell may run a file with this path and text. One that is not certainly run has to look like a
-/// script: it may be any file that a word names.
+/// Returns true if a shell may run a file with this path and text, which may be only the beginning. A file that is not
+/// certainly run has to look like a script of a shell, as a word may name any file; one that is run is a script unless
+/// it names another interpreter.
 fn may_run_in_shell(path: &str, text: &str, is_certainly_run: bool) -> bool {
     if is_certainly_run {
         shells::runs_in_shell(text)
@@ -302,7 +308,8 @@ fn is_relative_path(path: &str) -> bool {
 }
 
 /// Returns what stands behind the directory of the script itself, with which a word begins: `/hooks` for `"$(dirname
-/// "$0")/hooks"`. Returns None for any other word, and if the word may lead to a directory above.
+/// "$0")/hooks"`, and an empty text for that directory alone. Returns None for any other word, and if the word may lead
+/// to a directory above.
 fn behind_own_directory(word: &Word) -> Option<&[Symbol]> {
     let [Symbol::Unknown(_), behind @ ..] = word.text.as_slice() else {
         return None;

@@ -1,7 +1,8 @@
 //! Finds the scripts that a command runs: of shells, `eval`, `source`, `ssh` and others, or the program itself.
 //!
 //! "Reading" a text as a script means here: it is added to the search with `add_script`, and its commands are looked at
-//! when the round comes to it. A script that cannot be read is noted as unknown code, which may hold a call.
+//! when the round comes to it. A script that cannot be read is noted as unknown code, which counts as a call that may
+//! send data.
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages.
@@ -68,7 +69,9 @@ impl Calls<'_> {
     /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts, or notes the directory
     /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`.
     ///
-    /// Returns true if it is the name of one of them, which then counts as a part of the command.
+    /// Returns true if it is the name of one of them, which then counts as a part of the command. `sudo` and `doas` are
+    /// none, as they mostly run the words behind them, which count by themselves; only their `-s`
+    /// and `-i` start a shell.
     pub(super) fn read_command_with_scripts(
         &mut self,
         name: &str,
@@ -99,9 +102,9 @@ impl Calls<'_> {
         true
     }
 
-    /// Reads `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands. Words after the name are
-    /// unknown; they count only behind a path or a client, as most aliases only add options to a program. For the same
-    /// reason, a single word without a slash is left out.
+    /// Reads each `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands. The words that then
+    /// follow the name are unknown; they are added only to a text with a path or a client, as most aliases only add
+    /// options to a program. For the same reason, a single word without a slash is left out.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let Some(value) = name_and_value(&word.text).value else {
@@ -119,8 +122,8 @@ impl Calls<'_> {
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
     /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script, unless it stands behind `-c` or is the first word of
-    /// `trap`.
+    /// without a blank, is more often a name than a script, and is left out. But a script that begins with an unknown
+    /// part is unknown code if it stands behind `-c` or is the first word of `trap`.
     fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
         for (index, word) in words.iter().enumerate() {
             let is_script = match index.checked_sub(1) {
@@ -128,7 +131,7 @@ impl Calls<'_> {
                 None => name == "trap",
             };
             for text in possible_scripts(&word.text) {
-                let is_glued = text.len() < word.text.len() && is_value_of_c(&word.text);
+                let is_glued = text.len() < word.text.len() && holds_script_of_c(&word.text);
                 if (is_script || is_glued) && begins_unknown(text) {
                     let what = format!("the script {}", word.shown_origin());
                     self.note_unknown_code(what, context);
@@ -153,7 +156,7 @@ fn ends_with_c(text: &[Symbol]) -> bool {
 }
 
 /// Returns true for an option with a script in the same word: `-cSCRIPT`, `--command=SCRIPT`.
-fn is_value_of_c(text: &[Symbol]) -> bool {
+fn holds_script_of_c(text: &[Symbol]) -> bool {
     text.starts_with(&known("-c")) || text.starts_with(&known("--command="))
 }
 
@@ -167,7 +170,8 @@ fn begins_unknown(text: &[Symbol]) -> bool {
     matches!(first, Some(Symbol::Unknown(doubt)) if doubt.may_hold_code())
 }
 
-/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs.
+/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs. The text is code: its quotes and
+/// blanks count anew.
 pub(super) fn joined(words: &[Word]) -> Symbols {
     let mut text = Symbols::new();
     for word in words {

@@ -3,6 +3,7 @@
 //! adds nothing: most installers are run so. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
 use super::client_name::begins_with_client;
 use super::downloads::PRINTERS;
@@ -26,7 +27,7 @@ impl Calls<'_> {
     /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
     ///
     /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
-    /// its own, which an earlier `exec <file` may have opened: then it is unknown code.
+    /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
     pub(super) fn read_standard_input(
         &mut self,
         shell: &str,
@@ -53,6 +54,7 @@ impl Calls<'_> {
     }
 
     /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
+    /// Reads nothing for another name, and if the script gives no input.
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,

@@ -25,8 +25,8 @@ enum Unit {
 }
 
 /// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
-/// which a shell does not expand them. Returns None if there are too many words, or pairs of braces: the caller then
-/// takes them for any words.
+/// which a shell does not expand them. (As an argument it does, but what begins with `name=` is no option.) Returns
+/// None if there are too many words, or braces with commas: the caller then takes them for unknown ones.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
@@ -194,7 +194,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Returns true for two letters, both small or both capital: signs stand between the others.
+/// Returns true for two letters, both small or both capital: in a range from `Z` to `a` there are signs, too.
 fn is_of_letters(first: &str, end: &str) -> bool {
     let both = [first, end].concat();
     let is_of_one_case = both.chars().all(|c| c.is_ascii_lowercase())

@@ -31,7 +31,8 @@ pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<
     in_atoms(&text, Quoting::Unquoted)
 }
 
-/// Returns true if a `-` stands at the beginning, or behind a sign that may be a separator: not a letter or digit.
+/// Returns true if a `-` stands at the beginning, or behind a sign that may be a separator: not a letter or digit,
+/// which `IFS` hardly ever holds. Unknown parts are passed over.
 fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
     let mut is_behind_separator = true;
     for atom in atoms {
@@ -72,6 +73,9 @@ pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
 }
 
 impl Field {
+    /// Returns the word of these atoms, with each unknown part as what it may be in a word of a command: outside of
+    /// quotes any words, unless it is harmless; the output of a command in quotes any part. Quotes only made this a
+    /// word, and breaks do not occur.
     fn new(atoms: &[Atom]) -> Field {
         let mut symbols = Vec::new();
         for atom in atoms {

@@ -15,7 +15,7 @@ pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<
 }
 
 /// Returns `${text#operand}` or `${text##operand}`: the text without a beginning that the operand matches, or all of
-/// it. The operand may begin with `*`, and hold no other sign of a pattern; None for other operands, which are not
+/// it. The operand is a text without signs of a pattern, or a `*` before such a text; None for any other, which is not
 /// computed.
 fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
@@ -38,7 +38,8 @@ fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String
 }
 
 /// Returns `${text%operand}` or `${text%%operand}`: the text without an end that the operand matches, or all of it. The
-/// operand may end with `*`, and hold no other sign of a pattern; None for other operands, which are not computed.
+/// operand is a text without signs of a pattern, or a `*` behind such a text; None for any other, which is not
+/// computed.
 fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
         return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());

@@ -40,6 +40,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         _ => {}
     }
     let values = scope.values(&parameter.name, frame);
+    // As a script may add a word several times, an option may stand at any index, or be all that a slice leaves.
     let picks_words = !parameter.keeps_value() || picks_element(parameter);
     if picks_words && scope.has_additions(&parameter.name) && values.iter().any(Value::holds_dash) {
         return vec![doubtful(parameter)];
@@ -185,7 +186,7 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
 }
 
 /// Returns how many elements of a list a slice with this parameter leaves out at the beginning. Returns None if the
-/// offset is no fixed number, or the 0 of `${@:0}`, which adds `$0` instead.
+/// offset is no fixed number, if a length follows it, or for the 0 of `${@:0}`, which adds `$0` instead.
 fn skipped_elements(parameter: &Parameter) -> Option<usize> {
     let offset: usize = parameter.operand.literal()?.trim().parse().ok()?;
     let is_array = parameter.index.is_some();
@@ -272,24 +273,25 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word. With an unknown element, the list is any words.
+/// elements as words of their own, but `"$*"` joins them to one word. With an element of which nothing is known, the
+/// list is any words, and `"$*"` a trusted part. `$*` is any words, too, where a script sets `IFS`.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
         return value_atoms(&element(value, parameter.index.as_deref()), quoting);
     }
     let texts = elements(value);
-    let is_unknown = texts
+    let has_unknown_element = texts
         .iter()
         .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
-    if is_unknown && is_joined {
+    if has_unknown_element && is_joined {
         // One word, and trusted to begin no option, as `"$URL"` is.
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
     // `$*` is joined with a character of `IFS`, which may be any.
     let joins_oddly = parameter.is_joined() && scope.separators != Separators::Blanks;
-    if is_unknown || joins_oddly {
+    if has_unknown_element || joins_oddly {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
     let mut atoms = Vec::new();

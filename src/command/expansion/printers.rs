@@ -20,7 +20,7 @@ pub(super) fn printed(
     let [command] = script.commands.as_slice() else {
         return None;
     };
-    // No command below has more words, and none reads an input.
+    // Of the commands below, only `echo` may have more words, and none reads an input.
     if command.words.len() > 8 || !command.input.is_empty() {
         return None;
     }

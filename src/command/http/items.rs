@@ -2,7 +2,7 @@
 //! either. By these, `http` decides if the call may be repeated: an option that may send data must not be missed.
 //!
 //! Behind several unknown words (`$OPTIONS`), an option with an unknown part in its name (`--$X`), or a short form of
-//! several options (`--da`), the next word may be a value: it is read as what it looks like, and marked as not certain.
+//! several options (`--lo`), the next word may be a value: it is read as what it looks like, and marked as not certain.
 
 use super::options::{Client, OptionRole, Takes};
 use crate::command::text::{
@@ -26,6 +26,7 @@ pub(super) enum Item {
 pub(super) struct GivenOption {
     pub(super) name: String,
     pub(super) role: OptionRole,
+    /// None if it has none, or one that may be several words.
     pub(super) value: Option<Symbols>,
     /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never
     /// safe.

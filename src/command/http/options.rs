@@ -92,7 +92,8 @@ pub(super) const fn beginning(names: &'static [&'static str], role: OptionRole) 
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    /// Options that change the request.
+    /// Options that change the request. Of several rows that an abbreviation fits, the first counts, so that the one
+    /// that makes a call less safe has to stand before the other.
     pub(super) options: &'static [ClientOption],
     /// Long names of further options that take a value.
     pub(super) with_value: &'static [&'static str],
@@ -124,7 +125,8 @@ impl Client {
 
     /// Returns the meaning of a long option. Both clients accept an unambiguous abbreviation of a name, so that a name
     /// that stands in no table may be short for one that does: then the option has the effect of the first row that
-    /// fits, to be safe. That it takes a value is certain only if the row says so and no name in `with_value` fits.
+    /// fits, to be safe. That it takes a value is certain only if the row says so and no name in `with_value` fits:
+    /// else it may be short for more than one option.
     fn meaning_of_long(&self, long: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&long)) {
             return row.meaning;

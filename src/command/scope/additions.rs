@@ -21,12 +21,16 @@ impl Scope<'_> {
     /// may be added several times.
     pub(crate) fn has_additions(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
-        variable.is_some_and(|it| it.assigned.iter().any(|word| word.assigning.adds_words()))
+        variable.is_some_and(|variable| {
+            let mut words = variable.assigned.iter();
+            words.any(|assigned| assigned.assigning.adds_words())
+        })
     }
 
     /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too
-    /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: to a value
-    /// of the environment, each addition is made alone only.
+    /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: if one
+    /// does, a value of the environment gets at most one addition. The variable has to be in the chain, by which a word
+    /// that names it gets the value to which it adds.
     pub(super) fn values_with_additions(
         &self,
         name: &str,
@@ -38,8 +42,8 @@ impl Scope<'_> {
         }
         let mut values = Vec::new();
         for selection in selections(additions.len()) {
-            let is_small = selection.len() <= 1 || starts.assigned.is_empty();
-            let inherited = starts.inherited.iter().filter(|_| is_small);
+            let adds_to_inherited = selection.len() <= 1 || starts.assigned.is_empty();
+            let inherited = starts.inherited.iter().filter(|_| adds_to_inherited);
             // Messages name the first value that sends.
             for start in starts.assigned.iter().chain(inherited) {
                 let mut results = vec![start.clone()];
@@ -68,11 +72,12 @@ impl Scope<'_> {
         let AssignedWord { word, frame, .. } = addition;
         let mut after = Vec::new();
         for value in before {
-            // Cut again, it might begin with a `-`.
+            // A loop may cut again and again, until the value begins with a `-` that stood within it.
             if addition.assigning == Assigning::Cuts && !is_without_dash(value) {
                 return None;
             }
             if addition.assigning != Assigning::Adds {
+                // The word names the variable itself, which is this value meanwhile.
                 self.chain.borrow_mut().hold(name, value.clone());
                 let results = self.expand.assigned(self, word, frame);
                 self.chain.borrow_mut().let_go(name);
@@ -128,7 +133,8 @@ fn is_without_dash(value: &Value) -> bool {
     }
 }
 
-/// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank.
+/// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank. Any
+/// other text goes on with the last word, such as the `d` that makes `-d` of a `-`.
 pub(super) fn adds_words(value: &RawWord) -> bool {
     match filled_pieces(value).first() {
         Some(Piece::Array(_)) => true,
@@ -137,7 +143,9 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
     }
 }
 
-/// Returns how the right side of `name=word` gives values to the variable of this name: it may repeat it once.
+/// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and the caller
+/// notes that the value is changed.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()
@@ -157,8 +165,8 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     }
 }
 
-/// Returns true if a word adds whole words before or behind the variable of this name: `"$name x"` or
-/// `("${name[@]}" x)`.
+/// Returns true if a word adds whole words before or behind the variable of this name, which it names once: `"$name x"`
+/// or `("${name[@]}" x)`. `"${name}x"` goes on with the last word, and is none.
 fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
     if let [Piece::Array(elements)] = pieces {
         let mut named = elements.iter().filter(|element| mentions(element, name));
@@ -169,14 +177,14 @@ fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
     }
     let is_plain =
         |parameter: &Parameter| is_whole(parameter, name) && parameter.operator.is_empty();
-    let Some(place) = pieces
+    let Some(index) = pieces
         .iter()
         .position(|piece| matches!(piece, Piece::Parameter(parameter) if is_plain(parameter)))
     else {
         return false;
     };
-    let before = &pieces[..place];
-    let after = &pieces[place + 1..];
+    let before = &pieces[..index];
+    let after = &pieces[index + 1..];
     before.last().is_none_or(|piece| ends_with_blank(piece))
         && after.first().is_none_or(|piece| begins_with_blank(piece))
         && !before
@@ -193,7 +201,8 @@ fn ends_with_blank(piece: &Piece) -> bool {
     matches!(piece, Piece::Text(text, _) if text.last().is_some_and(is_blank))
 }
 
-/// Returns the pieces of a word without quotes and empty texts.
+/// Returns the pieces of a word without quotes and empty texts, so that the first and the last are what the value
+/// begins and ends with.
 fn filled_pieces(word: &RawWord) -> Vec<&Piece> {
     let pieces = word.pieces.iter();
     let filled = pieces.filter(|piece| match piece {
@@ -221,7 +230,7 @@ fn is_parameter(piece: &Piece, name: &str) -> bool {
     matches!(piece, Piece::Parameter(parameter) if parameter.name == name)
 }
 
-/// Returns true for the word `"${name[@]}"`.
+/// Returns true for the word `"${name[@]}"`, with or without quotes.
 fn is_whole_list(word: &RawWord, name: &str) -> bool {
     let is_all = |parameter: &Parameter| {
         parameter.name == name

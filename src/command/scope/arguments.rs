@@ -67,7 +67,8 @@ impl Scope<'_> {
     }
 
     /// Returns the values that `$1` or `$@` may have: the script's arguments (in `frame`), or those of any call of a
-    /// function. `name` is a number, `@` or `*`. Returns one unknown value if not all of them are known.
+    /// function. `name` is a number, `@` or `*`; an argument that is not there is empty. Returns one unknown value if
+    /// not all of them are known, or if `set` or `shift` changes them.
     pub(super) fn arguments(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let calls = match (&frame.arguments, self.arguments_of_functions()) {
             (Some(of_script), FunctionArguments::Known(of_functions))
@@ -190,8 +191,8 @@ pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 
-/// Returns the words that a call passes to the function with this name at an index: all behind it, but those of `set`
-/// only behind its `--`.
+/// Returns the words that a call passes to the function whose name is at this index: all behind it; of a `set`, those
+/// behind its `--` if it has one.
 fn passed_words(command: &SimpleCommand, name_index: usize) -> &[RawWord] {
     let words = &command.words[name_index + 1..];
     let is_set = command.words[name_index].literal().as_deref() == Some("set");

@@ -22,8 +22,9 @@ use crate::command::word::Word;
 type Literals = [Option<String>];
 
 impl Scope<'_> {
-    /// Adds all that a text does to variables, and the functions that it defines. `frame` is that of the text, in which
-    /// the assigned words are expanded later. Forgets values that were found before, as there may be more now.
+    /// Adds all that a text does to variables, and the functions that it defines, once for each text. One that may be
+    /// misread may set any variable. `frame` is that of the text, in which the assigned words are expanded later.
+    /// Forgets values that were found before, as there may be more now.
     pub(crate) fn add_assignments(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         self.cached_values.borrow_mut().clear();
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
@@ -73,6 +74,7 @@ impl Scope<'_> {
         self.assign_word(name, word, assigning, frame);
     }
 
+    /// Adds a word as `assign` does, given how it gives values to the variable.
     fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
         if !assigning.is_addition() && mentions(&word, name) {
             // `x=${x}d` adds to the earlier value as `x+=d` does.
@@ -89,7 +91,7 @@ impl Scope<'_> {
         self.variable(name).assigned.push(assigned);
     }
 
-    /// Notes that a variable may have another value, too.
+    /// Notes that a variable may have another value, too. Words may then be split anywhere if it is `IFS`.
     fn add_other(&mut self, name: &str, other: OtherValue) {
         if name == "IFS" {
             self.separators = Separators::Any;
@@ -127,7 +129,7 @@ impl Scope<'_> {
                 Some("unset") if literals == [Some("IFS".to_owned())] => {}
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
-                    let may_read_option = command.input.iter().any(may_hold_option);
+                    let may_read_option = command.input.iter().any(input_may_hold_option);
                     let other = if may_read_option {
                         OtherValue::Option
                     } else {
@@ -316,7 +318,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns where words are split after `IFS=word`.
+/// Returns where words are split after `IFS=word`. An empty word, by which nothing is split, counts as some blanks.
 fn separators(word: &RawWord) -> Separators {
     let is_blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     match word.literal() {
@@ -325,9 +327,9 @@ fn separators(word: &RawWord) -> Separators {
     }
 }
 
-/// Returns true if a word of an input may be an option: a literal part of the input begins with `-`, or has one behind
-/// a blank. Expansions are trusted to give none.
-fn may_hold_option(input: &RawWord) -> bool {
+/// Returns true if a word of an input may be an option: the input begins with a literal `-`, or has one behind a
+/// literal blank. Expansions are trusted to give none.
+fn input_may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {
             matches!(first, Symbol::Known(c) if c.is_whitespace()) && *second == Symbol::Known('-')

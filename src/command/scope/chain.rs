@@ -1,5 +1,6 @@
-//! Variables whose values need each other: `a=$b` needs those of `b`. In a circle, a value is missing for each variable
-//! but the first, which would be found again and again.
+//! Variables whose values need each other: `a=$b` needs those of `b`. In a circle (`a=$b`, `b=$a`), the search would
+//! never end: so a variable that is needed again gets one value that stands for the others. What is found with it lacks
+//! those, and is not kept, except for that variable itself.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +15,11 @@ const MOST_INCOMPLETE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     names: Vec<String>,
-    /// Index of the first variable that a later one needs. What is found behind it lacks its values.
+    /// Index of the first variable that a later one needs. What is found for those behind it lacks its values.
     needed_again: Option<usize>,
     /// What a variable holds while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,
-    /// Number of results that were not complete.
+    /// Number of results that were not complete since the chain was empty.
     incomplete: usize,
 }
 
@@ -36,12 +37,12 @@ pub(super) enum Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     All,
-    /// Those of a variable that the chain began with are missing.
+    /// Those of a variable that is earlier in the chain are missing. Must not be kept.
     Part,
 }
 
 impl Chain {
-    /// Begins to find the values of a variable. After [`Link::New`], `end` has to follow.
+    /// Begins to find the values of a variable. After [`Link::New`], `end` has to follow; after any other, it must not.
     pub(super) fn begin(&mut self, name: &str) -> Link {
         if let Some(index) = self.names.iter().position(|pending| pending == name) {
             let first = self.needed_again.map_or(index, |first| first.min(index));
@@ -55,7 +56,8 @@ impl Chain {
         Link::New
     }
 
-    /// Gives a variable this value, as long as a word is expanded that adds to it.
+    /// Gives a variable of the chain this value until `let_go`, while a word is expanded that adds to it and names it
+    /// (`"$name x"`).
     pub(super) fn hold(&mut self, name: &str, value: Value) {
         self.held.insert(name.to_owned(), value);
     }
@@ -73,7 +75,7 @@ impl Chain {
         self.needed_again.is_some()
     }
 
-    /// Ends the search for the last variable that was begun.
+    /// Ends the search for the last variable that was begun, and tells if its values may be kept.
     pub(super) fn end(&mut self) -> Found {
         self.names.pop();
         let index = self.names.len();

@@ -11,7 +11,8 @@ pub(crate) struct Frame {
     pub(crate) environment: Inherited,
 }
 
-/// How much of backoff's environment a script has; each variant says less of it than the one before.
+/// How much of backoff's environment a script has; each variant leaves less than the one before it, and compares as
+/// greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Inherited {
     All,

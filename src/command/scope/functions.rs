@@ -6,7 +6,7 @@ use super::frame::Frame;
 use crate::command::syntax::RawWord;
 use crate::command::text::{Doubt, Symbols};
 
-/// The arguments of one call, `$0` first.
+/// The arguments of one call, first `$0`, which is left empty.
 type Arguments = Vec<Symbols>;
 
 /// A command that may call a function.
@@ -14,6 +14,7 @@ type Arguments = Vec<Symbols>;
 pub(super) struct FunctionCall {
     /// The words after the function's name.
     pub(super) arguments: Vec<RawWord>,
+    /// The frame of the script with the call, in which the words are expanded.
     pub(super) frame: Rc<Frame>,
 }
 
@@ -24,6 +25,6 @@ pub(super) enum FunctionArguments {
     NotSearched,
     /// Too many, or unknown words are among them. The doubt is what one of them may be.
     Unknown(Doubt),
-    /// One entry for each call.
+    /// Each list of arguments that some call may pass, once. Empty if no function is called.
     Known(Vec<Arguments>),
 }

@@ -26,8 +26,8 @@ impl Value {
         }
     }
 
-    /// Returns true if the text or an element begins an option, or an unknown part that is known to be one at times
-    /// (`AnyPart`). An unknown value as such (`AnyWords`) does not count: in quotes it is trusted.
+    /// Returns true if the text or an element begins an option, or begins with an unknown part that is known to be one
+    /// at times (`AnyPart`). An unknown value as such (`AnyWords`) does not count: in quotes it is trusted.
     pub(super) fn may_hold_option(&self) -> bool {
         match self {
             Value::Text(text) => begins_suspected_option(text),
@@ -61,7 +61,8 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 }
 
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
-/// them are plain words, and any words otherwise, which are no more trusted in quotes if one of them may be an option.
+/// them are plain words, and any words otherwise. As these are trusted in quotes, an `AnyPart` is returned beside them
+/// if one of the values may be an option.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     let harmless = Value::Text(unknown(Doubt::HarmlessPart));
     let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
@@ -87,8 +88,8 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     begins_known && !begins_option(text) && text.iter().all(is_plain)
 }
 
-/// Returns true if a text begins an option, or a part of which it is known that it may be one. `AnyWords` is no
-/// such part: nothing speaks for an option in it, and in quotes it is trusted.
+/// Returns true if a text begins an option, or begins with a part of which it is known that it may be one. `AnyWords`
+/// is no such part: nothing speaks for an option in it, and in quotes it is trusted.
 fn begins_suspected_option(text: &[Symbol]) -> bool {
     begins_option(text) || text.first() == Some(&Symbol::Unknown(Doubt::AnyPart))
 }
@@ -103,15 +104,17 @@ pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     }
 }
 
-/// Returns true if an unknown part of a text may make it an option, even if an operator cuts off what stands before
-/// that part. False for a text that is known, even `-d`: the caller can see what an operator makes of it. False for
-/// `AnyWords`, too, which is trusted in quotes.
+/// Returns true if an operator that changes a text may make an option of it that cannot be told: an `AnyPart` stands in
+/// it, at any place, as what stands before may be cut off; or a `-` begins it, and a part is unknown. False for a text
+/// that is known, even `-d`: the caller can see what the operator makes of it. False for `AnyWords`, too, which is
+/// trusted in quotes.
 pub(crate) fn may_hide_option(text: &Symbols) -> bool {
     let any_part = Symbol::Unknown(Doubt::AnyPart);
     text.contains(&any_part) || begins_option(text) && exact(text).is_none()
 }
 
-/// Returns true if a text begins an option, or begins with an unknown part that may.
+/// Returns true if a text begins an option, or begins with an unknown part that may. Unlike in
+/// [`begins_suspected_option`], `AnyWords` is one.
 fn may_begin_option(text: &Symbols) -> bool {
     match text.first() {
         Some(Symbol::Unknown(doubt)) => *doubt >= Doubt::AnyPart,
@@ -171,8 +174,9 @@ fn holds_dash(text: &[Symbol]) -> bool {
     text.iter().any(|symbol| dashes.contains(symbol))
 }
 
-/// Returns the element of an array. It is unknown if it might be an option in zsh, which counts from 1, and takes
-/// `$name` for all elements. Then it is an `AnyPart`, as `AnyWords` would be trusted in quotes.
+/// Returns the element of an array. It is unknown if the index is no plain number, or if it might be an option in zsh,
+/// which counts from 1, and takes `$name` for all elements. An unknown one is an `AnyPart` if it might be an option, as
+/// `AnyWords` would be trusted in quotes.
 fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
     let Some(index) = index else {
         return element_by_shells(texts.first(), texts);
@@ -189,8 +193,8 @@ fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns the element that bash gives, or an empty text for None. If zsh gives another text (`in_zsh`) that may be an
-/// option, the result is an unknown part that may be one.
+/// Returns the element that bash gives, or an empty text for None. If zsh gives another text (one of `in_zsh`) that may
+/// be an option, the result is an unknown part that may be one.
 fn element_by_shells(in_bash: Option<&Symbols>, in_zsh: &[Symbols]) -> Symbols {
     let element = in_bash.cloned().unwrap_or_default();
     let other_begins_option = in_zsh

@@ -17,7 +17,7 @@ pub(super) struct Draft {
     pub(super) script: Script,
     /// The command that is being read.
     pub(super) command: SimpleCommand,
-    /// All words of `command` so far are reserved words after which a command begins.
+    /// All words of `command` so far are reserved words after which a command begins, or `function name {`.
     is_at_start: bool,
     /// Here-documents of this line, whose text begins on the next one.
     pub(super) awaited: Vec<HereDocument>,
@@ -142,7 +142,7 @@ impl Draft {
     /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
         let ends_group = match self.command.words.as_slice() {
-            // A parenthesis has ended the last command of the group.
+            // A parenthesis has ended the last command of the group. A redirection alone (`<file |`) counts so, too.
             [] => true,
             [first, ..] if ENDS_OF_GROUPS.contains(&&*first.bare().unwrap_or_default()) => true,
             // In zsh, `}` needs no `;` before it.

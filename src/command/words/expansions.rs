@@ -213,6 +213,7 @@ impl ScriptReader<'_> {
                 value: ExpansionValue::Word(operand.clone()),
             });
         }
+        // With a prefix, the value is a number or unknown, whatever operator follows.
         let operator = if prefix.is_empty() { operator } else { prefix };
         Parameter {
             name,
@@ -241,7 +242,8 @@ impl ScriptReader<'_> {
 
     /// Reads `[index]`, and returns the index as it is written; None if no bracket comes next. The index is arithmetic,
     /// which may set variables and run the commands of substitutions. It is taken to end at the first `]` or `}`: if
-    /// that is quoted, or inside of a substitution, the text is marked as misread.
+    /// that is quoted, or inside of a substitution, the text is marked as misread. An unknown symbol ends it, too, and
+    /// is then read as the operand.
     fn read_index(&mut self) -> Option<String> {
         if !self.skip_if_next("[") {
             return None;

@@ -46,6 +46,7 @@ impl Section {
             begin,
             name_end,
             first_line_end: end_of_line(begin),
+            // Grows line by line; the first line begins with the name, too.
             end: begin,
         };
         while section.continues() {
@@ -84,7 +85,8 @@ impl Section {
     }
 }
 
-/// Returns the offset at which the next line begins, after the line that holds this offset.
+/// Returns the offset at which the next line begins, after the line that holds this offset. Each line of the table, the
+/// last one too, must end with a line break.
 const fn end_of_line(mut offset: usize) -> usize {
     let table = TABLE.as_bytes();
     while offset < table.len() && table[offset] != b'\n' {

@@ -114,8 +114,9 @@ impl Limits {
         }
     }
 
-    /// Returns true if the un-jittered wait before this retry (0 is the first) reaches `--stop-at-delay`. The wait
-    /// without jitter decides, so that chance does not change the number of attempts.
+    /// Returns true if the un-jittered wait before this retry (0 is the first since the growth of the waits began)
+    /// reaches `--stop-at-delay`. The wait without jitter decides, so that chance does not change the number of
+    /// attempts.
     pub fn reaches_stop_at_delay(&self, delays: &Delays, retry: u64) -> bool {
         self.stop_at_delay
             .is_some_and(|stop| delays.unjittered(retry) >= stop)

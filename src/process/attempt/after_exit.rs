@@ -24,8 +24,8 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
 /// could not be ended, and make the failure permanent; an empty list if all have ended, or if those that go on could be
-/// signalled and the user wants no KILL. The attempt's own process stays a zombie, so that its number and group are not
-/// reused.
+/// signalled and the user wants no KILL. The attempt's own process stays a zombie, or its group has members, so that
+/// no other process gets its number.
 pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
     // `--kill-after 0`: TERM alone has to do, and has as long as KILL would. Asked before `give_up` is set, which
     // counts as a KILL.
@@ -60,6 +60,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
             .or_earlier(deadlines.give_up);
         attempt.event_loop.wait(until);
         interval = (interval * 2).min(LONGEST_INTERVAL);
+        // What is left to do concerns children, which the next round looks at, and draining, which has not begun.
         attempt.handle_signals();
     }
 }
@@ -83,13 +84,14 @@ impl Drained {
     }
 }
 
-/// Drains the pipes of a command that has ended. Returns whether their reader has got all that was read.
+/// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got.
 ///
 /// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
 /// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
 /// is in the pipes, or at once if a limit or a signal has cut the attempt short before.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
+    // Of the limits, only the deadline still counts, and the reader gets some time even past it.
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
@@ -132,8 +134,8 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
 /// if output was moved.
 ///
 /// With `--pty`, backoff itself has the command's terminal open, so that its output would never end. This end is closed
-/// once no more output is there to read: closing it earlier could discard output. Until then `until` has no
-/// meaning: the call returns at once.
+/// once no more output is there to read: closing it earlier could discard output. Until then the call returns at
+/// once, before `until`, unless output waits for its reader.
 fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
     let streams = &attempt.event_loop.streams;
     if streams.has_pending_output() || !streams.holds_terminal() {

@@ -52,7 +52,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
     let mut running = start(event_loop, program)?;
     let finished = finish(&mut running);
     let interrupted = running.interrupted;
-    // Reaping would wait for a command that still runs: after a fault, or if it could not be ended.
+    // A command that could not be ended still runs, and reaping would wait for its end.
     if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);
@@ -98,6 +98,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     event_loop.signals.receive_before_child();
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
+    // A program that cannot be started must not use up input that later programs are to read.
     if program.role == Role::Command {
         event_loop.streams.hold_input_until_start(&child);
     }

@@ -50,11 +50,13 @@ pub(super) struct Running<'a> {
     pub(super) role: Role,
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
-    /// The end of the command was noticed. The child stays a zombie until it is reaped.
+    /// The end of the command was noticed, or the system refuses to tell it, so that waiting is of no use. An ended
+    /// child stays a zombie until it is reaped.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// Set from a TSTP, TTIN or TTOU until the command has stopped or was continued: backoff stops after the command.
+    /// Set from a TSTP, TTIN or TTOU until the command has stopped, was continued or was asked to end: backoff stops
+    /// after the command.
     pub(super) stop_request: Option<StopRequest>,
 }
 
@@ -82,13 +84,15 @@ pub(super) struct HandledSignals {
     pub(super) look_at_children: bool,
     /// Asked for as the attempt is to end, and no signal was forwarded, as the command has ended or has got it itself.
     pub(super) end_draining: bool,
-    /// backoff was stopped, and continued: the time in between does not count.
+    /// backoff was stopped at once, and not after the command ([`SignalAction::StopBackoff`]), and continued: the time
+    /// in between does not count.
     pub(super) was_stopped: bool,
 }
 
 /// The state of the command, as far as a check of the limits has shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandState {
+    /// It has ended, or the system refuses to tell.
     HasEnded,
     MayRun,
 }
@@ -171,8 +175,9 @@ impl Running<'_> {
         survivors
     }
 
-    /// Returns the processes that a forwarded signal could not end, as this user may not signal them: the command, if
-    /// backoff gave up waiting for it, and known members of its tree. They are named in a message.
+    /// Returns the processes that a forwarded signal, and KILL if it was to follow, could not end: the command, if
+    /// backoff gave up waiting for it, and known members of its tree that this user may not signal. A message names
+    /// them.
     pub(super) fn processes_out_of_reach(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {
@@ -307,8 +312,8 @@ impl Running<'_> {
             was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
         };
-        // Before exec only a stop or CONT is handled in another way: see `on_signal`.
-        if is_job_control && self.child.is_starting() {
+        // Before exec only a stop is handled in another way: see `on_signal`.
+        if class == SignalClass::StopJob && self.child.is_starting() {
             Phase::Starting(command)
         } else {
             Phase::Running(command)

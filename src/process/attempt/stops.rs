@@ -15,7 +15,8 @@ impl Running<'_> {
     /// TSTP. Only drops the request if no shell could continue backoff.
     pub(super) fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
-            // backoff leads a session itself, so that no shell would notice its stop and continue it.
+            // backoff leads a session itself, so that no shell would notice its stop and continue it. Without a
+            // terminal a process sent the signal, and can also send CONT.
             self.stop_request = None;
         } else if self.child.is_stopped() {
             // The kernel reports a stop once, and this one was reported before: backoff can stop now.
@@ -74,9 +75,10 @@ impl Running<'_> {
         }
     }
 
-    /// Stops backoff by `signal` until it is continued. All limits of the attempt are put off by the time for which it
-    /// was stopped, and readers of output get new time. With `--pty` also stops the rest of the job and restores our
-    /// terminal's modes before.
+    /// Stops backoff by `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]). All
+    /// limits of the attempt are put off by the time for which it was stopped, and readers of output get new time. With
+    /// `--pty` restores our terminal's modes before, and stops the rest of the job, too, unless `signal` is STOP, which
+    /// the command alone got.
     pub(super) fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let mut target = Target::OwnProcess;

@@ -39,7 +39,8 @@ pub(super) enum Kill {
 impl ProcessTree {
     /// Sends each signal to the child and to every member, after a new look for members. Failed sends do not matter:
     /// the receiver has ended, or is found as a survivor later. If the system lists no processes, backoff adopts
-    /// orphans from now on, as only so it can see when the group has ended.
+    /// orphans from now on, as only so it can see when the group has ended. To be called once: a second call would end
+    /// the adoption, as it drops the first.
     pub(crate) fn signal(&mut self, child: &Child, signals: &[Signal]) {
         if !self.update(child) {
             self.adoption = Some(Adoption::begin());
@@ -76,7 +77,7 @@ impl ProcessTree {
     }
 
     /// Continues stopped members of the attempt's group, if it has one of its own, so that they can act on a signal.
-    /// Running members get no CONT, which their handlers would see.
+    /// Running members get no CONT, which their handlers would see; nor does the child, which the caller knows to run.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);

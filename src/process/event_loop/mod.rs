@@ -17,8 +17,8 @@ use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
 use crate::run::plan::Progress;
 
-/// Time for readers after the deadline, or after the end of a program or of a stop past the deadline; for each chunk
-/// once a limit or signal has ended the attempt.
+/// Time for readers of backoff's output after the deadline, or after the end of a program or of a stop past the
+/// deadline; for each chunk once a limit or signal has ended the attempt.
 pub(crate) const READERS_GRACE: Duration = Duration::from_secs(1);
 /// Time for the reader of the last output before a stop.
 const LAST_OUTPUT_GRACE: Duration = Duration::from_millis(300);
@@ -32,15 +32,15 @@ pub(crate) struct EventLoop {
     pub(crate) modes_before: modes::Before,
     /// The countdown of the current wait.
     pub(crate) countdown: Countdown,
-    /// True once a signal has ended the run: from then on readers of messages have little time, in which further
-    /// signals are dropped.
+    /// True once a signal has ended the run: from then on readers have little time, and further signals are dropped
+    /// while a message is written.
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) wait_is_over: bool,
-    /// The end of the last wait: the next program is prepared before, and starts then. Never, or past: it starts at
-    /// once.
+    /// The end of the last wait: the next program is prepared before, and starts then. It starts at once if this is
+    /// never, past, or more than `LEAD` away, as after a wait that a signal has ended.
     pub(crate) wait_ends: Deadline,
 }
 
@@ -115,14 +115,15 @@ impl EventLoop {
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
     /// already. Signals are unblocked only meanwhile, and stay in the pipe: the caller reads them. Each interest has a
-    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, all
-    /// count as ready: the caller tries each without blocking.
+    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, or a
+    /// record of a signal was lost, signals and all interests count as ready: the caller tries each without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> Polled<T> {
-        // The first is the pipe of signals. Not on the heap: see `variable_list.rs`.
+        // The first is the pipe of signals. Not on the heap: while a new child shares the heap, each page that is
+        // written costs a page fault.
         let mut fds: [PollFd<'_>; 1 + MOST_STREAMS] =
             array::from_fn(|_| PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN));
         let fds = &mut fds[..1 + interests.len()];

@@ -11,14 +11,15 @@ use crate::process::spawn::Isolation;
 pub(crate) enum Phase {
     /// Waiting, writing or otherwise between two attempts.
     BetweenAttempts,
-    /// The system has not started the program yet: it may hang in exec.
+    /// The system has not started the program yet: it may hang in exec. Told from `Running` for stops only.
     Starting(RunningCommand),
     Running(RunningCommand),
     /// The command has ended; backoff waits for the rest of its tree or of its output.
     AfterExit,
 }
 
-/// Details of a running command that affect the decision.
+/// Details of a running command that affect the decision. What the class of the signal makes irrelevant is not asked
+/// for, and false: `is_stopped` and `was_continued` except for stops and CONT, `leads_session` except for HUP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunningCommand {
     pub(crate) isolation: Isolation,
@@ -106,6 +107,7 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 /// signals the sender does. False for a command outside that group, which only backoff signals.
 fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
+        // Not reported for a command that was not stopped: that one may get CONT twice.
         SignalClass::Continue => command.was_continued,
         // A command that is stopped got it. So did one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
@@ -136,7 +138,8 @@ pub(crate) enum StopAction {
 
 /// Decides about a stop of the command by the signal `stopped_by`. backoff stops, too, if that was requested or if a
 /// shell will continue both; otherwise the attempt's limits go on. `requested` is the signal that asked backoff and the
-/// command to stop, if one did. `is_asked_to_end`: a limit or a forwarded signal has asked the command to end.
+/// command to stop, if this stop is the response. `is_asked_to_end`: a limit or a forwarded signal has asked the
+/// command to end.
 pub(crate) fn on_stopped(
     stopped_by: Signal,
     requested: Option<Signal>,

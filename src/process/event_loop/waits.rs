@@ -233,9 +233,9 @@ impl EventLoop {
         Ok(is_late)
     }
 
-    /// Prints one kept output, and waits for its reader as long as readers have time; then closes the output. Results
-    /// are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept (no `holds_output`), losing
-    /// them is no error.
+    /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
+    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept (no
+    /// `holds_output`), losing them is no error, and `Complete`.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             if self.reader_is_late()? {

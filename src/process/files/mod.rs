@@ -1,4 +1,4 @@
-//! Files that backoff writes: the log, the report and the file of `$BACKOFF_ENV`.
+//! Files that backoff makes: the log, the report and the file of `$BACKOFF_ENV`.
 
 pub(crate) mod clash;
 pub(crate) mod env_file;

@@ -60,7 +60,7 @@ impl FileTarget {
     /// Returns the entry of a directory that the target is, which a report may replace; None for an open file
     /// (`/dev/stdout`, `/proc/1/fd/1`), which can only be written to, and for a path without a name (`/`, `..`).
     pub(super) fn entry(&self) -> Option<DirectoryEntry<'_>> {
-        // The only links that `follow` leaves are those of `/proc` to open files.
+        // The links that `follow` leaves are those of `/proc` and `/dev/stdout` to open files.
         let is_open_file = self.path.is_symlink() || descriptor(&self.path).is_some();
         if is_open_file {
             return None;
@@ -97,16 +97,17 @@ impl FileIdentity {
 }
 
 /// Opens a file, as `options` say, without following a link, which another user could have put there since the path was
-/// checked, and without waiting for another process: a named pipe without a reader is an error.
+/// checked, and without waiting for another process: a named pipe without a reader is an error, and reads and writes of
+/// the opened one do not wait (EAGAIN).
 pub(super) fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // The kernel's own links lead to open files, and have to be followed; no user can put one there.
-    let on_link = if path.starts_with("/proc") {
+    let link_flag = if path.starts_with("/proc") {
         0
     } else {
         O_NOFOLLOW
     };
     options
-        .custom_flags(on_link | O_NONBLOCK | O_NOCTTY)
+        .custom_flags(link_flag | O_NONBLOCK | O_NOCTTY)
         .open(path)
 }
 

@@ -33,9 +33,9 @@ impl System {
     }
 
     /// Waits until the attempt of [`System::begin_count`] is counted. The store has `time_limit` for that from the
-    /// start of the count, so that it may have passed already; if the store gives no answer, this machine's own budget
-    /// may be asked, too ([`System::answer_or_own`]). If no attempt is being counted, returns an empty answer, without
-    /// a warning.
+    /// start of the count, so that it may have passed already, but no more than `begin_count` has allowed; if the store
+    /// gives no answer, this machine's own budget may be asked, too ([`System::answer_or_own`]). If no attempt is being
+    /// counted, returns an empty answer, without a warning.
     pub(super) fn finish_count(
         &mut self,
         budget: &SharedBudget,

@@ -353,7 +353,7 @@ impl Host for System {
         self.finish_count(budget, patience)
     }
 
-    /// Asks the store of the budget, or this machine's own one if the store does not answer.
+    /// Asks the store of the budget, or this machine's own one if the store does not answer (`--store-down local`).
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,

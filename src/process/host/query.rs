@@ -35,7 +35,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Forks a child that asks the store. It gives up by itself after `time_limit`; if it hangs, a timer ends it some
+    /// Forks a child that asks the store. It gives up a server after `time_limit`; if it hangs, a timer ends it some
     /// seconds later, when no caller waits for it any longer. An error means that no process could be made.
     pub(super) fn start(
         store: &Store,
@@ -72,7 +72,7 @@ impl Query {
 
     /// Returns the answer once the child has ended; None while it runs. Does not wait. If the child died without a
     /// complete answer (its timer, a panic), that is an error that names the `store`. Do not call it again after an
-    /// answer or error.
+    /// answer or error, as the answer is handed over.
     pub(super) fn answer(&mut self, store: &Store) -> Option<Answered> {
         let bytes = match self.child.state() {
             ForkedState::Runs => return None,

@@ -78,7 +78,8 @@ pub(crate) struct Signals {
     pub(crate) records: OwnedFd,
     /// The caller's signal mask, which the command gets.
     caller_mask: SigSet,
-    /// Signals that backoff handles and that had their default action when it started, without real-time signals.
+    /// Signals that backoff handles and that had their default action when it started, without real-time signals. CHLD
+    /// is among them even if the caller ignores it.
     reset_in_child: Vec<Signal>,
     /// The caller ignores CHLD, so the command has to ignore it, too.
     ignores_chld: bool,

@@ -8,7 +8,8 @@ use crate::process::sys::origin::Origin;
 pub(crate) struct Received {
     pub(crate) signal: Signal,
     pub(crate) class: SignalClass,
-    /// The terminal sent the signal to every process of its foreground group.
+    /// The terminal sent the signal to all of backoff's group, so that a program in the group has got it, too. False
+    /// for one that came before the program was forked (`receive_before_child`).
     pub(crate) by_terminal: bool,
 }
 

@@ -136,7 +136,7 @@ impl Child {
 
     /// Returns how the child ended, or None while it runs, without waiting. The child stays a zombie, so later calls
     /// return the same, and no other process gets its number. An error means that the system refuses to tell (a system
-    /// call filter): the child may still run.
+    /// call filter), so that the child may still run, or that the ended child was reaped early.
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
         let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
         let report = match wait(Some(self.pid), options) {

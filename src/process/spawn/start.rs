@@ -65,7 +65,7 @@ pub(super) struct ChildSetup<'a> {
     pub(super) never_ignored: Option<Signal>,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
-    /// The end of a wait that is nearly over.
+    /// The end of a wait that is nearly over; a time further away is ignored.
     pub(super) not_before: Deadline,
     /// Explains the error of a failed step. The child asks, as it may look at files on a system that hangs.
     pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
@@ -166,8 +166,8 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     for file in setup.files {
         last = execve(file, &setup.shell_argv[1..], setup.environment);
         match last {
-            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name, and
-            // keeps it, as no other file is tried.
+            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. No
+            // other file is tried.
             Errno::ENOEXEC => {
                 let mut argv = setup.shell_argv.to_vec();
                 argv[1] = file.as_ptr();

@@ -1,6 +1,6 @@
-//! Streams of the command that backoff handles, as an option examines or keeps them: created before an attempt, moved
-//! while it runs (`moving.rs`), settled at the end of the run. All other streams are inherited: the command gets the
-//! caller's own descriptor, and backoff never sees the data.
+//! Streams of the command that backoff handles: input that every attempt has to read anew, and output that an option
+//! examines or keeps. Created before an attempt, moved while it runs (`moving.rs`), closed at its end; output may be
+//! kept until the end of the run. All other streams are inherited, or `/dev/null`: backoff never sees their data.
 
 mod moving;
 mod observer;
@@ -39,7 +39,7 @@ pub(crate) struct Streams {
     turns: Option<Turns>,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
-    /// Messages with `--stderr failure` are dropped, as the run has succeeded.
+    /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
     drops_messages: bool,
     /// The terminal of the running attempt (`--pty`); `outputs.stdout` reads its output.
     pub(crate) pty: Option<Pty>,
@@ -61,7 +61,7 @@ pub(crate) const MOST_STREAMS: usize = 4;
 pub(crate) enum Stream {
     /// The pipe that shows that the program has started.
     Start,
-    /// Typed or replayed input.
+    /// Input to feed through a pipe (its source or the pipe), or typed keys (`--pty`): never both.
     Input,
     Output(Channel),
 }
@@ -97,7 +97,8 @@ impl Streams {
     }
 
     /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns
-    /// the command's ends. The caller has to drop them once the command has started, or its output would never end.
+    /// the command's ends. The caller has to drop them once the command has started, or its output would never end. Of
+    /// the input, only what takes nothing from its source may be in the pipe yet. An error ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;
@@ -115,7 +116,8 @@ impl Streams {
         })
     }
 
-    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart.
+    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart. With `--pty`
+    /// they are a single stream.
     fn are_streamed_to_one_file(&self) -> bool {
         self.is_same_file
             && !self.options.pty
@@ -186,7 +188,7 @@ impl Streams {
             // Set by the caller.
             unread: false,
         };
-        match self.take_first_fault() {
+        match self.end_outputs_and_take_fault() {
             Some(fault) => Err(fault),
             None => Ok(seen),
         }
@@ -194,7 +196,7 @@ impl Streams {
 
     /// Ends both outputs, and takes the errors of all streams. Returns the first of them as a message, as one is enough
     /// to end the run; None if there was none.
-    fn take_first_fault(&mut self) -> Option<String> {
+    fn end_outputs_and_take_fault(&mut self) -> Option<String> {
         let of_input = self.input.fault.take();
         let of_stdout = self.outputs.stdout.end();
         let of_stderr = self.outputs.stderr.end();
@@ -242,8 +244,8 @@ impl Streams {
         }
     }
 
-    /// Drops later messages with `--stderr failure`, as the run has succeeded: standard error is printed after a
-    /// failure only, with backoff's own lines in it.
+    /// Drops later messages, and what later hooks write, with `--stderr failure`, as the run has succeeded: standard
+    /// error is printed after a failure only, with backoff's own lines in it.
     pub(crate) fn drop_later_messages(&mut self) {
         self.drops_messages = self.holds_back_stderr();
     }

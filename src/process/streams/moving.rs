@@ -59,8 +59,8 @@ impl Streams {
     }
 
     /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
-    /// to stay for later programs. Does nothing if backoff moves no input, or if the pipe of the start cannot be
-    /// watched.
+    /// to stay for later programs. What [`Streams::begin`] has put into the pipe took nothing from the source. Does
+    /// nothing if backoff moves no input, or if the pipe of the start cannot be watched.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
@@ -106,6 +106,7 @@ impl Streams {
             self.input.fill_pipe();
         }
         if let Some(pty) = &mut self.pty {
+            // `Input` means keys here: they go to the terminal only if no input is fed through a pipe.
             pty.work(is_input_ready);
         }
         self.move_outputs(ready)
@@ -135,8 +136,8 @@ impl Streams {
     }
 
     /// Reads and examines the next chunk of an output, unless a part of the last chunk is not written yet. The chunk is
-    /// small if both outputs have data and take turns, so that they stay in order. Returns true if it has read any
-    /// byte.
+    /// small if both outputs have data and take turns, so that they stay in order. An output that can keep no more
+    /// goes on printing what it has kept instead ([`Output::read_next`]). Returns true if it has read any byte.
     fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
         let mut limit = self.observer.read_limit(channel);
         if self.turns.is_some() && is_other_ready {
@@ -160,6 +161,7 @@ impl Streams {
             } else {
                 self.outputs[channel].write()
             };
+            // Before `after_move`, which takes it. None if nothing was written.
             let last_byte = self.outputs[channel].last_written;
             if let (Some(turns), Some(last_byte)) = (&mut self.turns, last_byte) {
                 turns.on_written(channel, last_byte);

@@ -22,7 +22,7 @@ const EXCERPT: usize = 80;
 pub(crate) struct OutputObserver {
     /// The outputs to observe (`--match-on`).
     watched: PerChannel<bool>,
-    /// All observed output, for predicates.
+    /// All observed output, of both outputs as it came, for predicates.
     copy: Option<Transcript>,
     /// The end of the observed output, for hooks.
     tail: Option<Tail>,
@@ -33,7 +33,7 @@ pub(crate) struct OutputObserver {
     /// The longest wait to accept from the output.
     longest_asked: Duration,
     scanners: PerChannel<Option<Scanner>>,
-    /// For each pattern the first text that matched.
+    /// For each pattern the beginning of the first text that matched ([`EXCERPT`]).
     matches: Vec<Option<String>>,
     /// Remaining time for searching; limited once the command has ended.
     pub(crate) search_left: Duration,
@@ -168,7 +168,7 @@ impl OutputObserver {
 
 /// The findings in the output of an attempt.
 pub(super) struct Findings {
-    /// For each pattern the first text that matched.
+    /// For each pattern the beginning of the first text that matched, for messages.
     pub(super) matched: Vec<Option<String>>,
     /// The wait that the output asks for.
     pub(super) wait_asked: Option<Duration>,

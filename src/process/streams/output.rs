@@ -50,14 +50,15 @@ pub(crate) struct Output {
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
-    /// Last byte written (or kept, with `--stderr failure`) since the field was taken: a message of backoff begins a
-    /// new line.
+    /// Last byte written (or kept, with `--stderr failure`) since the field was taken: unless it ends a line, the next
+    /// message of backoff begins a new one.
     pub(super) last_written: Option<u8>,
-    /// Kept output of the command exists, so losing it is a failure.
+    /// Output of the command was kept in this run, so failing to print what is kept is a failure. Without it, only
+    /// backoff's own lines and those of hooks can be there.
     pub(crate) holds_output: bool,
     /// The output has lost its reader.
     pub(crate) reader_gone: bool,
-    /// The error that stopped reading, writing or keeping.
+    /// The error that stopped reading or writing. That no more could be kept is none (`full`).
     pub(crate) fault: Option<String>,
 }
 
@@ -82,7 +83,7 @@ impl Output {
     }
 
     /// Closes the command's pipe, so that the command gets SIGPIPE when it writes, and drops bytes that wait for the
-    /// reader. Kept output stays, unless it was just being printed.
+    /// reader. Kept output stays, unless it was just being printed because no more could be kept.
     pub(crate) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
@@ -91,7 +92,8 @@ impl Output {
         }
     }
 
-    /// Forgets kept output, as it was printed.
+    /// Forgets kept output, as it was printed or cannot be, and keeps no more in this attempt, with `failure` in this
+    /// run: further output is forwarded, and messages are no longer held back.
     pub(super) fn begin_to_forward(&mut self) {
         self.keeping = Keeping::Forwards;
         self.kept = Spool::default();
@@ -103,8 +105,8 @@ impl Output {
         self.mode.is_kept() && self.keeping == Keeping::Keeps
     }
 
-    /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading, writing or keeping,
-    /// if any, and forgets it.
+    /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading or writing, if any,
+    /// and forgets it.
     pub(super) fn end(&mut self) -> Option<String> {
         self.close();
         self.chunk = Vec::new();

@@ -268,6 +268,7 @@ fn write_to(file: &File, bytes: &[u8]) -> Written {
     let mut count = 0;
     while count < bytes.len() {
         let errno = match uninterrupted(|| write(file, &bytes[count..])) {
+            // It would be tried for ever.
             Ok(0) => Errno::ENOSPC,
             Ok(written) => {
                 count += written;
@@ -302,7 +303,7 @@ pub(super) struct Replayable {
     pub(super) limit: u64,
     /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
     pub(super) is_incomplete: bool,
-    /// Why they could not be kept.
+    /// Why they could not be kept; None if they exceeded the limit.
     pub(super) error: Option<String>,
 }
 

@@ -102,7 +102,8 @@ impl Stdin {
     }
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
-    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading.
+    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading. An
+    /// error is that of the read.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?
@@ -213,7 +214,7 @@ impl Stdin {
                 Ok(Next::Chunk(pipe.chunk.len()))
             }
             Method::ReadAhead(_) => self.read_ahead(pipe),
-            // `Method::Replay`, after the kept bytes.
+            // `Method::Replay`, after the kept bytes; methods without a pipe do not come here.
             _ => Ok(Next::Wait(Wait::SourceEnded)),
         }
     }
@@ -280,9 +281,9 @@ impl Stdin {
 
 impl Method {
     /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound to
-    /// where it is now, and anything else (a terminal, a socket, a pipe open for writing only, no standard input at
-    /// all) is inherited, as it cannot be read twice without reading ahead. An error means that the system refuses to
-    /// tell the type.
+    /// where it is now, unless it is an output, too ([`is_output_too`]), and anything else (a terminal, a socket, a
+    /// pipe open for writing only, no standard input at all) is inherited, as it cannot be read twice without reading
+    /// ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

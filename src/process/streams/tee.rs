@@ -22,7 +22,7 @@ use super::spool::Replayable;
 use crate::process::sys::fd::{ready, unread};
 use crate::process::sys::system;
 
-/// First and longest delay between polls of a partly read window.
+/// First and longest delay between polls of a partly read pipe.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
 const LONGEST_DELAY: Duration = Duration::from_millis(200);
 
@@ -33,7 +33,7 @@ pub(super) enum Wait {
     Room,
     /// Bytes from the source.
     Data,
-    /// The end of a delay, as no event reports that the rest of the window was read.
+    /// The end of a delay, as no event reports that the rest of what is in the pipe was read.
     Delay(Duration),
     /// None: the source has ended, and the command has all input.
     SourceEnded,
@@ -86,7 +86,7 @@ impl StdinPipe {
             let state = ready(self.fd.as_fd(), PollFlags::POLLOUT)?;
             // If the reader is gone, `duplicate` will say so.
             if !state.contains(PollFlags::POLLERR) {
-                return Ok(self.wait_for_rest(state));
+                return Ok(self.wait_until_empty(state));
             }
         }
         self.take_window(source, kept)?;
@@ -102,11 +102,11 @@ impl StdinPipe {
         }
     }
 
-    /// Returns how to wait until the rest of the window is read, given whether the command's pipe is writable
-    /// (`state`).
-    fn wait_for_rest(&self, state: PollFlags) -> Wait {
+    /// Returns how to wait until the command has read all that is in its pipe, the window or kept bytes before the
+    /// first one, given whether the pipe is writable (`state`).
+    fn wait_until_empty(&self, state: PollFlags) -> Wait {
         if state.is_empty() {
-            // The pipe is full, as its first slot is unread: an event will report the change.
+            // The pipe is full, as its first slot is unread: an event will report that it was read.
             return Wait::Room;
         }
         match self.wait {

@@ -79,6 +79,7 @@ pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     if prctl::get_timerslack() != Ok(DEFAULT_NS.into()) {
         return wait();
     }
+    // The least: 0 stands for the default.
     let _ = prctl::set_timerslack(1);
     let waited = wait();
     let _ = prctl::set_timerslack(DEFAULT_NS.into());
@@ -139,7 +140,8 @@ pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
     tcgetattr(terminal) == Err(Errno::EIO)
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room.
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room: a pipe then always has
+/// room for so many, a terminal or socket practically always.
 pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
 }

@@ -91,6 +91,7 @@ fn is_by_terminal(
                 Place::Foreground => evidence.by_leader,
                 Place::Background | Place::NoTerminal => false,
             },
+            // Also CONT of a lost line, which nothing tells from a process's.
             _ => false,
         },
     }

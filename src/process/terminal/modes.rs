@@ -17,7 +17,7 @@ use crate::process::sys::stdio;
 use crate::process::sys::system::has_hung_up;
 use crate::process::sys::tty::has_foreground;
 
-/// Our terminal's modes before raw mode; None unless the terminal is in raw mode.
+/// Our terminal's modes before raw mode, from [`make_raw`] to [`restore`]; None at other times.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 
 pub(super) fn get() -> Option<Termios> {
@@ -82,8 +82,8 @@ pub(super) fn make_raw() -> bool {
     set(&raw)
 }
 
-/// Restores the modes from before raw mode, if our terminal is in raw mode, and forgets them. Does nothing otherwise,
-/// so it may be called on every way out.
+/// Restores the modes from before raw mode, unless another job has our terminal, and forgets them. Does nothing without
+/// [`make_raw`] before, so it may be called on every way out.
 pub(crate) fn restore() {
     // A panic may come while the lock is held: then waiting for it would never end.
     let Ok(mut saved) = SAVED.try_lock() else {

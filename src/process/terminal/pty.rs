@@ -41,8 +41,8 @@ pub(crate) struct Pty {
     master: Option<OwnedFd>,
     /// Held while the command runs, so that the terminal stays if the command closes its own descriptors.
     slave: Option<OwnedFd>,
-    /// Our terminal, opened again for reads that do not block; standard input is the same terminal if keys are
-    /// forwarded. None if backoff has no terminal.
+    /// Our terminal, opened again if possible, so that reads do not block; standard input is the same terminal if keys
+    /// are forwarded. None if backoff has no terminal.
     ours: Option<OwnedFd>,
     /// Typed input goes to the command: standard input and output are our terminal.
     forwards_keys: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Pty {
     is_raw: bool,
     /// Typed bytes that are not written yet.
     typed: Vec<u8>,
-    /// Bytes that were typed while the attempt ended, for the next one.
+    /// Bytes that were typed while the attempt ended, for the next one; lost if none follows.
     pub(crate) typed_late: Vec<u8>,
 }
 
@@ -124,7 +124,7 @@ impl Pty {
     }
 
     /// Leaves raw mode, for example before backoff stops, as the shell reads from our terminal then. Typed input is not
-    /// forwarded until [`Pty::resume`].
+    /// forwarded until [`Pty::resume`], or until [`Pty::work`] finds backoff in the foreground.
     pub(crate) fn pause(&mut self) {
         self.is_raw = false;
         modes::restore();
@@ -197,8 +197,8 @@ impl Pty {
         }
     }
 
-    /// Hangs up, as the output has no reader: closes backoff's ends of the terminal, so that the command gets HUP, and
-    /// errors when it writes.
+    /// Hangs up, as the output has no reader or could not be moved: closes backoff's ends of the terminal, so that the
+    /// command gets HUP, and errors when it writes. May be called again.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
         // First, as the last close of the other end would wait for a reader.
@@ -290,7 +290,7 @@ impl Pty {
         for byte in bytes {
             let pressed = signal_keys.iter().find(|(key, _)| key == byte);
             match pressed.map(|(_, signal)| *signal) {
-                // An earlier key may have ended the command.
+                // An earlier key may have ended the command: this one would stop backoff alone.
                 Some(Signal::TSTP) if may_have_ended => {}
                 // The rest of the job stops after the command: a shell takes the terminal once one process has stopped.
                 Some(Signal::TSTP) => {
