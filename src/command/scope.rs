@@ -120,7 +120,8 @@ pub(crate) trait Expand {
     /// variables may have.
     fn commands(&self, scope: &Scope<'_>, words: &[RawWord], frame: &Frame) -> Vec<Vec<Word>>;
 
-    /// Returns the values that an assignment with this right side may give to a variable.
+    /// Returns the values that an assignment with this right side may give to a variable, one for each combination of
+    /// the values in it. The word is not split, but those of an array are: `name=(...)` gives a single list of words.
     fn assigned(&self, scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value>;
 
     /// Returns the values that a loop over this word may give to its variable.

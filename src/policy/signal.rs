@@ -53,7 +53,8 @@ impl Signal {
     }
 }
 
-/// Returns the numbers of the real-time signals, if the platform has any.
+/// Returns the numbers of the real-time signals, if the platform has any: fixed ones, not those of this program's C
+/// library.
 fn real_time() -> Option<RangeInclusive<i32>> {
     real_time_of(std::env::consts::OS)
 }

@@ -68,7 +68,7 @@ enum Parameters {
     /// None, or zeros.
     Zero,
     Other,
-    /// The sequence is none of ECMA-48: `CSI ? 25 h`, `CSI > 4 m`.
+    /// `CSI ? 25 h`, `CSI > 4 m`, or a sequence with intermediate bytes. None that ECMA-48 defines matters here.
     Private,
 }
 

@@ -63,8 +63,9 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// Creates the TLS session for `HOST:PORT`, to whose host the server's certificate must be issued. Sends nothing
-    /// yet: the handshake comes with the first bytes.
+    /// Creates the TLS session for `HOST:PORT`, to whose host the server's certificate must be issued. An IPv6 host
+    /// stands without brackets, as the crate `redis` formats it. Sends nothing yet: the handshake comes with the first
+    /// bytes.
     pub(super) fn session(&self, server: &str) -> io::Result<ClientConnection> {
         let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;

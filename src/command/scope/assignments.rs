@@ -47,7 +47,8 @@ impl Scope<'_> {
     }
 
     /// Adds the assignment of a word that a program gets as it is: `env name=value`. Does nothing for any other word.
-    /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split.
+    /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split. Called before the first
+    /// value is asked for, as values that were found already stay.
     pub(crate) fn add_assignment_of_word(&mut self, word: &Word, frame: &Rc<Frame>) {
         let raw = RawWord {
             // Only an unquoted name makes an assignment.

@@ -54,7 +54,7 @@ impl ScriptReader<'_> {
     /// Reads the words of an array with its parentheses, and adds them as one piece. Unlike between commands, the end
     /// of a line only separates words. No operator can stand here: at one, the rest of the text is given up. Without a
     /// closing parenthesis, the text is marked as misread. Here-documents are not read at an end of a line: the caller
-    /// has to see to it that none is awaited.
+    /// looks whether one is awaited, and marks the text as misread then.
     fn read_elements(&mut self, pieces: &mut Pieces) {
         self.position += 1;
         let mut elements = Vec::new();

@@ -126,8 +126,8 @@ impl EventLoop {
         Ok(TimeLeft::None)
     }
 
-    /// Waits until `fd` has room for a message, as a pipe may be full. The wait is short once a signal has ended the
-    /// run. Returns false if readers have no more time: the message is to be dropped.
+    /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
+    /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be dropped.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self
@@ -282,7 +282,8 @@ pub(crate) enum WriteError {
 }
 
 impl From<RunError> for WriteError {
-    /// Converts the error of a wait for room: a fault makes the write fail only, a signal ends the run.
+    /// Converts the error of a wait for room: a signal ends the run, a fault (none today) makes only the
+    /// write fail.
     fn from(error: RunError) -> WriteError {
         match error {
             RunError::Interrupted(signal) => WriteError::Interrupted(signal),

@@ -36,7 +36,8 @@ pub(super) fn terminal_is_gone() -> bool {
 }
 
 /// Returns the keys, with their signals, that a terminal in these modes turns into signals, except signals that backoff
-/// ignores. None if the modes turn no key into a signal (no ISIG), as those of an editor.
+/// ignores, and so could not forward: such a key goes to the command as a byte, and the command's terminal makes the
+/// signal. None if the modes turn no key into a signal (no ISIG), as those of an editor.
 pub(super) fn signal_keys(modes: &Termios) -> Option<Vec<(u8, Signal)>> {
     if !modes.local_flags.contains(LocalFlags::ISIG) {
         return None;
