@@ -192,8 +192,8 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
 }
 
 /// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that
-/// it counts as any number of words wherever the text is used. A text that is too long to be looked at counts as any
-/// words.
+/// it counts as any number of words wherever the text is used. A text that is too long to be examined counts as any
+/// words, behind a part that may be an option if one may begin in it: `AnyWords` alone would be trusted in quotes.
 fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {
@@ -213,14 +213,18 @@ fn text_of(atoms: &[Atom]) -> Symbols {
             Atom::Quotes => {}
         }
     }
-    if text.len() > LONGEST_TEXT {
-        return unknown(Doubt::AnyWords);
+    if text.len() <= LONGEST_TEXT {
+        return text;
     }
-    text
+    let mut summary = unknown(Doubt::AnyWords);
+    if Value::Text(text).may_split_into_option() {
+        summary.splice(0..0, unknown(Doubt::AnyPart));
+    }
+    summary
 }
 
-/// Returns the lists of atoms that a word may become: one for each combination of the values of its expansions. Too
-/// many or too long ones become one list, of a single part that may be any words.
+/// Returns the lists of atoms that a word may become: one for each combination of the values of its expansions. If they
+/// get too many or too long, others stand for them ([`summary_of_lists`]).
 fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     let mut lists = vec![Vec::new()];
     for piece in &word.pieces {
@@ -232,13 +236,27 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
             [Piece::Text(..)] | [Piece::Quotes, Piece::Text(..)]
         );
         if lists.len() > MOST_LISTS || !is_single_text && size > LONGEST_TEXT {
-            return vec![vec![Atom::Symbol(
-                Symbol::Unknown(Doubt::AnyWords),
-                Quoting::Unquoted,
-            )]];
+            lists = summary_of_lists(&lists);
         }
     }
     lists
+}
+
+/// Returns few lists that stand for many, the beginnings of a word: a part that may be any words. A variable may keep
+/// it, and is trusted in quotes then: so a part that may be an option is another list if one may begin in the lists. An
+/// empty list stays, as an option may follow it.
+fn summary_of_lists(lists: &[Vec<Atom>]) -> Vec<Vec<Atom>> {
+    let list_of = |doubt: Doubt| vec![Atom::Symbol(Symbol::Unknown(doubt), Quoting::Unquoted)];
+    let mut summary = vec![list_of(Doubt::AnyWords)];
+    let texts: Vec<Symbols> = lists.iter().map(|atoms| text_of(atoms)).collect();
+    if texts.contains(&Symbols::new()) {
+        summary.push(Vec::new());
+    }
+    let mut values = texts.into_iter().map(Value::Text);
+    if values.any(|value| value.may_split_into_option()) {
+        summary.push(list_of(Doubt::AnyPart));
+    }
+    summary
 }
 
 /// Returns the lists of atoms that one piece of a word may become: a single list for a piece without variables, or one

@@ -43,7 +43,7 @@ impl Value {
     /// Returns true if an option (or an `AnyPart`) begins the text or an element, or stands in one behind a blank, so
     /// that a word split off later may be one. For a summary of additions, which in quotes is then not trusted.
     /// `AnyWords` does not count, as in `may_hold_option`.
-    pub(super) fn may_split_into_option(&self) -> bool {
+    pub(crate) fn may_split_into_option(&self) -> bool {
         let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
         let texts = elements(self);
         self.may_hold_option()
