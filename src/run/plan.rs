@@ -57,8 +57,8 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotIdempotent {
     pub(crate) why: String,
-    /// `--idempotent no` says so, from any source, and not the words of the command.
-    pub(crate) is_typed: bool,
+    /// True if `--idempotent no` says so, from any source; false if the words of the command do.
+    pub(crate) is_by_option: bool,
 }
 
 impl Plan {
