@@ -144,15 +144,17 @@ impl Settings {
     }
 
     /// Returns an option's setting for a message, even if the setting is overridden, which the name of the source then
-    /// tells; None if no source sets the option. A repeatable option has all its texts.
+    /// tells; None if no source sets the option. A repeatable option has all its texts. Of several sources that are
+    /// overridden, only the highest is shown, as it would decide.
     pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
         };
         let found: Vec<&Setting> = settings
+        let highest = settings.iter().find(|setting| setting.opt == opt)?;
             .iter()
-            .filter(|setting| setting.opt == opt)
+            .filter(|setting| setting.opt == opt && setting.source == highest.source)
             .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
         Some(ShownSetting {
