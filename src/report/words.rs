@@ -43,7 +43,16 @@ pub(super) fn how_it_failed(
         (None, None) if outcome.end == End::Exited(127) => {
             format!("{outcome} (\"command not found\", in a shell)")
         }
-        (None, None) => outcome.to_string(),
+        (None, None) => outcome_without_tip(outcome),
+    }
+}
+
+/// Returns how an attempt ended, without the tip that the message about a failed start may end with: what follows would
+/// look like a part of the tip.
+pub(super) fn outcome_without_tip(outcome: &Outcome) -> String {
+    match &outcome.end {
+        End::NotStarted(why) => why.problem_and_tip().0.to_owned(),
+        _ => outcome.to_string(),
     }
 }
 
