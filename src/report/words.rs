@@ -122,6 +122,9 @@ fn mistaken_word(word: &str) -> Option<String> {
             "; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"
         ));
     }
+    if word == "--" {
+        return Some("; tip: one -- before the command is enough".to_owned());
+    }
     if word.starts_with('-') {
         return Some("; tip: options of backoff stand before --".to_owned());
     }
@@ -157,10 +160,13 @@ fn may_be_function(word: &str) -> bool {
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
-/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without `--` in the
-/// command. The pattern's first word is not known here, so that the tip has dots for it.
+/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without words before
+/// a `--` in the command. The pattern's first word is not known here, so that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let dashes = plan.command.iter().position(|word| word == "--")?;
+    if dashes == 0 {
+        return None;
+    }
     let option = option_with_pattern(&plan.classifier)?;
     let words: Vec<String> = plan.command[..dashes].iter().map(name).collect();
     let expression = quoted(format!("... {}", words.join(" ")));
