@@ -161,7 +161,8 @@ pub(crate) struct AttemptLimits {
     pub(crate) never_ignored: Option<Signal>,
     /// `--kill-after`: time from the signal to KILL; None is never.
     pub(crate) kill_after: Option<Duration>,
-    /// Time from TERM, INT, HUP or QUIT to KILL; None unless `--kill-after` is given.
+    /// Time from a signal that asks backoff to end (TERM, INT, HUP, QUIT, or ALRM of a timer) to KILL; None unless
+    /// `--kill-after` is given.
     pub(crate) kill_interrupted_after: Option<Duration>,
 }
 
