@@ -84,10 +84,7 @@ impl Run<'_> {
     /// Reports the end of the run to the user, and runs `--on-give-up` if the run gave up.
     fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         self.emit(&Event::Stopped { stop, attempt })?;
-        match stop.gave_up() {
-            Some(why) => self.hook_on_give_up(why, attempt),
-            None => Ok(()),
-        }
+        self.hook_on_give_up(stop, attempt)
     }
 
     /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
