@@ -12,7 +12,7 @@ use super::plan::SharedBudget;
 use super::state::Run;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::session::{GiveUp, Stop, Until};
 
 /// Limit on the wait for an answer beyond the store's timeout: a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
@@ -110,6 +110,8 @@ impl Run<'_> {
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.
+            // The failure was the goal, and the run failed as its output was cut off.
+            (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if failed_runs == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, failed_runs, self.rng),
