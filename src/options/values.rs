@@ -159,7 +159,9 @@ pub fn switch(text: &str) -> Parsed<bool> {
 pub fn count(text: &str) -> Parsed<u8> {
     match digits(text) {
         Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),
-        None => switch(text).map(u8::from),
+        None => switch(text).map(u8::from).map_err(|_| {
+            Problem::new("is not on, off or a number from 0 to 255; tip: try 1, 2 or 0")
+        }),
     }
 }
 
