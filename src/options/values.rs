@@ -174,10 +174,15 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     match switch(text) {
         Ok(true) => Ok(Some(DEFAULT)),
         Ok(false) => Ok(None),
-        Err(_) => match size(text)? {
-            size @ 1..=MOST => Ok(Some(size as usize)),
-            _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
-        },
+        Err(_) => {
+            let size = size(text).map_err(|_| {
+                Problem::new("is not on or off, and is not a size; tip: try 4KiB or 64KiB")
+            })?;
+            match size {
+                1..=MOST => Ok(Some(size as usize)),
+                _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
+            }
+        }
     }
 }
 
@@ -227,18 +232,19 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
         Ok(false) => return Ok(None),
         Err(_) => {}
     }
-    // 1 is on, so a reader would take another bare number for that, and not for seconds.
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return Err(Problem::new(format!(
-            "has no unit; tip: try {text}s, or 1 for on"
-        )));
-    }
     let longest = duration(text)
         .map_err(|problem| Problem::new(format!("is not on or off, and {problem}")))?;
     if longest.is_zero() {
         return Err(Problem::new(
             "accepts no wait at all; tip: try off, or a limit such as 2m",
         ));
+    }
+    // 1 is on, so a reader would take another bare number for that, and not for seconds. Only here, as the tip must be a
+    // duration that is accepted.
+    if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return Err(Problem::new(format!(
+            "has no unit; tip: try {text}s, or 1 for on"
+        )));
     }
     Ok(Some(longest))
 }
