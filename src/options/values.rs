@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub use super::codes::*;
 use super::duration::is_word_for_no_limit;
-pub use super::duration::{duration, durations};
+pub use super::duration::{duration, durations, limit, limits};
 pub(crate) use super::jitters::*;
 pub use super::numbers::*;
 pub use super::problem::Parsed;
