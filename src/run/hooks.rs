@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    /// Returns `--on-give-up` if it is to run after this end of the run, which `attempt` was the last of: None if the
+    /// Returns `--on-give-up` if it is to run after this end of the run, whose last attempt is `attempt`; None if the
     /// option is not given, or the end is no failure for the user.
     pub(super) fn give_up_hook(&self, stop: Stop, attempt: &JudgedAttempt) -> Option<&'a str> {
         let why = stop.gave_up()?;
