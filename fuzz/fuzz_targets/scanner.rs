@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use backoff_cli::search::clean::Cleaner;
 use backoff_cli::search::pattern::Pattern;
-use backoff_cli::search::scanner::{Patterns, Scanner};
+use backoff_cli::search::patterns::Patterns;
+use backoff_cli::search::scanner::Scanner;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use backoff_cli::search::pattern::Pattern;
-use backoff_cli::search::scanner::{Patterns, Scanner};
+use backoff_cli::search::patterns::Patterns;
+use backoff_cli::search::scanner::Scanner;
 use clap::Args;
 
 use crate::Result;

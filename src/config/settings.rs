@@ -10,7 +10,8 @@ use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
 use crate::options::problem::Checked;
-use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
+use crate::options::values;
+use crate::options::{BASE, COOL_OFF, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -144,15 +145,17 @@ impl Settings {
     }
 
     /// Returns an option's setting for a message, even if the setting is overridden, which the name of the source then
-    /// tells; None if no source sets the option. A repeatable option has all its texts.
+    /// tells; None if no source sets the option. A repeatable option has all its texts. Of several sources that are
+    /// overridden, only the highest is shown, as it would decide.
     pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
             None => (&self.overridden, "; overridden"),
         };
+        let highest = settings.iter().find(|setting| setting.opt == opt)?;
         let found: Vec<&Setting> = settings
             .iter()
-            .filter(|setting| setting.opt == opt)
+            .filter(|setting| setting.opt == opt && setting.source == highest.source)
             .collect();
         let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
         Some(ShownSetting {
@@ -190,15 +193,12 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     }
     let long = opt.long;
     let problem = match opt.kind {
-        Kind::Optional { .. } => {
-            // `--retry-after 30` lacks a unit, too, and the tip must be a text that is accepted.
-            let unit = if *opt == *RETRY_AFTER && RETRY_AFTER.read(word).is_err() {
-                "s"
-            } else {
-                ""
-            };
-            format!("takes a value only after =; tip: try --{long}={text}{unit}")
-        }
+        Kind::Optional { .. } => match accepted_text(opt, text) {
+            Some(accepted) => {
+                format!("takes a value only after =; tip: try --{long}={accepted}")
+            }
+            None => format!("takes a value only after =, and not this one; tip: leave {text} out"),
+        },
         Kind::Count => format!("takes no value, but may be repeated; tip: leave {text} out"),
         _ => format!("takes no value; tip: leave {text} out"),
     };
@@ -206,6 +206,22 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     Err(UsageError::new(format!(
         "{why}, or put -- before a command of that name"
     )))
+}
+
+/// Returns the text after `=` that a word behind an option is meant as, for a tip: `30s` in `--retry-after 30`, which
+/// lacks a unit. None if the option would not accept the word, as in `--retry-after 00`.
+fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
+    let texts = [word.to_owned(), format!("{word}s")];
+    texts.into_iter().find(|text| {
+        if *opt == *RETRY_AFTER {
+            values::retry_after(text).is_ok()
+        } else if *opt == *COOL_OFF {
+            values::cool_off(text).is_ok()
+        } else {
+            // The word was taken for a text of the option as it is accepted.
+            true
+        }
+    })
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.

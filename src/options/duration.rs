@@ -9,15 +9,31 @@ use super::problem::{Parsed, Problem};
 /// to weeks (`500ms`, `1m 30s`, `1.5h`). Rounds to nanoseconds; more than the clock can hold is [`Duration::MAX`].
 pub fn duration(text: &str) -> Parsed<Duration> {
     read(text.trim()).map_err(|why| {
-        if is_word_for_no_limit(text) {
-            return Problem::new(
-                "is not a duration; tip: leave the option out for no limit, or try 500ms or 2s",
-            );
-        }
         Problem::new(format!(
             "is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s"
         ))
     })
+}
+
+/// Parses a DURATION that limits something, and that 0 disables: for words that mean no limit to other tools, the
+/// problem suggests 0. To leave the option out would not do for an option with a default, or if a file sets it.
+pub fn limit(text: &str) -> Parsed<Duration> {
+    duration(text).map_err(|problem| suggest_zero(text).unwrap_or(problem))
+}
+
+/// Parses a list of limits (`--timeout`), with the problems of [`limit`] for a single one.
+pub fn limits(text: &str) -> Parsed<Vec<Duration>> {
+    durations(text).map_err(|problem| suggest_zero(text).unwrap_or(problem))
+}
+
+/// Returns the problem of a word for the lack of a limit; None for any other text.
+fn suggest_zero(text: &str) -> Option<Problem> {
+    if is_word_for_no_limit(text) {
+        return Some(Problem::new(
+            "is not a duration; tip: try 0 for no limit, or 500ms or 2s",
+        ));
+    }
+    None
 }
 
 /// Returns true for words that other tools take for the lack of a limit, so that the tip can say how it is done here.
@@ -37,7 +53,7 @@ pub(super) fn is_word_for_no_limit(text: &str) -> bool {
     WORDS.contains(&&*text.trim().to_lowercase())
 }
 
-/// Parses `--delays` or `--timeout`: a comma-separated list of at least one duration. A single one has the problems of
+/// Parses a list of durations (`--delays`): a comma-separated list of at least one duration. A single one has the problems of
 /// [`duration`], in a list the problem quotes the part.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {

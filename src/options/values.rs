@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub use super::codes::*;
 use super::duration::is_word_for_no_limit;
-pub use super::duration::{duration, durations};
+pub use super::duration::{duration, durations, limit, limits};
 pub(crate) use super::jitters::*;
 pub use super::numbers::*;
 pub use super::problem::Parsed;
@@ -159,7 +159,9 @@ pub fn switch(text: &str) -> Parsed<bool> {
 pub fn count(text: &str) -> Parsed<u8> {
     match digits(text) {
         Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),
-        None => switch(text).map(u8::from),
+        None => switch(text).map(u8::from).map_err(|_| {
+            Problem::new("is not on, off or a number from 0 to 255; tip: try 1, 2 or 0")
+        }),
     }
 }
 
@@ -172,10 +174,15 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     match switch(text) {
         Ok(true) => Ok(Some(DEFAULT)),
         Ok(false) => Ok(None),
-        Err(_) => match size(text)? {
-            size @ 1..=MOST => Ok(Some(size as usize)),
-            _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
-        },
+        Err(_) => {
+            let size = size(text).map_err(|_| {
+                Problem::new("is not on or off, and is not a size; tip: try 4KiB or 64KiB")
+            })?;
+            match size {
+                1..=MOST => Ok(Some(size as usize)),
+                _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
+            }
+        }
     }
 }
 
@@ -225,18 +232,19 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
         Ok(false) => return Ok(None),
         Err(_) => {}
     }
-    // 1 is on, so a reader would take another bare number for that, and not for seconds.
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return Err(Problem::new(format!(
-            "has no unit; tip: try {text}s, or 1 for on"
-        )));
-    }
     let longest = duration(text)
         .map_err(|problem| Problem::new(format!("is not on or off, and {problem}")))?;
     if longest.is_zero() {
         return Err(Problem::new(
             "accepts no wait at all; tip: try off, or a limit such as 2m",
         ));
+    }
+    // 1 is on, so a reader would take another bare number for that, and not for seconds. Only here, as the tip must be a
+    // duration that is accepted.
+    if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return Err(Problem::new(format!(
+            "has no unit; tip: try {text}s, or 1 for on"
+        )));
     }
     Ok(Some(longest))
 }

@@ -48,7 +48,7 @@ pub(super) fn idempotence(
         Some(setting) => Ok(Idempotence {
             why_not: Some(NotIdempotent {
                 why: setting.to_string(),
-                is_typed: true,
+                is_by_option: true,
             }),
             remark: None,
         }),
@@ -112,7 +112,7 @@ fn reason_not_to_repeat(
     let finding = requests.doubtful(client, selection)?;
     Some(NotIdempotent {
         why: finding.to_string(),
-        is_typed: false,
+        is_by_option: false,
     })
 }
 

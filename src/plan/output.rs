@@ -19,7 +19,7 @@ use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
-use crate::search::scanner::Patterns;
+use crate::search::patterns::Patterns;
 
 /// Reads the options on the command's standard streams, from which the run later decides what it has to read itself.
 /// `patterns` are those of all rules. `attempts` is the limit on attempts, None without one: with several attempts, the

@@ -154,7 +154,7 @@ impl Remarks {
         why_not: Option<&NotIdempotent>,
     ) {
         if let Some(why_not) = why_not
-            && !why_not.is_typed
+            && !why_not.is_by_option
             && output.verbosity >= 1
         {
             let remark = format!("--idempotent no: {}", why_not.why);

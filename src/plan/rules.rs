@@ -19,7 +19,7 @@ use crate::policy::classifier::{Classifier, Rule, RuleKind};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
-use crate::search::scanner::{MOST_PLACES, Patterns};
+use crate::search::patterns::{MOST_PLACES, Patterns};
 
 /// Room for the rows of most presets, so that lists of them need not grow, which copies them.
 const USUAL_ROWS: usize = 128;

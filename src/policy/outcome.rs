@@ -174,7 +174,7 @@ pub struct StartFailure {
     /// True if the command does not exist (ENOENT, ENOTDIR): status 127. Otherwise the command exists and cannot be
     /// run: 126.
     pub not_found: bool,
-    /// Text for people, such as `command not found`.
+    /// Text for people, such as `command not found`; may end with a tip.
     pub message: String,
 }
 
@@ -189,6 +189,13 @@ impl StartFailure {
     /// also cover a script whose interpreter is missing.
     pub(crate) fn is_about_name(&self) -> bool {
         [StartFailure::NOT_FOUND, StartFailure::NO_FILE].contains(&self.message.as_str())
+    }
+
+    /// Returns the message in two parts, the problem and the tip, which may be empty and begins with `; tip: `: what is
+    /// said about the problem belongs between them.
+    pub(crate) fn problem_and_tip(&self) -> (&str, &str) {
+        let tip_begin = self.message.find("; tip: ").unwrap_or(self.message.len());
+        self.message.split_at(tip_begin)
     }
 
     /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).

@@ -37,7 +37,7 @@ impl Sentences<'_> {
         }
         match why {
             GiveUp::StoreDown => "; use --store-down local to retry".to_owned(),
-            GiveUp::NotIdempotent if !self.is_typed_not_idempotent() => {
+            GiveUp::NotIdempotent if !self.is_idempotent_option_no() => {
                 "; use --idempotent yes if a repetition does no harm".to_owned()
             }
             GiveUp::Permanent => self.rule_to_add(attempt),
@@ -48,10 +48,11 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns true if the user says that the command is not idempotent.
-    fn is_typed_not_idempotent(&self) -> bool {
+    /// Returns true if the command is not idempotent as the option says so, from any source: to advise the opposite would
+    /// contradict the user.
+    fn is_idempotent_option_no(&self) -> bool {
         let reason = self.plan.not_idempotent.as_ref();
-        reason.is_some_and(|reason| reason.is_typed)
+        reason.is_some_and(|reason| reason.is_by_option)
     }
 
     /// Returns the reason for the end of the run, with the option that set it: `the next wait would reach

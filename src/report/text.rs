@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{how_it_failed, likely_mistake, survivors, typed_limit, with_detail};
+use super::words::{
+    how_it_failed, likely_mistake, outcome_without_tip, survivors, typed_limit, with_detail,
+};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome};
 use crate::policy::session::{GiveUp, Stop, Until};
@@ -45,7 +47,8 @@ impl Sentences<'_> {
             ),
             Event::Nested(nesting) => Some(nested_warning(nesting, self.plan.limits.attempts)),
             Event::Stopped { attempt, .. } if self.never_started(moment, &attempt.outcome) => {
-                Some(self.cannot_run(&attempt.outcome))
+                let outcome = &attempt.outcome;
+                Some(self.cannot_run(outcome) + &self.tip_to_start(outcome))
             }
             _ => Some(format!("{}: {}", self.label(), self.after_label(moment, event)?)),
         }
@@ -174,12 +177,13 @@ impl Sentences<'_> {
         if *verdict == Verdict::Success {
             return format!("{number} succeeded after {ran}; running it again in {delay}");
         }
-        let how = if outcome.could_not_start() {
-            with_detail(self.cannot_run(outcome), retry_rule(verdict))
-        } else {
-            let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
-            format!("{failure} after {ran}{}", self.note_on_reset(outcome))
-        };
+        if outcome.could_not_start() {
+            let how = with_detail(self.cannot_run(outcome), retry_rule(verdict));
+            let tip = self.tip_to_start(outcome);
+            return format!("{number} failed: {how}; retrying in {delay}{tip}");
+        }
+        let failure = with_detail(shown_failure(attempt), retry_rule(verdict));
+        let how = format!("{failure} after {ran}{}", self.note_on_reset(outcome));
         let asked_note = if is_asked {
             self.note_on_asked_wait(outcome)
         } else {
@@ -287,15 +291,21 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, with a tip about the likely mistake. Has no tip if a file of that name
-    /// exists, and only its interpreter is missing, or it may not be executed. The attempt must not have started.
+    /// Returns why the command could not start, without the tip, which `tip_to_start` returns. The attempt must not have
+    /// started.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
-        let tip = match &outcome.end {
+        format!("cannot run {command}: {}", outcome_without_tip(outcome))
+    }
+
+    /// Returns the tip about the likely mistake in a command that could not start, to be appended to the whole sentence.
+    /// Empty if a file of that name exists, and only its interpreter is missing, or it may not be executed.
+    fn tip_to_start(&self, outcome: &Outcome) -> String {
+        match &outcome.end {
             End::NotStarted(why) if why.is_about_name() => likely_mistake(self.plan),
+            End::NotStarted(why) => why.problem_and_tip().1.to_owned(),
             _ => String::new(),
-        };
-        format!("cannot run {command}: {}{tip}", outcome.end)
+        }
     }
 
     /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget (`--budget`) have it.

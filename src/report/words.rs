@@ -43,7 +43,16 @@ pub(super) fn how_it_failed(
         (None, None) if outcome.end == End::Exited(127) => {
             format!("{outcome} (\"command not found\", in a shell)")
         }
-        (None, None) => outcome.to_string(),
+        (None, None) => outcome_without_tip(outcome),
+    }
+}
+
+/// Returns how an attempt ended, without the tip that the message about a failed start may end with: what follows would
+/// look like a part of the tip.
+pub(super) fn outcome_without_tip(outcome: &Outcome) -> String {
+    match &outcome.end {
+        End::NotStarted(why) => why.problem_and_tip().0.to_owned(),
+        _ => outcome.to_string(),
     }
 }
 
@@ -113,6 +122,9 @@ fn mistaken_word(word: &str) -> Option<String> {
             "; {word} is a word of the shell; tip: try backoff bash -c '{word} ...'"
         ));
     }
+    if word == "--" {
+        return Some("; tip: one -- before the command is enough".to_owned());
+    }
     if word.starts_with('-') {
         return Some("; tip: options of backoff stand before --".to_owned());
     }
@@ -148,10 +160,13 @@ fn may_be_function(word: &str) -> bool {
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
-/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without `--` in the
-/// command. The pattern's first word is not known here, so that the tip has dots for it.
+/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without words before
+/// a `--` in the command. The pattern's first word is not known here, so that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let dashes = plan.command.iter().position(|word| word == "--")?;
+    if dashes == 0 {
+        return None;
+    }
     let option = option_with_pattern(&plan.classifier)?;
     let words: Vec<String> = plan.command[..dashes].iter().map(name).collect();
     let expression = quoted(format!("... {}", words.join(" ")));

@@ -12,7 +12,7 @@ use super::plan::SharedBudget;
 use super::state::Run;
 use crate::policy::budget::{Answer, Question};
 use crate::policy::classifier::Verdict;
-use crate::policy::session::{GiveUp, Stop};
+use crate::policy::session::{GiveUp, Stop, Until};
 
 /// Limit on the wait for an answer beyond the store's timeout: a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
@@ -71,17 +71,23 @@ impl Run<'_> {
         Ok(answer.map_or(Duration::ZERO, |answer| answer.cool_off))
     }
 
-    /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted. An
-    /// error is a signal that ends the run.
+    /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted, and
+    /// learns from the answer how many runs have failed. An error is a signal that ends the run.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget {
             // `final_update` needs the number of failed runs in the answer. Without a final update, nothing else waits
             // for the count before backoff exits.
             self.finish_counting(budget, Duration::ZERO)?;
         }
-        if let Some(update) = self.final_update(stop, attempt) {
-            self.ask_budget(update, Duration::ZERO)?;
-        }
+        let question = match self.final_update(stop, attempt) {
+            Some(update) => update,
+            // Nothing is reported, but the hook needs the number, for which nothing else may have asked.
+            None if self.give_up_hook(stop, attempt).is_some() => Question::CoolOff,
+            None => return Ok(()),
+        };
+        let answer = self.ask_budget(question, Duration::ZERO)?;
+        // Without an answer, the number of an earlier one would not count this run.
+        self.store.failed_runs_now = answer.map(|answer| answer.failed_runs);
         Ok(())
     }
 
@@ -104,6 +110,8 @@ impl Run<'_> {
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.
+            // The failure was the goal, and the run failed as its output was cut off.
+            (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if failed_runs == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, failed_runs, self.rng),

@@ -42,30 +42,30 @@ impl Run<'_> {
             // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
             _ => {}
         }
+        if printed == Ok(Printed::CutOff) {
+            return self.stop_cut_off(stop, attempt);
+        }
         let reported = self.report_end(stop, attempt);
         // A run that does not give up ends as decided, even if a signal comes during the report to the budget.
         if stop.gave_up().is_some() {
             reported?;
         }
-        if printed? == Printed::CutOff {
-            return self.stop_cut_off(stop, attempt);
-        }
+        printed?;
         self.announce_end(stop, attempt)?;
         let end = &attempt.outcome.end;
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
     /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of
-    /// the output, for which no status of the command may vouch. A run that gave up for another reason keeps that
-    /// reason.
+    /// the output, for which no status of the command may vouch. So it counts as failed in the shared budget, too. A run
+    /// that gave up for another reason keeps that reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
             verdict: attempt.verdict.clone(),
         };
-        let stop = if stop.gave_up().is_some() {
-            self.announce_end(stop, attempt)?;
-            stop
+        let (stop, attempt) = if stop.gave_up().is_some() {
+            (stop, attempt)
         } else {
             // The command took effect: unless it is idempotent, a scheduler must not try it again, as the status of
             // `--exhausted-exit` might say, which `NotIdempotent` does not get.
@@ -74,20 +74,17 @@ impl Run<'_> {
             } else {
                 GiveUp::NotIdempotent
             };
-            let stop = Stop::GaveUp(why);
-            self.announce_end(stop, &timed_out)?;
-            stop
+            (Stop::GaveUp(why), &timed_out)
         };
+        self.report_end(stop, attempt)?;
+        self.announce_end(stop, attempt)?;
         Ok(self.exit(Ending::CutOff { stop }))
     }
 
     /// Reports the end of the run to the user, and runs `--on-give-up` if the run gave up.
     fn announce_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         self.emit(&Event::Stopped { stop, attempt })?;
-        match stop.gave_up() {
-            Some(why) => self.hook_on_give_up(why, attempt),
-            None => Ok(()),
-        }
+        self.hook_on_give_up(stop, attempt)
     }
 
     /// Prints kept output, or drops it if the options do not want it after such an end (`kept`), and warns if it was
@@ -100,10 +97,10 @@ impl Run<'_> {
         Ok(printed)
     }
 
-    /// Ends the run after TERM, INT, HUP or QUIT came while the attempt ran, or after INT or QUIT ended the command
-    /// (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its kept output
-    /// is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows, and no predicate
-    /// judges the attempt.
+    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT ended
+    /// the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its
+    /// kept output is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows, and no
+    /// predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,

@@ -18,7 +18,7 @@ use crate::text::printable;
 /// Minimum time for `--on-give-up`, even after the deadline.
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
     /// `--until`, perhaps a success. A failure of the hook only causes a warning; an error is a signal that ends the
     /// run.
@@ -35,20 +35,22 @@ impl Run<'_> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
+    /// Returns `--on-give-up` if it is to run after this end of the run, whose last attempt is `attempt`; None if the
+    /// option is not given, or the end is no failure for the user.
+    pub(super) fn give_up_hook(&self, stop: Stop, attempt: &JudgedAttempt) -> Option<&'a str> {
+        let why = stop.gave_up()?;
+        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
+        if why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome) {
+            return None;
+        }
+        self.plan.on_give_up.as_deref()
+    }
+
     /// Runs `--on-give-up`, if it is given and the end is a failure for the user. It has some seconds even after the
     /// deadline, as it often sends an alarm. Its own failure only causes a warning; an error is a signal that ends the
     /// run.
-    pub(super) fn hook_on_give_up(
-        &mut self,
-        why: GiveUp,
-        attempt: &JudgedAttempt,
-    ) -> RunResult<()> {
-        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
-        let is_silent = why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome);
-        if is_silent {
-            return Ok(());
-        }
-        let Some(shell) = self.plan.on_give_up.as_deref() else {
+    pub(super) fn hook_on_give_up(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
+        let Some(shell) = self.give_up_hook(stop, attempt) else {
             return Ok(());
         };
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
@@ -61,9 +63,8 @@ impl Run<'_> {
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        // Empty without a budget, or if its store gave no answer, or was never asked (the outer run has counted the
-        // only attempt). The answer to the report on this end includes this run, unless an outer run shares the budget,
-        // which reports and counts it later.
+        // Empty without a budget, or if its store gave no answer in the end. The answer to the report on this end
+        // includes this run, unless an outer run shares the budget, which reports and counts it later.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store

@@ -27,7 +27,8 @@ pub(crate) struct AttemptSpec {
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
-    /// First TERM, INT, HUP or QUIT that backoff got during the attempt: no new attempt starts.
+    /// First signal that asked backoff to end during the attempt: TERM, INT, HUP, QUIT, or ALRM of a timer. No new
+    /// attempt starts.
     pub(crate) interrupted: Option<Signal>,
 }
 
@@ -75,7 +76,8 @@ pub(crate) type RunResult<T> = Result<T, RunError>;
 /// End of a run other than by a decision.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunError {
-    /// TERM, INT, HUP or QUIT between two attempts, or PIPE if the output has lost its reader.
+    /// A signal between two attempts that asked backoff to end: TERM, INT, HUP, QUIT, or ALRM of a timer; or PIPE if the
+    /// output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed, with the message.
     Fault(String),

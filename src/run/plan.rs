@@ -57,8 +57,8 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotIdempotent {
     pub(crate) why: String,
-    /// `--idempotent no` says so, from any source, and not the words of the command.
-    pub(crate) is_typed: bool,
+    /// True if `--idempotent no` says so, from any source; false if the words of the command do.
+    pub(crate) is_by_option: bool,
 }
 
 impl Plan {
@@ -161,7 +161,8 @@ pub(crate) struct AttemptLimits {
     pub(crate) never_ignored: Option<Signal>,
     /// `--kill-after`: time from the signal to KILL; None is never.
     pub(crate) kill_after: Option<Duration>,
-    /// Time from TERM, INT, HUP or QUIT to KILL; None unless `--kill-after` is given.
+    /// Time from a signal that asks backoff to end (TERM, INT, HUP, QUIT, or ALRM of a timer) to KILL; None unless
+    /// `--kill-after` is given.
     pub(crate) kill_interrupted_after: Option<Duration>,
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::search::scanner::Patterns;
+use crate::search::patterns::Patterns;
 
 /// An output of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

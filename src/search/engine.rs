@@ -1,4 +1,7 @@
 //! One regular expression for all patterns of a run, which finds the parts of a text where one of them may match.
+//!
+//! `patterns` builds it; the scanner calls it for blocks of lines, or with presets for the lines that the grams choose,
+//! once it is past the bytes that the sieve alone searches.
 
 use std::ops::Range;
 
@@ -20,8 +23,8 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Builds the engine for the alternation of these patterns. If the user ignores case in one of them, all text is
-    /// searched in lowercase. None if it would be too large, which the scanner's `MOST_PLACES` prevents: nothing would
-    /// be found then.
+    /// searched in lowercase. None if it would be too large, which `patterns::MOST_PLACES` prevents: nothing would be
+    /// found then.
     pub(super) fn new(patterns: &[&Pattern]) -> Option<Engine> {
         let case = if patterns.iter().any(|pattern| pattern.user_ignores_case()) {
             TextCase::Lowercase

@@ -5,6 +5,9 @@
 //! looked for: each gram of the text is looked up in a table of bits, and where its bit is set, the literals that have
 //! it are compared. Of all literals and grams that would do, those are taken that are rarest in a sample of the text.
 //! If they are not rare, a line needs one of a second set as well, from another part of the expression.
+//!
+//! `patterns` chooses the literals, only for presets, by the sample that the scanner has gathered while the sieve
+//! searched; then the scanner calls it for each block, and the engine only sees the lines that it returns.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -5,5 +5,6 @@ mod engine;
 pub(crate) mod grams;
 pub mod lines;
 pub mod pattern;
+pub mod patterns;
 pub mod scanner;
 mod sieve;

@@ -118,7 +118,7 @@ impl Pattern {
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case. The
     /// more there are in all patterns, the fewer bytes the scanner searches at once, so that signals are heard soon;
-    /// over `scanner::MOST_PLACES`, the patterns are refused.
+    /// over `patterns::MOST_PLACES`, the patterns are refused.
     pub fn places(&self) -> usize {
         // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
         // Lists count as their names: of their many branches, few are active, too.

@@ -2,70 +2,37 @@
 //!
 //! The result is that of the naive search: clean the stream ([`Cleaner`]), cut it at each `\n`, and run each expression
 //! on each line alone, so that `^`, `$`, `\A` and `\z` are the line's ends. The sizes of the pushes make no difference.
-//! The scanner is faster, as one engine for the alternation of all patterns searches blocks of whole lines, and each
-//! pattern by itself searches only lines that this engine finds.
+//! The scanner is faster, as one engine (`engine`) for the alternation of all patterns searches blocks of whole lines,
+//! and each pattern by itself searches only lines that this engine finds.
 //!
-//! The expressions of presets are many and large, and most outputs short: the first lines are searched by a `Sieve`,
-//! and the engine is built for what follows. As it is slow, it only searches lines that `Grams` finds.
+//! The expressions of presets are many and large, and most outputs short. So the scanner asks the sieve (`sieve`) about
+//! the first lines of a stream, and builds only expressions that may match there. Later, the grams (`grams`) choose the
+//! lines that the engine sees, as it is slow, and the sieve the patterns that are tried in a line that the engine finds.
+//! `patterns` builds all three when they are first asked for; they know neither each other nor the scanner.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.
 
-use std::hash::RandomState;
 use std::mem::take;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
 use regex_automata::Input;
 
 use super::clean::Cleaner;
 use super::engine::Engine;
-use super::grams::Grams;
-use super::pattern::Pattern;
-use super::sieve::{Built, Sieve};
-
-/// Limit on the places ([`Pattern::places`]) of all patterns of a run, and so on the time of each call of an engine.
-pub(crate) const MOST_PLACES: usize = 5_000;
-
-/// Bytes times places that one call of an engine may search, some ten nanoseconds each at worst.
-const STEP: usize = 4_000_000;
-
-/// Least and most bytes of a call: fewer would cost more for the call than for its search, and with more, signals would
-/// wait.
-const LEAST_CALL: usize = 1 << 10;
-const MOST_CALL: usize = 64 << 10;
-
-/// Least bytes of a window, whatever the patterns: only matches up to an eighth of it are sure to be found.
-const LEAST_WINDOW: usize = 8 << 10;
+use super::patterns::{MOST_CALL, Patterns};
+use super::sieve::Built;
 
 /// Bytes around a window that assertions such as `\b` may look at: longer than a UTF-8 character.
 const CONTEXT: usize = 8;
 
-/// Bytes of a stream that are searched with the sieve alone, and most expressions that are built for them: beyond
-/// either, the engine is built. About as long as the engine takes to build.
-const SIEVED_BYTES: usize = 256 << 10;
+/// Most expressions that are built for the lines that the sieve searches: beyond them, the engine is built.
 const MOST_BUILT: usize = 256;
 
 /// No limit on where a match begins.
 const ANYWHERE: usize = usize::MAX;
-
-/// The patterns of a run, known by index, and what its streams share. A stream is one of the outputs of one attempt.
-#[derive(Debug, Clone, Default)]
-pub struct Patterns {
-    pub list: Vec<Pattern>,
-    /// The engine for all patterns, which is built when it is first needed. None if it would be too large.
-    first: OnceLock<Option<Engine>>,
-    /// Built when it is first needed. None if it would be too large.
-    sieve: OnceLock<Option<Arc<Sieve>>>,
-    /// Finds the lines for the engine. Built when it is first needed. None if it would be no help.
-    grams: OnceLock<Option<Arc<Grams>>>,
-    /// Leading bytes of each stream that the sieve searches in place of an engine; 0 without patterns of presets.
-    sieved_bytes: usize,
-    /// Limits on the bytes of one call of an engine: a block of whole lines, and a window of one line.
-    block: usize,
-    window: usize,
-}
 
 /// Called once for each pattern that is found, with its index and the text of its first match.
 type Found<'a> = &'a mut dyn FnMut(usize, &[u8]);
@@ -82,82 +49,12 @@ pub struct Scanner {
     /// How many bytes the sieve has searched in place of the engine, and what was built for these and later lines.
     searched: usize,
     built: Built,
-    /// These bytes, until the literals of [`Grams`] are chosen by them.
+    /// These bytes, until the literals of the grams are chosen by them.
     sample: Vec<u8>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
     /// Leading bytes of `line` that were searched with the last window, and are only context for assertions.
     context: usize,
-}
-
-impl Patterns {
-    /// Returns the patterns of a run. No engine is built yet, as most runs print nothing. The larger all patterns are
-    /// together, the fewer bytes one call of an engine may search, so that signals are heard soon.
-    pub fn new(list: Vec<Pattern>) -> Self {
-        let places = list
-            .iter()
-            .map(Pattern::places)
-            .fold(1, usize::saturating_add);
-        let block = (STEP / places).clamp(LEAST_CALL, MOST_CALL);
-        if !list.is_empty() {
-            // Engines need hash maps, which are seeded with random numbers. If the system has none, this panics now,
-            // before the command starts.
-            let _ = RandomState::new();
-        }
-        // Only patterns of presets have lists.
-        let sieved_bytes = if list.iter().any(|pattern| pattern.list().is_some()) {
-            SIEVED_BYTES
-        } else {
-            0
-        };
-        Self {
-            list,
-            first: OnceLock::new(),
-            sieve: OnceLock::new(),
-            grams: OnceLock::new(),
-            sieved_bytes,
-            block,
-            window: block.max(LEAST_WINDOW),
-        }
-    }
-
-    /// Returns the sieve, which is built at the first call. It serves for the first bytes of each stream in place of
-    /// the engine, and later in each line that the engine finds, to choose the patterns to try. Returns None without
-    /// patterns of presets, as an engine for others is soon built, and if the sieve would be too large: then all open
-    /// patterns are tried.
-    fn sieve(&self) -> Option<Arc<Sieve>> {
-        if self.sieved_bytes == 0 {
-            return None;
-        }
-        let sieve = || Sieve::new(&self.list).map(Arc::new);
-        self.sieve.get_or_init(sieve).clone()
-    }
-
-    /// Returns what finds the lines with literals of the patterns. The first call chooses the literals, by its sample
-    /// of the output. Returns None without patterns of presets, as smaller engines find literals themselves, and if
-    /// most lines would be found.
-    fn grams(&self, sample: &[u8]) -> Option<Arc<Grams>> {
-        if self.sieved_bytes == 0 {
-            return None;
-        }
-        let choose = || {
-            let expressions = self.list.iter().map(Pattern::for_literals);
-            Grams::new(expressions, sample).map(Arc::new)
-        };
-        self.grams.get_or_init(choose).clone()
-    }
-
-    /// Returns an engine for the open patterns: those for which `open` is true, by index. The one for all patterns is
-    /// built once and copied to each stream; any other is built anew. None as for [`Engine::new`].
-    fn engine(&self, open: &[bool]) -> Option<Engine> {
-        let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
-        let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();
-        if open.contains(&false) {
-            return Engine::new(&patterns);
-        }
-        // All streams begin with this engine. A clone has its own lazy automaton.
-        self.first.get_or_init(|| Engine::new(&patterns)).clone()
-    }
 }
 
 impl Scanner {
@@ -331,7 +228,7 @@ impl Scanner {
         found: Found<'_>,
     ) {
         let Some(engine) = self.take_engine() else {
-            // Never reached: building an engine fails only on its size, which [`MOST_PLACES`] limits.
+            // Never reached: building an engine fails only on its size, which `patterns::MOST_PLACES` limits.
             return;
         };
         let open = self.open.clone();

@@ -180,8 +180,8 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff -n infinite -- touch ran", "tip: try unlimited"),
     ("backoff -n three -- touch ran", "try 3 or unlimited"),
     ("backoff -n 1.5 -- touch ran", "is not a whole number"),
-    ("backoff -t never -- touch ran", "leave the option out"),
-    ("backoff -d none -- touch ran", "leave the option out"),
+    ("backoff -t never -- touch ran", "try 0 for no limit"),
+    ("backoff -d none -- touch ran", "try 0 for no limit"),
     (
         "backoff -t 5minutos -- touch ran",
         "there is no unit \"minutos\"",

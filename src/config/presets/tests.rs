@@ -11,7 +11,8 @@ use super::{
 use crate::config::presets;
 use crate::search::clean::Cleaner;
 use crate::search::pattern::Pattern;
-use crate::search::scanner::{MOST_PLACES, Patterns, Scanner};
+use crate::search::patterns::{MOST_PLACES, Patterns};
+use crate::search::scanner::Scanner;
 
 /// A tool, an exit code and an output.
 type Sample = (&'static str, u8, &'static str);

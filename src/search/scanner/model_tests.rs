@@ -7,6 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::*;
 use crate::search::clean::naive::cleaned;
+use crate::search::pattern::Pattern;
 
 type Hit = (usize, Vec<u8>);
 
@@ -114,10 +115,12 @@ proptest! {
         for sizes in [&sizes[..], &[1], &[usize::MAX]] {
             prop_assert_eq!(&scanned(set.clone(), &stream, sizes), &expected);
         }
-        let short_blocks = Patterns { block, ..set.clone() };
+        let mut short_blocks = set.clone();
+        short_blocks.block = block;
         prop_assert_eq!(&scanned(short_blocks, &stream, &sizes), &expected);
         for sieved_bytes in [usize::MAX, block] {
-            let sifted = Patterns { sieved_bytes, ..set.clone() };
+            let mut sifted = set.clone();
+            sifted.sieved_bytes = sieved_bytes;
             prop_assert_eq!(&scanned(sifted, &stream, &sizes), &expected);
         }
     }
@@ -135,10 +138,12 @@ proptest! {
         let patterns = [text];
         let expected = naive(&patterns, &stream);
         if expected.iter().all(|(_, found)| found.len() <= eighth) {
-            let windows = Patterns { window: 8 * eighth, ..set(&patterns) };
+            let mut windows = set(&patterns);
+            windows.window = 8 * eighth;
             prop_assert_eq!(&scanned(windows.clone(), &stream, &[size]), &expected);
             for sieved_bytes in [usize::MAX, size] {
-                let sifted = Patterns { sieved_bytes, ..windows.clone() };
+                let mut sifted = windows.clone();
+                sifted.sieved_bytes = sieved_bytes;
                 prop_assert_eq!(&scanned(sifted, &stream, &[size]), &expected);
             }
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::search::pattern::Pattern;
 
 /// Limit on the part of a line that is searched at once for a short pattern, and the overlap of two such windows.
 const WINDOW: usize = MOST_CALL;
