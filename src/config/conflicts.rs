@@ -291,7 +291,7 @@ fn settle_start(
 }
 
 /// Returns true if waits before the first attempt may together, with the longest `--splay`, end at or after a limit on
-/// time; 0 is no limit. Of the texts, one that cannot be read is left out, and reported later.
+/// time; 0 is no limit. A text that cannot be read is left out, and reported later.
 fn leave_no_time(waits: &[&Setting], limit: &Setting) -> bool {
     let limit = limit.value_of(&DEADLINE).or(limit.value_of(&STOP_AFTER));
     let lengths = waits.iter().filter_map(|wait| {

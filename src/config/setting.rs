@@ -90,7 +90,7 @@ impl Setting {
     }
 
     /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy sip`,
-    /// `policy slow at /etc/backoff.toml:12:8`. Of an implied setting, that of the one that was written.
+    /// `policy slow at /etc/backoff.toml:12:8`. For an implied setting, returns the source of the one that was written.
     pub(crate) fn source_name(&self) -> String {
         let setting = self.as_written();
         match (&setting.source, &*setting.position) {

@@ -9,7 +9,7 @@ pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples
     }
 }
 
-/// Returns the known name that is one typo away from `name`, or equal but for case and `_`; None if there is none.
+/// Returns the known name that is one typo away from `name`, or differs only in case and `_`; None if there is none.
 pub(crate) fn one_slip_away<'n>(
     name: &str,
     mut known: impl Iterator<Item = &'n str>,

@@ -1,6 +1,6 @@
 //! Reads the options on the waits between attempts, each with who has decided its value.
 //!
-//! Most defaults depend on other options. Where two options contradict each other, the one whose source has the higher
+//! Most defaults depend on other options. If two options contradict each other, the one whose source has the higher
 //! precedence wins: a flag overrides what the file says about something else, too.
 
 use std::time::Duration;
@@ -175,12 +175,12 @@ fn decider_of_factor(given: Option<f64>, jitter: Jitter, growth: &Growth) -> Dec
     }
     match (jitter, growth) {
         (Jitter::Decorrelated { .. }, _) => Decider::Itself,
-        (Jitter::Slotted { .. }, _) => Decider::Nobody,
+        (Jitter::Slotted { .. }, _) => Decider::Nothing,
         // The default of the option is that of decorrelated jitter.
         (_, Growth::Exponential { factor }) => Decider::Other {
             by: JITTER.long,
             text: factor.to_string(),
         },
-        _ => Decider::Nobody,
+        _ => Decider::Nothing,
     }
 }

@@ -14,18 +14,18 @@ pub(super) struct InEffect<T> {
     pub(super) decider: Decider,
 }
 
-/// Who has decided the value in effect of an option.
+/// The source of the value in effect of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Decider {
     /// The option itself: by its setting, or else by its default.
     Itself,
     /// The option with the long name `by`. The value is shown as this text.
     Other { by: &'static str, text: String },
-    /// Nobody, as nothing depends on the option. A setting is shown, but no default.
-    Nobody,
+    /// None, as nothing depends on the option. A setting is shown, but no default.
+    Nothing,
 }
 
-/// Who has decided the value of each option of a part of the plan. The value of an option that is not in the list is
+/// The sources of the values of a part of the plan. The value of an option that is not in the list is
 /// always its own.
 pub(super) type Deciders = Vec<(&'static Spec, Decider)>;
 
@@ -53,7 +53,7 @@ impl<T> InEffect<T> {
     pub(super) fn unused(value: T) -> InEffect<T> {
         InEffect {
             value,
-            decider: Decider::Nobody,
+            decider: Decider::Nothing,
         }
     }
 }
@@ -84,12 +84,12 @@ pub(super) fn line(settings: &Settings, deciders: &Deciders, opt: &Spec) -> Opti
             set.text,
             set.source.trim_end_matches("; overridden")
         )),
-        (Decider::Itself | Decider::Nobody, Some(ShownSetting { text, source })) => {
+        (Decider::Itself | Decider::Nothing, Some(ShownSetting { text, source })) => {
             Some(format!("{long} = {text} ({source})"))
         }
         (Decider::Itself, None) if !opt.default.is_empty() => {
             Some(format!("{long} = {} (default)", opt.default))
         }
-        (Decider::Itself | Decider::Nobody, None) => None,
+        (Decider::Itself | Decider::Nothing, None) => None,
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Planned {
     pub(crate) store: Store,
 }
 
-/// What a plan is made from, beside the settings.
+/// Inputs of a plan beside the settings.
 #[derive(Clone, Copy)]
 struct Sources<'r> {
     command: &'r [OsString],

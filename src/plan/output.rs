@@ -50,7 +50,7 @@ pub(super) fn streams(
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
         has_retry_if: settings.has(&RETRY_IF),
         has_success_if: settings.has(&SUCCESS_IF),
-        // Without hooks, nobody gets the output, and it need not be kept.
+        // Without hooks, the output is not needed, and not kept.
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
         // The end of a group follows the output of each attempt, and has to begin a line; in a log file it does.

@@ -49,7 +49,7 @@ pub struct Rule {
     pub name: Rc<str>,
 }
 
-/// What an attempt's end means for the run.
+/// The meaning of an attempt's end for the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,

@@ -47,7 +47,7 @@ impl Stop {
     }
 }
 
-/// What a run remembers of its attempts: their number, the growth of the waits, and successes in a row.
+/// State of a run over its attempts: their number, the growth of the waits, and successes in a row.
 #[derive(Debug)]
 pub struct Session<'p> {
     limits: &'p Limits,
@@ -62,7 +62,7 @@ pub struct Session<'p> {
     pub retries: u64,
     /// The output of the command asked for a longer wait before the last retry than the one drawn, and got it.
     pub is_wait_asked: bool,
-    /// Step of the growth for the next wait: the retries since the growth began, at first or anew.
+    /// Step of the growth for the next wait: the retries since the growth last began.
     growth_step: u64,
     /// The wait that was drawn for the last retry since then, for decorrelated jitter.
     previous_delay: Option<Duration>,

@@ -23,7 +23,7 @@ impl Sentences<'_> {
     fn advice(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let outcome = &attempt.outcome;
         let is_useless = match why {
-            // The deadline ended the attempt, which may hang, or the output, which nobody reads: more time may not
+            // The deadline ended the attempt, which may hang, or the output, which has no reader: more time may not
             // help.
             GiveUp::Deadline => outcome.ended_by_deadline(),
             // The system failed to keep the input, which no `--stdin-limit` changes.

@@ -65,7 +65,7 @@ fn heading(ink: Ink, line_width: usize) -> String {
     cut(&line, line_width) + "\n"
 }
 
-/// What stands beside the bars, and the room that is left for them.
+/// Labels beside the bars, and the width that is left for the bars.
 struct Labels {
     /// The label beside each bar.
     texts: Vec<String>,

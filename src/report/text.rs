@@ -24,7 +24,7 @@ pub(crate) struct Sentences<'a> {
 
 impl Sentences<'_> {
     /// Returns the line about an event without `backoff: ` and line feed, or None if the event has no line, or none at
-    /// this verbosity. What the command, a server or the user may have written is escaped in it.
+    /// this verbosity. Text of the command, a server or the user is escaped in it.
     pub(super) fn sentence(&self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if self.plan.output.verbosity < self.least_verbosity(moment, event) {
             return None;
@@ -329,7 +329,7 @@ impl Sentences<'_> {
     }
 }
 
-/// Returns how an attempt failed, for a terminal: `exit 7`. Of a success, returns its end.
+/// Returns how an attempt failed, for a terminal: `exit 7`. For a success, returns its end.
 fn shown_failure(attempt: &JudgedAttempt) -> String {
     how_it_failed(&attempt.outcome, &attempt.verdict, printable)
 }

@@ -21,7 +21,7 @@ const SYNTAX_OF_SHELLS: [char; 16] = [
 ];
 
 /// Describes the failure of an attempt: `exit 7`; `matched "bad" (exit 0; --fail-match)` if a pattern matched; `no line
-/// matches --success-match (exit 0)` if the end alone would be no failure. Of a success, returns its end. `shown`
+/// matches --success-match (exit 0)` if the end alone would be no failure. For a success, returns its end. `shown`
 /// escapes the matched text for where it goes: a terminal needs that, JSON escapes by itself.
 pub(super) fn how_it_failed(
     outcome: &Outcome,
@@ -113,7 +113,7 @@ fn mistaken_word(word: &str) -> Option<String> {
             "; {word} is a word of the shell; tip: try backoff sh -c '{word} ...'"
         ));
     }
-    // Bash has `help`, too, but whoever types it here wants this program's.
+    // Bash has `help`, too, but here the user wants this program's.
     if word == "help" {
         return Some("; tip: try backoff --help".to_owned());
     }

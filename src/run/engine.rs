@@ -275,7 +275,7 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Step::End);
         }
-        // From here on a cool-off is drawn anew, as this wait takes place.
+        // From here on a cool-off is drawn again, as this wait takes place.
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)

@@ -13,7 +13,7 @@ use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 use crate::text::describe_error;
 
-/// What the host has to know to run the command once, or a predicate or hook.
+/// Limits and variables of one run of the command, or of a predicate or hook.
 #[derive(Debug)]
 pub(crate) struct AttemptSpec {
     pub(crate) attempt_limits: AttemptLimits,

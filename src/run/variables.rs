@@ -61,7 +61,7 @@ impl Run<'_> {
     }
 
     /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`, for
-    /// which the rules gave `reason`, None for a success. Of the limits on time only the deadline holds for it.
+    /// which the rules gave `reason`, None for a success. The only limit on time that holds for it is the deadline.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
             VariableList::default(),
@@ -127,7 +127,7 @@ impl Run<'_> {
         variables.set("BACKOFF_ATTEMPT_LIMIT", OrEmpty(self.plan.limits.attempts));
         variables.set("BACKOFF_RUN_ID", &self.identity.run_id);
         variables.set("BACKOFF_ROOT_ID", &self.identity.root_id);
-        // What runs in the command is one level deeper than this run.
+        // A run in the command is one level deeper than this one.
         variables.set("BACKOFF_DEPTH", nesting.depth.saturating_add(1));
         variables.set("BACKOFF_ELAPSED", Seconds(elapsed));
         variables.set("BACKOFF_PREVIOUS_EXIT", OrEmpty(previous_exit));

@@ -72,7 +72,7 @@ enum Parameters {
     Private,
 }
 
-/// Whether a sequence has used up a byte.
+/// The use of a byte by a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Yes,
@@ -129,7 +129,7 @@ impl Cleaner {
         &self.clean
     }
 
-    /// Ends the stream: returns the bytes of a character that were held back, and begins anew with the next call. A
+    /// Ends the stream: returns the bytes of a character that were held back, and begins a new stream with the next call. A
     /// sequence without its end vanishes.
     pub fn finish(&mut self) -> &[u8] {
         self.clean.clear();

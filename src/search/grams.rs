@@ -3,7 +3,7 @@
 //!
 //! Each match of an expression holds one of some literals. Of each literal, three neighbouring bytes, a *gram*, are
 //! looked for: each gram of the text is looked up in a table of bits, and where its bit is set, the literals that have
-//! it are compared. Of all literals and grams that would do, those are taken that are rarest in a sample of the text.
+//! it are compared. Those literals and grams are taken that are rarest in a sample of the text.
 //! If they are not rare, a line needs one of a second set as well, from another part of the expression.
 //!
 //! `patterns` chooses the literals, only for presets, by the sample that the scanner has gathered while the sieve
@@ -36,7 +36,7 @@ const ENTRY: usize = u32::BITS as usize;
 const LONGEST: usize = 32;
 const MOST_OF_SEQUENCE: usize = 250;
 
-/// What the search of a line costs about, if the comparison of a literal costs 1.
+/// Approximate cost of the search of a line, if the comparison of a literal costs 1.
 const LINE_COST: u32 = 4;
 
 /// The literals to look for.

@@ -75,7 +75,7 @@ impl Pattern {
         false
     }
 
-    /// Makes a case-insensitive pattern that is known to parse. Where it names a list, as in `{HTTP}`, `list` has the
+    /// Makes a case-insensitive pattern that is known to parse. If it names a list, as in `{HTTP}`, `list` has the
     /// expression. Both are parsed on first use, as most runs print nothing.
     pub(crate) fn known(text: &'static str, list: List) -> Self {
         Self::new(Cow::Borrowed(text), Some(list), OnceLock::new())

@@ -103,7 +103,7 @@ impl Patterns {
     }
 
     /// Returns an engine for the open patterns: those for which `open` is true, by index. The one for all patterns is
-    /// built once and copied to each stream; any other is built anew. None as for [`Engine::new`].
+    /// built once and copied to each stream; any other is built for its caller. None as for [`Engine::new`].
     pub(super) fn engine(&self, open: &[bool]) -> Option<Engine> {
         let pairs = self.list.iter().zip(open).filter(|(_, is_open)| **is_open);
         let patterns: Vec<&Pattern> = pairs.map(|(pattern, _)| pattern).collect();

@@ -73,7 +73,7 @@ impl Scanner {
     }
 
     /// Ends the search for a pattern, as it was found, here or in the attempt's other output. The engine, which would
-    /// stop at each of its lines, is built anew without it at the next search.
+    /// stop at each of its lines, is built again without it at the next search.
     pub fn close(&mut self, pattern: usize) {
         self.open[pattern] = false;
         self.engine = None;

@@ -1,7 +1,7 @@
 //! Sifts many expressions by the literals that a line holds.
 //!
 //! An expression becomes a tree with its literals as leaves. In a line without `refused`, a branch that needs this word
-//! is dropped, and the expression if each of its branches needs a word that is not there. What is left matches in this
+//! is dropped, and the expression if each of its branches needs a word that is not there. The rest matches in this
 //! line what the whole expression matches, but is small, so that it is built in a fraction of the time. One automaton
 //! finds the literals of all expressions, whatever their case.
 //!
@@ -97,7 +97,7 @@ impl Sieve {
         texts.sort_unstable_by_key(|(_, number)| *number);
         let literals = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            // What is built soonest: this kind, without a prefilter.
+            // This kind, without a prefilter, is built soonest.
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .prefilter(false)
             .build(texts.iter().map(|(text, _)| text))
@@ -149,13 +149,13 @@ impl TreeBuilder {
         Tree {
             top,
             literals,
-            // Of an expression of the user, the parser has followed `(?i)`.
+            // The parser has followed `(?i)` in an expression of the user.
             ignores_case: pattern.list().is_some(),
         }
     }
 
     /// Builds the node of a part of an expression. `list` has the lists that it may name; None for an expression of the
-    /// user. What may be absent (`x*`) needs no literal, nor does a class or an assertion.
+    /// user. An optional part (`x*`) needs no literal, nor does a class or an assertion.
     fn build_node(&mut self, hir: &Hir, list: Option<List>) -> Node {
         match hir.kind() {
             HirKind::Literal(literal) => self.build_literal(hir.clone(), &literal.0),

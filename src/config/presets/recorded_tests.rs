@@ -21,7 +21,7 @@ const MISSES: &str = include_str!("../../../tests/presets/misses.tsv");
 const INTRODUCTION: &str = include_str!("presets.md.in");
 const MODES: [&str; 3] = ["plain", "color", "pty"];
 
-/// What a tool printed in one run.
+/// The output of a tool in one run.
 struct Recorded {
     is_transient: bool,
     preset: &'static str,

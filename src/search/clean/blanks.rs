@@ -92,7 +92,7 @@ pub(super) fn has_blank(bytes: &[u8]) -> bool {
         }
         unexamined = &unexamined[GROUP..];
     }
-    // What is left is too short for a group.
+    // The rest is too short for a group.
     let begins_blank = |start: usize| {
         [2, 3]
             .iter()

@@ -23,7 +23,7 @@ pub(super) fn plain_length(bytes: &[u8], may_have_blank: bool) -> usize {
         }
         start += GROUP;
     }
-    // What is left is too short for a group.
+    // The rest is too short for a group.
     (start..bytes.len())
         .find(|index| ends_plain_text(&bytes[*index..]))
         .unwrap_or(bytes.len())
