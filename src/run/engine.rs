@@ -326,6 +326,7 @@ impl Run<'_> {
                 signal: *signal,
                 by: Interruption::OfBackoff,
                 outcome: None,
+                exit: Exit::Signal(*signal),
             }),
             RunError::Fault(why) => self.emit(&Event::Failed(why)),
         }
