@@ -126,6 +126,8 @@ pub struct Seen {
     pub input_read_ahead: bool,
     /// The reader of the output is gone.
     pub reader_gone: bool,
+    /// Output had no reader any more as backoff passed it on. The command may not have noticed, as backoff took it.
+    pub output_refused: bool,
     /// Output that could not be kept, and was printed as it came; and why.
     pub not_kept: Option<String>,
     /// Output was lost: the attempt was ended before a reader took the rest. False if the deadline ended it, which then

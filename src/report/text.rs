@@ -83,6 +83,7 @@ impl Sentences<'_> {
                 by: Interruption::OfCommand,
                 outcome: Some(outcome),
                 signal,
+                ..
             } => interrupted_by_command(*signal, outcome),
             Event::Interrupted {
                 signal, outcome, ..

@@ -3,7 +3,7 @@
 
 use super::text::Sentences;
 use crate::policy::classifier::Verdict;
-use crate::policy::exit::{Ending, Exit, status};
+use crate::policy::exit::Exit;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
@@ -77,8 +77,9 @@ impl Sentences<'_> {
             Event::Interrupted {
                 signal,
                 outcome: Some(outcome),
+                exit,
                 ..
-            } if self.is_obvious_interruption(*signal, outcome) => VERBOSE,
+            } if self.is_obvious_interruption(*signal, outcome, *exit) => VERBOSE,
             _ => NORMAL,
         }
     }
@@ -89,24 +90,18 @@ impl Sentences<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the exit status of backoff alone tells why no attempt follows the one that a signal interrupted:
-    /// it is 0, as the attempt has succeeded all the same, or that of the signal, by which the command died or after
-    /// which it exited with 128 + its number. False if processes still run, whatever the status. Kept output that was
-    /// cut off, which makes the status another one, is not considered: a warning has told it.
-    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome) -> bool {
+    /// Returns true if the exit status of backoff alone (`exit`) tells why no attempt follows the one that a signal
+    /// interrupted: it is 0, as the attempt has succeeded all the same, or that of the signal, by which the command
+    /// died or after which it exited with 128 + its number. False if processes still run, whatever the status.
+    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome, exit: Exit) -> bool {
         // A line has to name these processes.
         if !outcome.survivors.is_empty() {
             return false;
         }
-        let until = self.plan.limits.until;
-        let ending = Ending::AttemptInterrupted {
-            end: &outcome.end,
-            until,
-        };
-        match status(ending, self.plan.overrides) {
+        match exit {
             Exit::Signal(cause) => cause == signal,
             // With another goal, 0 does not tell why the run ended.
-            Exit::Code(0) => until == Until::Success,
+            Exit::Code(0) => self.plan.limits.until == Until::Success,
             Exit::Code(code) => code == signal.shell_status(),
         }
     }

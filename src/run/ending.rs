@@ -118,17 +118,19 @@ impl Run<'_> {
             // As in `stop`: with `--stderr failure`, the line about the signal is dropped, too.
             self.host.drop_later_messages();
         }
-        self.emit(&Event::Interrupted {
-            signal,
-            by,
-            outcome: Some(outcome),
-        })?;
         let end = match printed {
             Printed::Complete => &outcome.end,
             Printed::CutOff => &BY_DEADLINE,
         };
         let until = self.plan.limits.until;
-        Ok(self.exit(Ending::AttemptInterrupted { end, until }))
+        let exit = self.exit(Ending::AttemptInterrupted { end, until });
+        self.emit(&Event::Interrupted {
+            signal,
+            by,
+            outcome: Some(outcome),
+            exit,
+        })?;
+        Ok(exit)
     }
 
     /// Ends a run whose limit on time (`why`) passed before the next attempt could begin. `last_attempt` is None if

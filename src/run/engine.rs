@@ -154,7 +154,7 @@ impl Run<'_> {
 
     /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the
     /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of an attempt
-    /// that exits with 0 (for a failure, the classifier judges that).
+    /// that exits with 0 or another code of success (for a failure, the classifier judges that).
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -171,10 +171,7 @@ impl Run<'_> {
             let warning = format!("{what}; it is printed as it comes");
             self.emit(&Event::Warning(&warning))?;
         }
-        if outcome.seen.reader_gone
-            && outcome.end == End::Exited(0)
-            && attempt.interrupted.is_none()
-        {
+        if attempt.interrupted.is_none() && self.has_lost_output_in_success(outcome) {
             // backoff's pipe took all output; without backoff the command would have died of SIGPIPE.
             self.emit(&Event::Ended {
                 outcome,
@@ -183,6 +180,20 @@ impl Run<'_> {
             return Err(RunError::Interrupted(Signal::PIPE));
         }
         Ok(attempt)
+    }
+
+    /// Returns true if an attempt exited like one that succeeds, but backoff found no reader for its output. False for
+    /// 141 in `--success-exit`, by which the command itself reports that.
+    fn has_lost_output_in_success(&self, outcome: &Outcome) -> bool {
+        let exits_well = match outcome.end {
+            // Also if `--success-exit` leaves it out.
+            End::Exited(0) => true,
+            End::Exited(_) => {
+                self.plan.classifier.has_good_code(&outcome.end) && !outcome.ended_by_sigpipe()
+            }
+            _ => false,
+        };
+        exits_well && outcome.seen.output_refused
     }
 
     /// Judges an attempt by rules and predicates, and reports its end. After a first attempt that failed, also prints
@@ -315,6 +326,7 @@ impl Run<'_> {
                 signal: *signal,
                 by: Interruption::OfBackoff,
                 outcome: None,
+                exit: Exit::Signal(*signal),
             }),
             RunError::Fault(why) => self.emit(&Event::Failed(why)),
         }

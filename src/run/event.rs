@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::plan::Nesting;
 use crate::policy::classifier::Verdict;
+use crate::policy::exit::Exit;
 use crate::policy::outcome::Outcome;
 use crate::policy::session::{GiveUp, Stop};
 use crate::policy::signal::Signal;
@@ -80,6 +81,8 @@ pub(crate) enum Event<'a> {
         by: Interruption,
         /// The outcome of the attempt that the signal interrupted, if any.
         outcome: Option<&'a Outcome>,
+        /// The end of backoff that follows.
+        exit: Exit,
     },
     /// backoff itself failed. Standard error always gets a line, too.
     Failed(&'a str),

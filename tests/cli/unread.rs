@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::common::{Ends, backoff, eventually, within};
@@ -166,6 +167,25 @@ fn kept_output_that_is_cut_off_is_told() {
     assert_eq!(
         (&report["gave_up"], &report["exit_status"]),
         (&"deadline".into(), &124.into())
+    );
+}
+
+#[test]
+fn a_signal_that_cuts_off_kept_output_is_told() {
+    let (_reader, full) = full_pipe();
+    let script = "trap 'exit 0' TERM; echo kept; echo on >&2; while :; do sleep 0.05; done 2>&-";
+    let mut live = backoff("--stdout final -- sh -c")
+        .arg(script)
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .unread();
+    assert_eq!(live.line_of_stderr(), "on");
+    live.signal(Signal::SIGTERM);
+    // The command exits with 0, so without this line nothing tells why the end is like a timeout.
+    let said = live.code(124).err();
+    assert!(
+        said.ends_with("\nbackoff: sh: interrupted by SIGTERM; no further attempt\n"),
+        "{said}"
     );
 }
 

@@ -33,6 +33,7 @@ pub mod root {
         a_command_that_does_not_die_of_kill_is_given_up ["fuse"]
         a_frozen_command_is_given_up ["freezer"]
         a_process_of_another_user_is_named ["root", "cc", "setpriv"]
+        a_process_of_another_user_is_told_without_a_list ["root", "cc", "setpriv", "unshare"]
         without_kill_a_protected_process_is_not_waited_for ["root", "cc", "setpriv"]
         term_names_a_process_that_it_cannot_reach ["root", "cc", "setpriv"]
         control_c_below_sudo_ends_the_run ["root", "sudo", "setsid"]
@@ -219,6 +220,16 @@ fn as_nobody(dir: &TempDir, options: &str) -> Command {
     command
 }
 
+/// Runs backoff as another user in the directory, without `/proc`.
+fn as_nobody_without_a_list(dir: &TempDir, options: &str) -> Command {
+    let inner = as_nobody(dir, options);
+    let mut command = clean("unshare");
+    command.args(["--mount", "sh", "-c", "umount -l /proc; exec \"$@\"", "sh"]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(dir);
+    command
+}
+
 /// Ends the program that printed its number, which backoff could not.
 fn end_survivor(number: &str) -> i32 {
     let pid: i32 = number.trim().parse().unwrap();
@@ -243,6 +254,22 @@ fn a_process_of_another_user_is_named() {
             "{command}: {said}"
         );
         assert!(!said.contains("needed KILL"), "{command}: {said}");
+    }
+}
+
+fn a_process_of_another_user_is_told_without_a_list() {
+    let dir = set_user_id();
+    for kill_after in ["300ms", "0"] {
+        let options = format!("-n 3 -b 1ms -t 700ms -k {kill_after} -- sh -c './own & sleep 60'");
+        let run = to_its_end(&mut as_nobody_without_a_list(&dir, &options));
+        assert_eq!(run.status.code(), Some(124), "{options}: {run:?}");
+        let _ = end_survivor(&out(&run));
+        let said = err(&run);
+        assert!(
+            said.contains("(its process group) may not be signalled (Operation not permitted)")
+                && said.contains("after 1 attempt"),
+            "{options}: {said}"
+        );
     }
 }
 

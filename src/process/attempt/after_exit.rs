@@ -41,9 +41,8 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
             return survivors;
         }
         attempt.kill_if_due();
-        // As long as KILL is to come, waiting is not given up.
-        let awaits_kill = attempt.deadlines.kill.is_set();
-        let is_over = !awaits_kill && attempt.deadlines.give_up.is_due(now());
+        // Not set as long as KILL is to come.
+        let is_over = attempt.deadlines.give_up.is_due(now());
         if never_kills && (is_over || survivors.iter().all(is_protected)) {
             // The user wants no KILL, so processes that did not end on TERM may go on: not a reason to end the run.
             // Those that this user may not signal are, and waiting for them is of no use.

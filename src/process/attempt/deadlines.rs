@@ -22,7 +22,7 @@ pub(super) struct Deadlines<'a> {
     idle: Deadline,
     /// Time of KILL, once the attempt was asked to end; never once it was sent.
     pub(super) kill: Deadline,
-    /// Time to give up waiting for processes that were to end.
+    /// Time to give up waiting for processes that were to end; never while a KILL is to come.
     pub(super) give_up: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
@@ -113,17 +113,22 @@ impl<'a> Deadlines<'a> {
     }
 
     /// Schedules KILL after a signal that ends the run, if `--kill-after` was given explicitly. Does nothing after a
-    /// limit, which has scheduled KILL already, or never does.
+    /// limit, which has scheduled KILL already, or never does. Nor once KILL was sent: the run would end later with
+    /// each further signal.
     pub(super) fn on_interruption(&mut self, now: Instant) {
-        if self.ended_by.is_none() {
+        let was_killed = self.give_up.is_set();
+        if self.ended_by.is_none() && !was_killed {
             self.schedule_kill(now, self.attempt_limits.kill_interrupted_after);
         }
     }
 
     /// Schedules KILL for this long (`after`) from now, unless it is scheduled for an earlier time. None schedules
-    /// none.
+    /// none. If KILL was sent before, after a signal, waiting is given up only after the new one.
     fn schedule_kill(&mut self, now: Instant, after: Option<Duration>) {
         self.kill = self.kill.or_earlier(Deadline::maybe_after(now, after));
+        if self.kill.is_set() {
+            self.give_up = Deadline::NEVER;
+        }
     }
 
     /// Returns true, once, if the caller has to send KILL now. From then on processes have [`TREE_GRACE`] to die, after

@@ -17,7 +17,7 @@ use crate::policy::outcome::{End, Survivor, TimeLimit};
 use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::on_signal::{Phase, RunningCommand, SignalAction, on_signal};
-use crate::process::signals::{Received, SignalClass};
+use crate::process::signals::{Received, SignalClass, Target};
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
@@ -200,7 +200,7 @@ impl Running<'_> {
         Survivor {
             pid,
             program: name_in_system.unwrap_or_else(|| self.command.program()),
-            why: survival(pid),
+            why: survival(Target::Process(pid)),
         }
     }
 

@@ -5,8 +5,6 @@
 //! processes. Members are identified by number and start time: a member whose parent has died stays known, and a reused
 //! number is never signalled. Without a list, only the group or the process itself is signalled.
 
-use nix::libc;
-
 use crate::policy::outcome::{Survival, Survivor};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, is_protected, send};
@@ -62,7 +60,10 @@ impl ProcessTree {
         let has_list = self.update(child);
         // Asked before KILL, which leaves nothing to ask about.
         let hits_child = child_state == ChildState::Runs && !child.is_protected();
-        let hits_member = self.known.iter().any(|process| !is_protected(process.pid));
+        let hits_member = self
+            .known
+            .iter()
+            .any(|process| !is_protected(Target::Process(process.pid)));
         let was_sent = child.signal(Signal::KILL).is_ok();
         for process in &self.known {
             send_to(process, Signal::KILL);
@@ -106,7 +107,8 @@ impl ProcessTree {
         vec![Survivor {
             pid: child.pid(),
             program: "its process group".to_owned(),
-            why: survival(child.pid()),
+            // The child itself is reaped.
+            why: survival(Target::Group(child.pid())),
         }]
     }
 
@@ -115,7 +117,7 @@ impl ProcessTree {
     pub(super) fn protected(&self) -> Vec<Survivor> {
         let mut protected = Vec::new();
         for process in &self.known {
-            if still_runs(process) && is_protected(process.pid) {
+            if still_runs(process) && is_protected(Target::Process(process.pid)) {
                 protected.push(to_survivor(process));
             }
         }
@@ -172,14 +174,14 @@ fn to_survivor(process: &Process) -> Survivor {
     Survivor {
         pid: process.pid,
         program: program_name(process.pid).unwrap_or_else(|| "?".to_owned()),
-        why: survival(process.pid),
+        why: survival(Target::Process(process.pid)),
     }
 }
 
-/// Returns the reason why a process still runs although it was to end: this user may not signal it, or it does not die
-/// of KILL (it hangs in the kernel).
-pub(super) fn survival(pid: libc::pid_t) -> Survival {
-    if is_protected(pid) {
+/// Returns the reason why a process, or a group, still runs although it was to end: this user may not signal it, or it
+/// does not die of KILL (it hangs in the kernel).
+pub(super) fn survival(target: Target) -> Survival {
+    if is_protected(target) {
         Survival::Protected
     } else {
         Survival::Unkillable

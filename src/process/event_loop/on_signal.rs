@@ -1,6 +1,7 @@
 //! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command, so
 //! that the command and the shell see what they would see without backoff: each signal reaches the command once, and
-//! the whole job stops or ends. Pure functions; `attempt` and `waits` act on the answers.
+//! the whole job stops or ends. One that a process sends to the whole group may reach the command twice, as the system
+//! does not tell backoff that the command got it, too. Pure functions; `attempt` and `waits` act on the answers.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass};
@@ -107,7 +108,8 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 /// signals the sender does. False for a command outside that group, which only backoff signals.
 fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
-        // Not reported for a command that was not stopped: that one may get CONT twice.
+        // Not reported for a command that was not stopped. One that runs gets a CONT to the whole group twice: left out,
+        // a CONT to backoff alone would not reach it.
         SignalClass::Continue => command.was_continued,
         // A command that is stopped got it. So did one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,

@@ -152,7 +152,9 @@ pub(super) fn descriptor(path: &Path) -> Option<RawFd> {
             .or_else(|| path.strip_prefix("/proc/self/fd/"))?,
     };
     // Unsigned, as no descriptor is negative.
-    RawFd::try_from(number.parse::<u32>().ok()?).ok()
+    let fd = RawFd::try_from(number.parse::<u32>().ok()?).ok()?;
+    // For the system, names such as `+3` and `03` do not exist.
+    (fd.to_string() == number).then_some(fd)
 }
 
 #[cfg(test)]
@@ -167,6 +169,9 @@ mod tests {
             ("/proc/self/fd/2147483647", Some(RawFd::MAX)),
             ("/proc/self/fd/2147483648", None),
             ("/dev/fd/-1", None),
+            ("/dev/fd/+3", None),
+            ("/dev/fd/03", None),
+            ("/dev/fd/0", Some(0)),
             ("/dev/fd/1/../2", None),
         ] {
             assert_eq!(descriptor(Path::new(path)), number, "{path}");

@@ -42,9 +42,10 @@ pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
     kill(target, signal.number())
 }
 
-/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`). Sends nothing.
-pub(crate) fn is_protected(pid: libc::pid_t) -> bool {
-    kill(Target::Process(pid), 0) == Err(Errno::EPERM)
+/// Returns true if this user may not signal the process (a set-user-ID program, a command of `sudo`), or no member of
+/// the group. Sends nothing.
+pub(crate) fn is_protected(target: Target) -> bool {
+    kill(target, 0) == Err(Errno::EPERM)
 }
 
 /// Returns true if the process group has a member, which may be a zombie.

@@ -248,7 +248,7 @@ impl Child {
 
     /// Returns true if this user may not signal the child.
     pub(crate) fn is_protected(&self) -> bool {
-        !self.is_reaped && is_protected(self.pid)
+        !self.is_reaped && is_protected(Target::Process(self.pid))
     }
 
     /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list

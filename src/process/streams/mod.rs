@@ -184,6 +184,7 @@ impl Streams {
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,
+            output_refused: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.
             unread: false,

@@ -19,8 +19,18 @@ pub(super) struct Turns {
     unfinished: Option<Channel>,
     /// The output that was written last.
     last_written: Channel,
-    /// End of the wait of the other output for the end of the unfinished line; never while it does not wait.
-    wait_end: Deadline,
+    /// The wait of the other output for the end of the unfinished line.
+    wait: LineWait,
+}
+
+/// The wait of an output for the end of the other one's line.
+#[derive(Debug, Clone, Copy)]
+enum LineWait {
+    /// It has not begun.
+    No,
+    Until(Deadline),
+    /// It was in vain. Kept, as the output may have its turn for a long time before its reader has room.
+    Over,
 }
 
 impl Default for Turns {
@@ -29,7 +39,7 @@ impl Default for Turns {
         Turns {
             unfinished: None,
             last_written: Channel::Stderr,
-            wait_end: Deadline::NEVER,
+            wait: LineWait::No,
         }
     }
 }
@@ -45,6 +55,11 @@ impl Turns {
         may_go_on: PerChannel<bool>,
         now: Instant,
     ) -> Option<Channel> {
+        if let LineWait::Until(end) = self.wait
+            && end.is_due(now)
+        {
+            self.wait = LineWait::Over;
+        }
         let not_written_last = self.last_written.other();
         let candidate = if waiting[not_written_last] {
             not_written_last
@@ -59,21 +74,24 @@ impl Turns {
         if waiting[unfinished] {
             return Some(unfinished);
         }
-        // The line will not be finished, or not soon: the other output need not wait.
-        if !may_go_on[unfinished] || self.wait_end.is_due(now) {
-            return Some(unfinished.other());
+        let other = unfinished.other();
+        match self.wait {
+            LineWait::Over => Some(other),
+            // The line will not be finished: the other output need not wait.
+            _ if !may_go_on[unfinished] => Some(other),
+            LineWait::Until(_) => None,
+            LineWait::No => {
+                self.wait = LineWait::Until(Deadline::after(now, LINE_GRACE));
+                None
+            }
         }
-        if !self.wait_end.is_set() {
-            self.wait_end = Deadline::after(now, LINE_GRACE);
-        }
-        None
     }
 
     /// Notes that an output was written, and that `last_byte` was the last of its bytes: whether it ends a line. Ends
     /// the wait for a line.
     pub(super) fn on_written(&mut self, channel: Channel, last_byte: u8) {
         self.last_written = channel;
-        self.wait_end = Deadline::NEVER;
+        self.wait = LineWait::No;
         self.unfinished = if last_byte == b'\n' {
             None
         } else {
@@ -83,12 +101,16 @@ impl Turns {
 
     /// Returns true if bytes of an output wait for the end of the other one's line.
     pub(super) fn has_to_wait(&self, channel: Channel) -> bool {
-        self.wait_end.is_set() && self.unfinished == Some(channel.other())
+        matches!(self.wait, LineWait::Until(_)) && self.unfinished == Some(channel.other())
     }
 
-    /// Returns the time after which a waiting output has its turn, if one waits.
+    /// Returns the time after which a waiting output has its turn, so that [`Turns::next`] has to be called; None if no
+    /// output waits for the end of a line.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
-        self.wait_end.left(now)
+        match self.wait {
+            LineWait::Until(end) => end.left(now),
+            LineWait::No | LineWait::Over => None,
+        }
     }
 }
 
@@ -138,6 +160,25 @@ mod tests {
         assert_eq!(turns.left(begun), Some(LINE_GRACE));
         let late = begun + LINE_GRACE;
         assert_eq!(turns.next(ONLY_STDERR, BOTH, late), Some(Stderr));
+    }
+
+    #[test]
+    fn a_wait_that_is_over_wakes_nobody() {
+        let begun = now();
+        let late = begun + LINE_GRACE;
+        // The reader has no room for the other output, or for the rest of the line, or is gone.
+        for (waiting, has_its_turn) in [
+            (ONLY_STDERR, Some(Stderr)),
+            (BOTH, Some(Stdout)),
+            (NEITHER, None),
+        ] {
+            let mut turns = Turns::default();
+            turns.on_written(Stdout, b'x');
+            assert_eq!(turns.next(ONLY_STDERR, BOTH, begun), None);
+            assert_eq!(turns.next(waiting, BOTH, late), has_its_turn);
+            assert!(!turns.has_to_wait(Stderr), "its reader is polled");
+            assert_eq!(turns.left(late), None);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
@@ -15,7 +15,8 @@ const MOST_NAMES: u32 = 100;
 const MODE: u32 = 0o600;
 
 /// Creates a file in a directory, under a random name that begins with `prefix`. It is removed when the value is
-/// dropped. Its mode is set again afterwards, as the umask may have taken away this user's own rights.
+/// dropped. Its mode is set again afterwards, as the umask may have taken away this user's own rights. An error if that
+/// is needed and the file system refuses it.
 pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile> {
     let mut names = 0;
     let file = Builder::new().prefix(prefix).make_in(directory, |path| {
@@ -30,8 +31,14 @@ pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile>
             opened => opened,
         }
     })?;
-    file.as_file()
-        .set_permissions(Permissions::from_mode(MODE))?;
+    let changed = file.as_file().set_permissions(Permissions::from_mode(MODE));
+    if let Err(error) = changed {
+        // Some file systems refuse even a change to the mode that the file has.
+        let mode_now = file.as_file().metadata()?.mode() & 0o7777;
+        if mode_now != MODE {
+            return Err(error);
+        }
+    }
     Ok(file)
 }
 

@@ -56,3 +56,32 @@ fn kill_comes_after_what_was_sent_first() {
     );
     assert!(!deadlines.never_kills());
 }
+
+#[test]
+fn nothing_is_given_up_before_the_kill_of_a_limit() {
+    let attempt_limits = AttemptLimits {
+        kill_interrupted_after: Some(SECOND),
+        ..attempt_limits()
+    };
+    let start = clock::now();
+    let mut deadlines = Deadlines::new(&attempt_limits, start, Deadline::NEVER);
+    deadlines.on_interruption(start);
+    assert!(deadlines.take_kill(start + SECOND));
+    let give_up = Deadline::after(start + SECOND, TREE_GRACE);
+    assert_eq!(deadlines.earliest(), give_up);
+    // A second signal does not put off the end.
+    deadlines.on_interruption(start + 2 * SECOND);
+    assert_eq!(deadlines.earliest(), give_up);
+    // A limit does, as processes that were started since have time to end.
+    deadlines.on_limit(TimeLimit::Timeout, start + 2 * SECOND);
+    assert_eq!(
+        deadlines.earliest(),
+        Deadline::after(start + 3 * SECOND, Duration::ZERO)
+    );
+    assert!(!deadlines.give_up.is_set() && !deadlines.never_kills());
+    assert!(deadlines.take_kill(start + 3 * SECOND));
+    assert_eq!(
+        deadlines.earliest(),
+        Deadline::after(start + 3 * SECOND, TREE_GRACE)
+    );
+}
