@@ -125,8 +125,11 @@ impl Scope<'_> {
                     }
                 }
                 Some("shift") => self.changes_arguments = true,
-                // From then on, words are split at blanks.
-                Some("unset") if literals == [Some("IFS".to_owned())] => {}
+                // From then on, words are split at blanks. `${IFS:-word}` is its word.
+                Some("unset") if literals == [Some("IFS".to_owned())] => {
+                    let others = &mut self.variable("IFS").others;
+                    others.insert(OtherValue::Any);
+                }
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
                     let may_read_option = command.input.iter().any(input_may_hold_option);

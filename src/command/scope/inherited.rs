@@ -27,6 +27,9 @@ impl Scope<'_> {
         match set_by_shell(name) {
             Some(SetByShell::Always(text)) => vec![text],
             Some(SetByShell::Perhaps(text)) => self.with_environment(vec![text], name, frame),
+            Some(SetByShell::OrUnset(text)) => {
+                self.with_environment(vec![text, Symbols::new()], name, frame)
+            }
             None => self.with_environment(Vec::new(), name, frame),
         }
     }
@@ -81,6 +84,8 @@ enum SetByShell {
     Always(Symbols),
     /// Some shells set it; in others it is an ordinary variable.
     Perhaps(Symbols),
+    /// The same for a text that is not empty, while the variable may also be unset.
+    OrUnset(Symbols),
 }
 
 /// Returns the value that a shell itself gives to a parameter; None for a parameter that no shell sets.
@@ -90,11 +95,33 @@ fn set_by_shell(name: &str) -> Option<SetByShell> {
         "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
         | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
         | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" | "HISTCMD" | "BASH_SUBSHELL"
-        | "BASH_MONOSECONDS" => SetByShell::Perhaps(unknown(Doubt::HarmlessPart)),
+        | "BASH_MONOSECONDS" | "BASH_VERSINFO" | "BASH_LINENO" | "BASH_ARGC" | "BASHOPTS"
+        | "SHELLOPTS" | "SHLVL" | "OPTERR" | "TERM" => {
+            SetByShell::Perhaps(unknown(Doubt::HarmlessPart))
+        }
+        // In zsh and ksh.
+        "ARGC" | "CPUTYPE" | "EGID" | "ERRNO" | "GID" | "HOST" | "LOGNAME" | "USERNAME"
+        | "VENDOR" | "ZSH_NAME" | "ZSH_VERSION" | "ZSH_PATCHLEVEL" | "ZSH_SUBSHELL"
+        | "KSH_VERSION" | "NULLCMD" | "READNULLCMD" | "status" | "pipestatus" => {
+            SetByShell::Perhaps(unknown(Doubt::HarmlessPart))
+        }
         // An absolute path, which is no option.
-        "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
-        // What the script itself has read or run, which may be any text.
+        "PWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
+        "OLDPWD" => SetByShell::OrUnset([known("/"), unknown(Doubt::AnyWords)].concat()),
+        "BASH" => SetByShell::OrUnset(known("/bin/bash")),
+        // All shells set it, and none takes it from the environment.
+        "IFS" => SetByShell::Always(known(" \t\n")),
+        // What a prompt shows, or what the script itself has read or run, which may be any text.
         "_"
+        | "PS1"
+        | "PS2"
+        | "PS3"
+        | "PS4"
+        | "PROMPT"
+        | "WORDCHARS"
+        | "TTY"
+        | "BASH_ARGV0"
+        | "COMP_WORDBREAKS"
         | "REPLY"
         | "OPTARG"
         | "MAPFILE"
