@@ -21,7 +21,7 @@ pub(super) fn printed(
         return None;
     };
     // Of the commands below, only `echo` may have more words, and none reads an input.
-    if command.words.len() > 8 || !command.input.is_empty() {
+    if command.words.len() > 8 || !command.input.is_empty() || command.redirects_output {
         return None;
     }
     let mut texts = Vec::new();

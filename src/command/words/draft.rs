@@ -58,6 +58,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
         words: words.to_vec(),
         input: command.input.clone(),
         input_files: command.input_files.clone(),
+        redirects_output: command.redirects_output,
         reads_pipe: command.reads_pipe,
         reads_group: command.reads_group,
         is_inner: true,
@@ -120,6 +121,13 @@ impl Draft {
             .awaited
             .iter()
             .any(|document| document.command == self.script.commands.len());
+        if command.words.is_empty()
+            && command.redirects_output
+            && let Some(last) = self.script.commands.last_mut()
+        {
+            // `(echo x) >&2`
+            last.redirects_output = true;
+        }
         if !command.words.is_empty() || has_input || awaits_input {
             let inner = inner_commands(&command);
             self.script.commands.push(command);
