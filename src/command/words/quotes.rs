@@ -138,7 +138,9 @@ impl ScriptReader<'_> {
             '0'..='7' => {
                 // This character is the first of the digits.
                 self.position -= 1;
-                self.read_number(8, 3)
+                // A byte, so that a shell takes `\455` for `\055`.
+                let code = u32::from(self.read_number(8, 3));
+                char::from_u32(code & 0xff).unwrap_or('\u{fffd}')
             }
             '\'' => {
                 // A shell without `$'...'` ends the quotation here, and reads the rest in another way.
