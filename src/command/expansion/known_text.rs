@@ -2,6 +2,8 @@
 //! shells compute them. What shells may do in different ways, or what takes more than the common cases, is left
 //! unknown.
 
+use crate::command::scope::value::number;
+
 /// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
 /// with several signs or other letters (`^`, `,`): the result then counts as unknown.
 pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
@@ -82,14 +84,18 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// Returns `${text:start:length}`, given `start:length` or `start` as the operand: without a length, all from `start`
-/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed.
+/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed, and for a
+/// text with other letters than those of ASCII, of which some shells and locales count the bytes.
 fn slice(text: &str, operand: &str) -> Option<String> {
+    if !text.is_ascii() {
+        return None;
+    }
     let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
-    let start: usize = start.trim().parse().ok()?;
-    let from_start: Vec<char> = text.chars().skip(start).collect();
+    let start = number(start.trim())?;
+    let from_start = text.get(start..).unwrap_or_default();
     let length = match length.trim() {
         "" => from_start.len(),
-        length => length.parse().ok()?,
+        length => number(length)?,
     };
-    Some(from_start.into_iter().take(length).collect())
+    Some(from_start.get(..length).unwrap_or(from_start).to_owned())
 }

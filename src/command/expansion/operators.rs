@@ -12,7 +12,9 @@
 use super::atoms::{Atom, in_atoms, value_atoms};
 use super::fields::allow_odd_splits;
 use super::known_text::changed_text;
-use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_hide_option};
+use crate::command::scope::value::{
+    Value, element, elements, is_all_unknown, may_hide_option, number,
+};
 use crate::command::scope::{Frame, Scope, Separators};
 use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
 use crate::command::text::{Doubt, Symbol, exact, known, may_be_several_words, unknown};
@@ -188,7 +190,7 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
 /// Returns how many elements of a list a slice with this parameter leaves out at the beginning. Returns None if the
 /// offset is no fixed number, if a length follows it, or for the 0 of `${@:0}`, which adds `$0` instead.
 fn skipped_elements(parameter: &Parameter) -> Option<usize> {
-    let offset: usize = parameter.operand.literal()?.trim().parse().ok()?;
+    let offset = number(parameter.operand.literal()?.trim())?;
     let is_array = parameter.index.is_some();
     if is_array {
         return Some(offset);

@@ -206,9 +206,12 @@ fn element_by_shells(in_bash: Option<&Symbols>, in_zsh: &[Symbols]) -> Symbols {
     element
 }
 
-/// Returns a plain number; None for arithmetic, and for the numbers with a leading 0, which are octal in some shells.
-fn number(index: &str) -> Option<usize> {
-    if index.len() > 1 && index.starts_with('0') {
+/// Returns a plain number; None for arithmetic, such as `+1`, and for the numbers with a leading 0, which are octal in
+/// some shells.
+pub(crate) fn number(index: &str) -> Option<usize> {
+    let is_plain = index.chars().all(|c| c.is_ascii_digit());
+    let may_be_octal = index.len() > 1 && index.starts_with('0');
+    if !is_plain || may_be_octal {
         return None;
     }
     index.parse().ok()
