@@ -64,11 +64,12 @@ fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
 
 /// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
 /// without one, `new` is empty. None if `old` is empty, if there is a sign of a pattern, even in `new`, or a `&` in
-/// `new`. The forms with an anchor (`/#`, `/%`) are other operators, which are not computed.
+/// `new`, and if `old` also stands there in capital or small letters. The forms with an anchor (`/#`, `/%`) are other
+/// operators, which are not computed.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.
-    if !is_literal(operand) || old.is_empty() || new.contains('&') {
+    if !is_literal(operand) || old.is_empty() || new.contains('&') || depends_on_case(text, old) {
         return None;
     }
     if operator == "/" {
@@ -76,6 +77,16 @@ fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String>
     } else {
         Some(text.replace(old, new))
     }
+}
+
+/// Returns true if a part is found elsewhere in a text once capital and small letters are the same, as they are after
+/// `shopt -s nocasematch`.
+fn depends_on_case(text: &str, part: &str) -> bool {
+    let text_in_small = text.to_lowercase();
+    let part_in_small = part.to_lowercase();
+    let found = text.match_indices(part).map(|(index, _)| index);
+    let found_in_small = text_in_small.match_indices(&part_in_small);
+    !found.eq(found_in_small.map(|(index, _)| index))
 }
 
 /// Returns true if a text holds no sign of a pattern, so that as a pattern it stands for itself.
