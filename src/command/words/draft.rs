@@ -26,6 +26,8 @@ pub(super) struct Draft {
     open_cases: Vec<usize>,
     /// Number of words since `case` while its `in` has not been read; None outside of `case word in`.
     words_since_case: Option<usize>,
+    /// A `[[` is open, in which a parenthesis groups conditions or belongs to a pattern.
+    is_in_test: bool,
     /// The patterns of a branch of `case` come next.
     pub(super) awaits_pattern: bool,
 }
@@ -168,6 +170,11 @@ impl Draft {
         // Empty for a word with quotes or expansions, which is no reserved word.
         let reserved_word = word.bare().unwrap_or_default();
         self.follow_case(&reserved_word);
+        match reserved_word.as_str() {
+            "[[" if self.is_at_start => self.is_in_test = true,
+            "]]" => self.is_in_test = false,
+            _ => {}
+        }
         let opens_body = reserved_word == "{" && self.command.names_function();
         let is_opener = OPENERS.contains(&&*reserved_word);
         self.is_at_start = opens_body || self.is_at_start && is_opener;
@@ -197,6 +204,33 @@ impl Draft {
             }
             "esac" if self.is_at_start => *cases = cases.saturating_sub(1),
             _ => {}
+        }
+    }
+
+    /// Returns true if a parenthesis behind the words of the command may open a subshell, or group conditions. In other
+    /// places only zsh allows one: it is part of a pattern, and the command goes on behind it.
+    pub(super) fn may_precede_parenthesis(&self) -> bool {
+        if self.is_at_start || self.is_in_test {
+            return true;
+        }
+        let words: Vec<String> = self
+            .command
+            .words
+            .iter()
+            .map(|word| word.bare().unwrap_or_default())
+            .skip_while(|word| OPENERS.contains(&word.as_str()))
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let last = self.command.words.last();
+        if self.command.begins_loop() {
+            return words.last() == Some(&"do");
+        }
+        match words.as_slice() {
+            ["coproc" | "function" | "repeat"] | ["coproc" | "function" | "repeat", _] => true,
+            // Options of `time`.
+            ["-p" | "--"] | ["-p", "--"] => true,
+            [.., "]]"] => true,
+            _ => last.is_some_and(RawWord::is_arithmetic),
         }
     }
 

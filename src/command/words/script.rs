@@ -147,8 +147,8 @@ impl ScriptReader<'_> {
             draft.end_command();
             return;
         }
-        // `for name (words)`, which only zsh has.
-        self.parsed.may_be_misread |= draft.command.begins_loop();
+        // `for name (words)` and `curl *(.) -d x`, which only zsh has.
+        self.parsed.may_be_misread |= !draft.may_precede_parenthesis();
         draft.end_command();
         draft.open_parenthesis();
     }
