@@ -68,6 +68,11 @@ impl Scope<'_> {
         self.variables.entry(name.to_owned()).or_default()
     }
 
+    /// Notes that `IFS` may be unset: `${IFS:-word}` is the word. From then on, words are split at blanks.
+    fn unset_separators(&mut self) {
+        self.variable("IFS").others.insert(OtherValue::Any);
+    }
+
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
         let assigning = assigning(&word, name);
@@ -125,11 +130,7 @@ impl Scope<'_> {
                     }
                 }
                 Some("shift") => self.changes_arguments = true,
-                // From then on, words are split at blanks. `${IFS:-word}` is its word.
-                Some("unset") if literals == [Some("IFS".to_owned())] => {
-                    let others = &mut self.variable("IFS").others;
-                    others.insert(OtherValue::Any);
-                }
+                Some("unset") if literals == [Some("IFS".to_owned())] => self.unset_separators(),
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
                     let may_read_option = command.input.iter().any(input_may_hold_option);
