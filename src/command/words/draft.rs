@@ -27,7 +27,9 @@ pub(super) struct Draft {
     /// Number of words since `case` while its `in` has not been read; None outside of `case word in`.
     words_since_case: Option<usize>,
     /// A `[[` is open, in which a parenthesis groups conditions or belongs to a pattern.
-    is_in_test: bool,
+    pub(super) is_in_test: bool,
+    /// Number of open parentheses in that `[[`.
+    pub(super) open_in_test: usize,
     /// The patterns of a branch of `case` come next.
     pub(super) awaits_pattern: bool,
 }
@@ -172,7 +174,7 @@ impl Draft {
         self.follow_case(&reserved_word);
         match reserved_word.as_str() {
             "[[" if self.is_at_start => self.is_in_test = true,
-            "]]" => self.is_in_test = false,
+            "]]" => self.end_test(),
             _ => {}
         }
         let opens_body = reserved_word == "{" && self.command.names_function();
@@ -207,10 +209,16 @@ impl Draft {
         }
     }
 
-    /// Returns true if a parenthesis behind the words of the command may open a subshell, or group conditions. In other
-    /// places only zsh allows one: it is part of a pattern, and the command goes on behind it.
+    /// Notes that no `[[` is open, be it that one lacks its end.
+    pub(super) fn end_test(&mut self) {
+        self.is_in_test = false;
+        self.open_in_test = 0;
+    }
+
+    /// Returns true if a parenthesis behind the words of the command may open a subshell. In other places only zsh
+    /// allows one: it is part of a pattern, and the command goes on behind it.
     pub(super) fn may_precede_parenthesis(&self) -> bool {
-        if self.is_at_start || self.is_in_test {
+        if self.is_at_start {
             return true;
         }
         let words: Vec<String> = self

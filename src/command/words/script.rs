@@ -30,11 +30,8 @@ impl ScriptReader<'_> {
             }
             match self.peek() {
                 Some('#') => self.skip_comment(),
-                Some('\n') => {
-                    self.position += 1;
-                    draft.end_command();
-                    self.read_here_documents(&mut draft);
-                }
+                Some('(' | ')' | '|') if self.skip_in_test(&mut draft) => {}
+                Some('\n') => self.read_line_end(&mut draft),
                 Some(')') => {
                     self.position += 1;
                     if self.end_at_parenthesis(&mut draft, end) {
@@ -53,6 +50,16 @@ impl ScriptReader<'_> {
         draft.end_command();
         self.parsed.may_be_misread |= !draft.awaited.is_empty();
         draft.script
+    }
+
+    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it.
+    fn read_line_end(&mut self, draft: &mut Draft) {
+        self.position += 1;
+        if draft.open_in_test == 0 {
+            draft.end_test();
+        }
+        draft.end_command();
+        self.read_here_documents(draft);
     }
 
     /// Moves the cursor to the end of the line, which is no part of the comment: it ends the command.
@@ -125,6 +132,19 @@ impl ScriptReader<'_> {
         end == ScriptEnd::Parenthesis
     }
 
+    /// Moves the cursor over a parenthesis in `[[ ... ]]`, or a `|` between such: `[[ $x =~ ^(a|[0-9]+)$ ]]`. These are
+    /// no operators, and what stands there is no command. At any other sign returns false, and the cursor stays.
+    fn skip_in_test(&mut self, draft: &mut Draft) -> bool {
+        match self.peek() {
+            Some('(') if draft.is_in_test => draft.open_in_test += 1,
+            Some(')') if draft.open_in_test > 0 => draft.open_in_test -= 1,
+            Some('|') if draft.open_in_test > 0 && !self.starts_with("||") => {}
+            _ => return false,
+        }
+        self.position += 1;
+        true
+    }
+
     /// Reads a `(` between words: of arithmetic, which is kept as a word; of `name ()`, which defines a function; or of
     /// a subshell, whose commands follow like any others.
     fn read_open_parenthesis(&mut self, draft: &mut Draft) {
@@ -169,6 +189,7 @@ impl ScriptReader<'_> {
         } else {
             // `;` or `&`
             self.position += 1;
+            draft.end_test();
             draft.end_command();
         }
     }
