@@ -23,6 +23,7 @@ use std::rc::Rc;
 use self::chain::{Chain, Found, Link};
 pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
+pub(crate) use self::value::MOST_VALUES;
 use self::value::{Value, add_new, summary};
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
@@ -30,8 +31,6 @@ use super::text::{Doubt, Symbols, unknown};
 use super::word::Word;
 use super::{AttemptEnvironments, Surroundings};
 
-/// Limit on the values that a variable may have, as each multiplies the words to be judged.
-pub(crate) const MOST_VALUES: usize = 8;
 /// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as
 /// unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
@@ -271,8 +270,8 @@ impl<'s> Scope<'s> {
 
     /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many.
     /// Additions are left out: they are made to these values later. Of more values than the limit only matters whether
-    /// all are plain words, and whether one may be an option: so beyond it, further plain words are left out, and the
-    /// search ends once an option is among the values.
+    /// all are plain words, which of them mention a client, and whether one may be an option: so beyond it, further
+    /// plain words are left out, and the search ends once an option is among the values.
     fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
         let mut values = Vec::new();
         for assigned in &variable.assigned {
@@ -286,7 +285,8 @@ impl<'s> Scope<'s> {
             };
             for value in assigned_values {
                 // Beyond the limit, a further plain word changes nothing, while any other value does.
-                if values.len() <= MOST_VALUES || !value.is_plain_word() {
+                let may_matter = !value.is_plain_word() || value.mentions_client();
+                if values.len() <= MOST_VALUES || may_matter {
                     add_new(&mut values, value);
                 }
             }

@@ -60,6 +60,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) input: Vec<RawWord>,
     /// Files of `<`.
     pub(crate) input_files: Vec<RawWord>,
+    /// The standard output may go elsewhere: `>&2`, `>file`. Also for the last command of a subshell that is redirected.
+    pub(crate) redirects_output: bool,
     /// The standard input is the output of the command before, which its copies follow. A copy reads what the command
     /// reads of which it is one.
     pub(crate) reads_pipe: bool,
@@ -93,6 +95,12 @@ impl SimpleCommand {
         let is_loop =
             |word: &RawWord| matches!(word.bare().as_deref(), Some("for" | "select" | "foreach"));
         self.words.len() > 1 && self.words.iter().any(is_loop)
+    }
+
+    /// Returns true if the last word may be an option, which takes the next word as its value.
+    pub(crate) fn ends_with_possible_option(&self) -> bool {
+        let last = self.words.last().map(RawWord::literal);
+        last.is_some_and(|text| text.is_none_or(|text| text.starts_with('-')))
     }
 
     /// Returns true for `function name` and no further word: then the body follows.

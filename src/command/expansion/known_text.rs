@@ -2,6 +2,8 @@
 //! shells compute them. What shells may do in different ways, or what takes more than the common cases, is left
 //! unknown.
 
+use crate::command::scope::value::number;
+
 /// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
 /// with several signs or other letters (`^`, `,`): the result then counts as unknown.
 pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
@@ -62,11 +64,12 @@ fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
 
 /// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
 /// without one, `new` is empty. None if `old` is empty, if there is a sign of a pattern, even in `new`, or a `&` in
-/// `new`. The forms with an anchor (`/#`, `/%`) are other operators, which are not computed.
+/// `new`, and if `old` also stands there in capital or small letters. The forms with an anchor (`/#`, `/%`) are other
+/// operators, which are not computed.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.
-    if !is_literal(operand) || old.is_empty() || new.contains('&') {
+    if !is_literal(operand) || old.is_empty() || new.contains('&') || depends_on_case(text, old) {
         return None;
     }
     if operator == "/" {
@@ -76,20 +79,34 @@ fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String>
     }
 }
 
+/// Returns true if a part is found elsewhere in a text once capital and small letters are the same, as they are after
+/// `shopt -s nocasematch`.
+fn depends_on_case(text: &str, part: &str) -> bool {
+    let text_in_small = text.to_lowercase();
+    let part_in_small = part.to_lowercase();
+    let found = text.match_indices(part).map(|(index, _)| index);
+    let found_in_small = text_in_small.match_indices(&part_in_small);
+    !found.eq(found_in_small.map(|(index, _)| index))
+}
+
 /// Returns true if a text holds no sign of a pattern, so that as a pattern it stands for itself.
 fn is_literal(text: &str) -> bool {
     !text.contains(['*', '?', '[', '\\', '('])
 }
 
 /// Returns `${text:start:length}`, given `start:length` or `start` as the operand: without a length, all from `start`
-/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed.
+/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed, and for a
+/// text with other letters than those of ASCII, of which some shells and locales count the bytes.
 fn slice(text: &str, operand: &str) -> Option<String> {
+    if !text.is_ascii() {
+        return None;
+    }
     let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
-    let start: usize = start.trim().parse().ok()?;
-    let from_start: Vec<char> = text.chars().skip(start).collect();
+    let start = number(start.trim())?;
+    let from_start = text.get(start..).unwrap_or_default();
     let length = match length.trim() {
         "" => from_start.len(),
-        length => length.parse().ok()?,
+        length => number(length)?,
     };
-    Some(from_start.into_iter().take(length).collect())
+    Some(from_start.get(..length).unwrap_or(from_start).to_owned())
 }

@@ -12,10 +12,12 @@
 use super::atoms::{Atom, in_atoms, value_atoms};
 use super::fields::allow_odd_splits;
 use super::known_text::changed_text;
-use crate::command::scope::value::{Value, element, elements, is_all_unknown, may_hide_option};
+use crate::command::scope::value::{
+    Value, element, elements, is_all_unknown, may_hide_option, number,
+};
 use crate::command::scope::{Frame, Scope, Separators};
 use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
-use crate::command::text::{Doubt, Symbol, exact, known, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
 
 /// Limit on the bytes of a text that an operator changes. The result for a longer one is not worth the work.
 const LONGEST_CHANGED: usize = 4096;
@@ -129,7 +131,7 @@ fn expanded_value(
 ) -> Vec<Vec<Atom>> {
     match result {
         Expansion::Own if parameter.keeps_value() => vec![plain(scope, parameter, value)],
-        Expansion::Own if parameter.is_list() => vec![sliced_list(parameter, value)],
+        Expansion::Own if parameter.is_list() => vec![sliced_list(scope, parameter, value)],
         Expansion::Own => changed(scope, parameter, value, frame),
         Expansion::Operand => operands.to_vec(),
         Expansion::Nothing => vec![Vec::new()],
@@ -162,7 +164,7 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
 /// Returns the atoms of a list with an operator. Only `"${@:2}"` and `"${name[@]:2}"` with a fixed offset are computed,
 /// which scripts use to pass their arguments on; any other is unknown, and so is a slice of words whose places are not
 /// known.
-fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
+fn sliced_list(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let texts = elements(value);
     // In place of a list, an unknown text may be a list whose elements are not known.
     let has_unknown_places = texts.iter().any(|text| may_be_several_words(text))
@@ -174,21 +176,16 @@ fn sliced_list(parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let Some(skipped) = skipped_elements(parameter) else {
         return doubtful(parameter);
     };
-    let mut sliced = Vec::new();
-    for (index, text) in texts.iter().skip(skipped).enumerate() {
-        if index > 0 {
-            sliced.push(Atom::Break);
-        }
-        sliced.push(Atom::Quotes);
-        sliced.extend(value_atoms(text, Quoting::Quoted));
+    if joins_oddly(scope, parameter) {
+        return doubtful(parameter);
     }
-    sliced
+    listed(parameter, texts.get(skipped..).unwrap_or_default())
 }
 
 /// Returns how many elements of a list a slice with this parameter leaves out at the beginning. Returns None if the
 /// offset is no fixed number, if a length follows it, or for the 0 of `${@:0}`, which adds `$0` instead.
 fn skipped_elements(parameter: &Parameter) -> Option<usize> {
-    let offset: usize = parameter.operand.literal()?.trim().parse().ok()?;
+    let offset = number(parameter.operand.literal()?.trim())?;
     let is_array = parameter.index.is_some();
     if is_array {
         return Some(offset);
@@ -289,17 +286,27 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         // One word, and trusted to begin no option, as `"$URL"` is.
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
-    // `$*` is joined with a character of `IFS`, which may be any.
-    let joins_oddly = parameter.is_joined() && scope.separators != Separators::Blanks;
-    if has_unknown_element || joins_oddly {
+    if has_unknown_element || joins_oddly(scope, parameter) {
         return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
     }
-    let mut atoms = Vec::new();
+    listed(parameter, &texts)
+}
+
+/// Returns true if a parameter is joined with a character of `IFS` (`$*`), which may be any.
+fn joins_oddly(scope: &Scope<'_>, parameter: &Parameter) -> bool {
+    parameter.is_joined() && scope.separators != Separators::Blanks
+}
+
+/// Returns the atoms of these elements of a list: each is a word of its own, but for `"$*"`, which joins them to one.
+fn listed(parameter: &Parameter, texts: &[Symbols]) -> Vec<Atom> {
+    let quoting = parameter.quoting;
+    let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
     let separator = if is_joined {
         Atom::Symbol(Symbol::Known(' '), Quoting::Quoted)
     } else {
         Atom::Break
     };
+    let mut atoms = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         if index > 0 {
             atoms.push(separator);

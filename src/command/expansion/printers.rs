@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use crate::command::scope::value::is_plain_word;
 use crate::command::scope::{Frame, Scope};
 use crate::command::syntax::Script;
 use crate::command::text::{Doubt, Symbols, exact, known, unknown};
@@ -21,7 +22,7 @@ pub(super) fn printed(
         return None;
     };
     // Of the commands below, only `echo` may have more words, and none reads an input.
-    if command.words.len() > 8 || !command.input.is_empty() {
+    if command.words.len() > 8 || !command.input.is_empty() || command.redirects_output {
         return None;
     }
     let mut texts = Vec::new();
@@ -82,14 +83,14 @@ fn printed_by_echo(arguments: &[&str]) -> Option<Symbols> {
     Some(known(text.trim_end_matches('\n')))
 }
 
-/// Returns true if this format of `date` (`+%F`) prints one word that begins no option that sends: it has no blanks and
-/// no `-` at its beginning, and its conversions print none. Two do, but harmless ones: `%z` may print `-0500`, and `%e`
-/// a blank before a digit, so that the word behind it is no option.
+/// Returns true if this format of `date` (`+%F`) prints one word that begins no option that sends: it has no blanks, no
+/// sign on which a shell acts and no `-` at its beginning, and its conversions print none. Two do, but harmless ones:
+/// `%z` may print `-0500`, and `%e` a blank before a digit, so that the word behind it is no option.
 fn is_one_word(format: &str) -> bool {
     // `%%` prints `%`, and begins no conversion.
     let without_percent_signs = format.replace("%%", "");
     !format.starts_with("+-")
-        && !format.contains([' ', '\t', '\n'])
+        && is_plain_word(&known(format))
         && without_percent_signs
             .split('%')
             .skip(1)

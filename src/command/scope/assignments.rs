@@ -69,6 +69,11 @@ impl Scope<'_> {
         self.variables.entry(name.to_owned()).or_default()
     }
 
+    /// Notes that `IFS` may be unset: `${IFS:-word}` is the word. From then on, words are split at blanks.
+    fn unset_separators(&mut self) {
+        self.variable("IFS").others.insert(OtherValue::Any);
+    }
+
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
     fn assign(&mut self, name: &str, word: RawWord, frame: &Rc<Frame>) {
         let assigning = assigning(&word, name);
@@ -126,8 +131,7 @@ impl Scope<'_> {
                     }
                 }
                 Some("shift") => self.changes_arguments = true,
-                // From then on, words are split at blanks.
-                Some("unset") if literals == [Some("IFS".to_owned())] => {}
+                Some("unset") if literals == [Some("IFS".to_owned())] => self.unset_separators(),
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
                     // A here-document or here-string, from which `read` takes the value.
                     let may_read_option = command.input.iter().any(input_may_hold_option);
@@ -239,14 +243,12 @@ impl Scope<'_> {
     }
 
     /// Adds the variable that `printf -v NAME`, `print -v NAME` or `wait -p NAME` sets, given the words after the
-    /// program. Its value is made of the words behind the name, and may be an option if one of them is. An expansion as
-    /// the first word is taken for no option: nearly always it is a format or a number (`printf "$format"`, `wait
-    /// "$pid"`), and as a `-v` of an unknown name it would leave all variables unknown.
+    /// program. Its value is made of the words behind the name, and may be an option if one of them is.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
         // In a later word, such as `printf '%s' -v`, an option is a text.
         if !literals.first().is_some_and(is_option) {
-            return;
+            return self.add_printed_by_expansion(words, literals, frame);
         }
         for (index, word) in literals.iter().enumerate() {
             // `-vNAME`, `-rv NAME`
@@ -267,10 +269,46 @@ impl Scope<'_> {
                 continue;
             };
             let first_text = index + 1 + usize::from(is_behind);
-            for word in words.iter().skip(first_text) {
-                if word.literal().as_deref() != Some("--") {
-                    self.assign(name, word.clone(), frame);
+            self.add_printed_to(name, words.get(first_text..).unwrap_or_default(), frame);
+        }
+    }
+
+    /// Adds what `printf` sets if its first word begins with an expansion that may be `-v` (`printf "$option" NAME`), or
+    /// has one in the name (`"-v$name"`): then it may be any variable. An expansion before a word that is no literal
+    /// name is taken for no option: nearly always it is a format or a number (`printf "$format" "$x"`, `wait "$pid"`),
+    /// and as a `-v` of an unknown name it would leave all variables unknown.
+    fn add_printed_by_expansion(
+        &mut self,
+        words: &[RawWord],
+        literals: &Literals,
+        frame: &Rc<Frame>,
+    ) {
+        let [first, texts @ ..] = words else {
+            return;
+        };
+        let is_literal = first.literal().is_some();
+        match first.pieces.iter().find(|it| !matches!(it, Piece::Quotes)) {
+            Some(Piece::Text(text, _)) if !is_literal => {
+                let dash = Symbol::Known('-');
+                let may_set = *text == [dash] || text.starts_with(&[dash, Symbol::Known('v')]);
+                self.has_unknown_code |= may_set;
+            }
+            Some(_) if !is_literal => {
+                let name = literals.get(1).and_then(Option::as_deref);
+                if let Some(name) = name.filter(|name| is_name(name)) {
+                    self.add_other(name, OtherValue::Changed);
+                    self.add_printed_to(name, texts.get(1..).unwrap_or_default(), frame);
                 }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds each of these words of `printf` to what the variable may hold that it sets.
+    fn add_printed_to(&mut self, name: &str, texts: &[RawWord], frame: &Rc<Frame>) {
+        for word in texts {
+            if word.literal().as_deref() != Some("--") {
+                self.assign(name, word.clone(), frame);
             }
         }
     }

@@ -4,21 +4,24 @@
 use super::Scope;
 
 /// Limit on the directories to which scripts go, as a script file is looked for in each.
-const MOST_DIRECTORIES: usize = 32;
+const MOST_DIRECTORIES: usize = 128;
 
 impl Scope<'_> {
-    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too, and in the one of
-    /// this name in each directory that was noted before. Returns true if it is new, so that scripts have to be read
-    /// again. Too many count as an unknown one.
+    /// Notes a directory to which a script goes with `cd`: script files are looked for there, too, in the one of this
+    /// name in each directory that was noted before, and in each of those below this one, as a function may have gone
+    /// there later. Returns true if it is new, so that scripts have to be read again. Too many count as an unknown one.
     pub(crate) fn add_directory(&mut self, directory: &str) -> bool {
-        let directory = without_dot(directory);
-        if matches!(directory, "" | ".") || self.is_known_directory(directory) {
+        let directory = without_dots(directory);
+        if directory.is_empty() || self.is_known_directory(&directory) {
             return false;
         }
-        let mut added = vec![directory.to_owned()];
-        if !directory.starts_with(['/', '~']) {
-            for known in &self.directories {
+        let mut added = vec![directory.clone()];
+        for known in &self.directories {
+            if !is_absolute(&directory) {
                 added.push(format!("{known}/{directory}"));
+            }
+            if !is_absolute(known) {
+                added.push(format!("{directory}/{known}"));
             }
         }
         if self.directories.len() + added.len() > MOST_DIRECTORIES {
@@ -29,15 +32,17 @@ impl Scope<'_> {
     }
 
     /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it
-    /// is new, so that scripts have to be read again. Beyond the limit it is left out.
+    /// is new, so that scripts have to be read again. Beyond the limit it counts as an unknown one.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
-        let path = without_dot(path);
+        let path = without_dots(path);
         let Some((directory, _)) = path.rsplit_once('/') else {
             return false;
         };
-        let is_full = self.directories.len() >= MOST_DIRECTORIES;
-        if is_full || directory.is_empty() || self.is_known_directory(directory) {
+        if directory.is_empty() || self.is_known_directory(directory) {
             return false;
+        }
+        if self.directories.len() >= MOST_DIRECTORIES {
+            return self.allow_unknown_directory();
         }
         self.directories.push(directory.to_owned());
         true
@@ -55,7 +60,7 @@ impl Scope<'_> {
 
     /// Returns true if this path may begin at a directory that is not known.
     pub(crate) fn may_be_in_unknown_directory(&self, path: &str) -> bool {
-        self.has_unknown_directory && !path.starts_with(['/', '~'])
+        self.has_unknown_directory && !is_absolute(path)
     }
 
     /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
@@ -64,7 +69,7 @@ impl Scope<'_> {
     /// before a missing file is taken for harmless, ask [`Self::may_be_in_unknown_directory`], too.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
-        if !name.starts_with(['/', '~']) {
+        if !is_absolute(name) {
             for directory in &self.directories {
                 paths.push(format!("{directory}/{name}"));
             }
@@ -80,11 +85,18 @@ impl Scope<'_> {
     }
 }
 
-/// Returns a path without a `./` at its beginning. What is left is empty for `./`, which is the directory itself.
-fn without_dot(path: &str) -> &str {
-    let mut path = path;
-    while let Some(below) = path.strip_prefix("./") {
-        path = below.trim_start_matches('/');
-    }
-    path
+/// Returns a path without each `.` and each `/` that leads nowhere: `a/b` for `./a/./b/`, and an empty text for `.`. A
+/// directory of many names would be noted with each of them.
+fn without_dots(path: &str) -> String {
+    let names: Vec<&str> = path
+        .split('/')
+        .filter(|name| !matches!(*name, "" | "."))
+        .collect();
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", names.join("/"))
+}
+
+/// Returns true for a path that is the same in each directory: from the root, or from the home directory.
+fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '~'])
 }

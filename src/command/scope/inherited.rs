@@ -8,6 +8,26 @@ use crate::command::AttemptEnvironments;
 use crate::command::text::{Doubt, Symbols, known, unknown};
 use crate::run::variables::SET_BY_BACKOFF;
 
+/// Variables that shells set to a number or a name: first those of bash, then those that only zsh and ksh set.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "RANDOM", "SRANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "EPOCHREALTIME", "PPID",
+    "UID", "EUID", "HOSTNAME", "OSTYPE", "MACHTYPE", "HOSTTYPE", "BASH_VERSION", "OPTIND",
+    "HISTCMD", "BASH_SUBSHELL", "BASH_MONOSECONDS", "BASH_VERSINFO", "BASH_LINENO", "BASH_ARGC",
+    "BASHOPTS", "SHELLOPTS", "SHLVL", "OPTERR", "TERM",
+    "ARGC", "CPUTYPE", "EGID", "ERRNO", "GID", "HOST", "LOGNAME", "USERNAME", "VENDOR", "ZSH_NAME",
+    "ZSH_VERSION", "ZSH_PATCHLEVEL", "ZSH_SUBSHELL", "KSH_VERSION", "NULLCMD", "READNULLCMD",
+    "status", "pipestatus",
+];
+
+/// Variables that hold what a prompt shows, or what the script itself has read or run, which may be any text.
+#[rustfmt::skip]
+const TEXTS: &[&str] = &[
+    "_", "PS1", "PS2", "PS3", "PS4", "PROMPT", "WORDCHARS", "TTY", "BASH_ARGV0", "COMP_WORDBREAKS",
+    "REPLY", "OPTARG", "MAPFILE", "COPROC", "PIPESTATUS", "FUNCNAME", "BASH_ARGV", "BASH_SOURCE",
+    "BASH_COMMAND", "BASH_EXECUTION_STRING", "DIRSTACK", "GROUPS", "BASH_REMATCH",
+];
+
 impl Scope<'_> {
     /// Returns the values that a variable may have before a script sets it. An unset variable has the empty one.
     /// `frame` tells how much of backoff's environment the script has.
@@ -27,6 +47,9 @@ impl Scope<'_> {
         match set_by_shell(name) {
             Some(SetByShell::Always(text)) => vec![text],
             Some(SetByShell::Perhaps(text)) => self.with_environment(vec![text], name, frame),
+            Some(SetByShell::OrUnset(text)) => {
+                self.with_environment(vec![text, Symbols::new()], name, frame)
+            }
             None => self.with_environment(Vec::new(), name, frame),
         }
     }
@@ -81,35 +104,25 @@ enum SetByShell {
     Always(Symbols),
     /// Some shells set it; in others it is an ordinary variable.
     Perhaps(Symbols),
+    /// The same for a text that is not empty, while the variable may also be unset.
+    OrUnset(Symbols),
 }
 
 /// Returns the value that a shell itself gives to a parameter; None for a parameter that no shell sets.
 fn set_by_shell(name: &str) -> Option<SetByShell> {
+    let path = || [known("/"), unknown(Doubt::AnyWords)].concat();
     let set = match name {
         "?" | "#" | "$" | "!" | "-" => SetByShell::Always(unknown(Doubt::HarmlessPart)),
-        "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "EPOCHSECONDS"
-        | "EPOCHREALTIME" | "PPID" | "UID" | "EUID" | "HOSTNAME" | "OSTYPE" | "MACHTYPE"
-        | "HOSTTYPE" | "BASH_VERSION" | "OPTIND" | "HISTCMD" | "BASH_SUBSHELL"
-        | "BASH_MONOSECONDS" => SetByShell::Perhaps(unknown(Doubt::HarmlessPart)),
+        // All shells set it, and none takes it from the environment.
+        "IFS" => SetByShell::Always(known(" \t\n")),
         // An absolute path, which is no option.
-        "PWD" | "OLDPWD" => SetByShell::Perhaps([known("/"), unknown(Doubt::AnyWords)].concat()),
-        // What the script itself has read or run, which may be any text.
-        "_"
-        | "REPLY"
-        | "OPTARG"
-        | "MAPFILE"
-        | "COPROC"
-        | "PIPESTATUS"
-        | "FUNCNAME"
-        | "BASH_ARGV"
-        | "BASH_SOURCE"
-        | "BASH_COMMAND"
-        | "BASH_EXECUTION_STRING"
-        | "DIRSTACK"
-        | "GROUPS"
-        | "BASH_REMATCH" => SetByShell::Perhaps(unknown(Doubt::AnyWords)),
+        "PWD" => SetByShell::Perhaps(path()),
+        "OLDPWD" => SetByShell::OrUnset(path()),
+        "BASH" => SetByShell::OrUnset(known("/bin/bash")),
         // In zsh: the arguments, and what was matched or returned. In quotes, too, they may be options.
         "argv" | "MATCH" | "match" | "reply" => SetByShell::Perhaps(unknown(Doubt::AnyPart)),
+        _ if HARMLESS.contains(&name) => SetByShell::Perhaps(unknown(Doubt::HarmlessPart)),
+        _ if TEXTS.contains(&name) => SetByShell::Perhaps(unknown(Doubt::AnyWords)),
         _ => return None,
     };
     Some(set)

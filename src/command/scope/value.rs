@@ -5,9 +5,12 @@
 //! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 
 use crate::command::text::{
-    Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, unknown,
+    Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, mentions, unknown,
 };
 use crate::command::word::Word;
+
+/// Limit on the values that a variable may have, as each multiplies the words to be judged.
+pub(crate) const MOST_VALUES: usize = 8;
 
 /// A value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +27,12 @@ impl Value {
             Value::Text(text) => is_plain_word(text),
             Value::List(_) => false,
         }
+    }
+
+    /// Returns true if a client, curl or wget, is mentioned.
+    pub(super) fn mentions_client(&self) -> bool {
+        let mut texts = elements(self).into_iter();
+        texts.any(|text| mentions(&text, "curl") || mentions(&text, "wget"))
     }
 
     /// Returns true if the text or an element begins an option, or begins with an unknown part that is known to be one
@@ -61,13 +70,19 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 }
 
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
-/// them are plain words, and any words otherwise. As these are trusted in quotes, an `AnyPart` is returned beside them
-/// if one of the values may be an option.
+/// them are plain words, and any words otherwise. Beside a harmless part stand those that mention a client, as a
+/// command may call it by such a word. As any words are trusted in quotes, an `AnyPart` is returned beside them if one
+/// of the values may be an option.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     let harmless = Value::Text(unknown(Doubt::HarmlessPart));
     let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
-    if values.iter().all(is_harmless) {
-        return vec![Value::Text(unknown(Doubt::HarmlessPart))];
+    let clients: Vec<Value> = values
+        .iter()
+        .filter(|value| value.mentions_client())
+        .cloned()
+        .collect();
+    if values.iter().all(is_harmless) && clients.len() < MOST_VALUES {
+        return [vec![harmless], clients].concat();
     }
     let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];
     if values.iter().any(Value::may_hold_option) {
@@ -206,9 +221,12 @@ fn element_by_shells(in_bash: Option<&Symbols>, in_zsh: &[Symbols]) -> Symbols {
     element
 }
 
-/// Returns a plain number; None for arithmetic, and for the numbers with a leading 0, which are octal in some shells.
-fn number(index: &str) -> Option<usize> {
-    if index.len() > 1 && index.starts_with('0') {
+/// Returns a plain number; None for arithmetic, such as `+1`, and for the numbers with a leading 0, which are octal in
+/// some shells.
+pub(crate) fn number(index: &str) -> Option<usize> {
+    let is_plain = index.chars().all(|c| c.is_ascii_digit());
+    let may_be_octal = index.len() > 1 && index.starts_with('0');
+    if !is_plain || may_be_octal {
         return None;
     }
     index.parse().ok()

@@ -26,6 +26,10 @@ pub(super) struct Draft {
     open_cases: Vec<usize>,
     /// Number of words since `case` while its `in` has not been read; None outside of `case word in`.
     words_since_case: Option<usize>,
+    /// A `[[` is open, in which a parenthesis groups conditions or belongs to a pattern.
+    pub(super) is_in_test: bool,
+    /// Number of open parentheses in that `[[`.
+    pub(super) open_in_test: usize,
     /// The patterns of a branch of `case` come next.
     pub(super) awaits_pattern: bool,
 }
@@ -58,6 +62,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
         words: words.to_vec(),
         input: command.input.clone(),
         input_files: command.input_files.clone(),
+        redirects_output: command.redirects_output,
         reads_pipe: command.reads_pipe,
         reads_group: command.reads_group,
         is_inner: true,
@@ -120,6 +125,13 @@ impl Draft {
             .awaited
             .iter()
             .any(|document| document.command == self.script.commands.len());
+        if command.words.is_empty()
+            && command.redirects_output
+            && let Some(last) = self.script.commands.last_mut()
+        {
+            // `(echo x) >&2`
+            last.redirects_output = true;
+        }
         if !command.words.is_empty() || has_input || awaits_input {
             let inner = inner_commands(&command);
             self.script.commands.push(command);
@@ -160,6 +172,11 @@ impl Draft {
         // Empty for a word with quotes or expansions, which is no reserved word.
         let reserved_word = word.bare().unwrap_or_default();
         self.follow_case(&reserved_word);
+        match reserved_word.as_str() {
+            "[[" if self.is_at_start => self.is_in_test = true,
+            "]]" => self.end_test(),
+            _ => {}
+        }
         let opens_body = reserved_word == "{" && self.command.names_function();
         let is_opener = OPENERS.contains(&&*reserved_word);
         self.is_at_start = opens_body || self.is_at_start && is_opener;
@@ -189,6 +206,39 @@ impl Draft {
             }
             "esac" if self.is_at_start => *cases = cases.saturating_sub(1),
             _ => {}
+        }
+    }
+
+    /// Notes that no `[[` is open, be it that one lacks its end.
+    pub(super) fn end_test(&mut self) {
+        self.is_in_test = false;
+        self.open_in_test = 0;
+    }
+
+    /// Returns true if a parenthesis behind the words of the command may open a subshell. In other places only zsh
+    /// allows one: it is part of a pattern, and the command goes on behind it.
+    pub(super) fn may_precede_parenthesis(&self) -> bool {
+        if self.is_at_start {
+            return true;
+        }
+        let words: Vec<String> = self
+            .command
+            .words
+            .iter()
+            .map(|word| word.bare().unwrap_or_default())
+            .skip_while(|word| OPENERS.contains(&word.as_str()))
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let last = self.command.words.last();
+        if self.command.begins_loop() {
+            return words.last() == Some(&"do");
+        }
+        match words.as_slice() {
+            ["coproc" | "function" | "repeat"] | ["coproc" | "function" | "repeat", _] => true,
+            // Options of `time`.
+            ["-p" | "--"] | ["-p", "--"] => true,
+            [.., "]]"] => true,
+            _ => last.is_some_and(RawWord::is_arithmetic),
         }
     }
 

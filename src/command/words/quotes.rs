@@ -52,10 +52,10 @@ impl ScriptReader<'_> {
     pub(super) fn read_double_quotes(&mut self, pieces: &mut Pieces) {
         self.position += 1;
         let content = self.read_quoted_text(QuotedEnd::Quote);
-        // Without arguments, `"$@"` is no word at all, in spite of the quotes.
-        let is_list =
-            matches!(content.as_slice(), [Piece::Parameter(parameter)] if parameter.is_list());
-        if !is_list {
+        // Without arguments, `"$@"` is no word at all, in spite of the quotes, while `"$*"` is an empty one.
+        let may_be_no_word = matches!(content.as_slice(), [Piece::Parameter(parameter)]
+            if parameter.is_list() && !parameter.is_joined());
+        if !may_be_no_word {
             pieces.list.push(Piece::Quotes);
         }
         pieces.list.extend(content);
@@ -138,7 +138,9 @@ impl ScriptReader<'_> {
             '0'..='7' => {
                 // This character is the first of the digits.
                 self.position -= 1;
-                self.read_number(8, 3)
+                // A byte, so that a shell takes `\455` for `\055`.
+                let code = u32::from(self.read_number(8, 3));
+                char::from_u32(code & 0xff).unwrap_or('\u{fffd}')
             }
             '\'' => {
                 // A shell without `$'...'` ends the quotation here, and reads the rest in another way.

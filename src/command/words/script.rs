@@ -6,7 +6,10 @@
 
 use super::draft::{Draft, Tabs};
 use super::{ScriptEnd, ScriptReader};
-use crate::command::syntax::{Piece, Script};
+use crate::command::syntax::{Piece, Script, is_name};
+
+/// Limit on the symbols of `<1-9>`.
+const LONGEST_RANGE: usize = 50;
 
 impl ScriptReader<'_> {
     /// Reads commands up to the end of a script: the end of the text, or the parenthesis of a substitution, behind
@@ -27,11 +30,8 @@ impl ScriptReader<'_> {
             }
             match self.peek() {
                 Some('#') => self.skip_comment(),
-                Some('\n') => {
-                    self.position += 1;
-                    draft.end_command();
-                    self.read_here_documents(&mut draft);
-                }
+                Some('(' | ')' | '|') if self.skip_in_test(&mut draft) => {}
+                Some('\n') => self.read_line_end(&mut draft),
                 Some(')') => {
                     self.position += 1;
                     if self.end_at_parenthesis(&mut draft, end) {
@@ -41,7 +41,8 @@ impl ScriptReader<'_> {
                 Some('(') => self.read_open_parenthesis(&mut draft),
                 Some(';' | '&' | '|') => self.read_operator(&mut draft),
                 Some('<' | '>') if !self.is_process_substitution() => {
-                    self.read_redirection(&mut draft);
+                    self.parsed.may_be_misread |= self.is_range_of_zsh();
+                    self.read_redirection(&mut draft, "");
                 }
                 _ => self.read_plain_word(&mut draft),
             }
@@ -49,6 +50,16 @@ impl ScriptReader<'_> {
         draft.end_command();
         self.parsed.may_be_misread |= !draft.awaited.is_empty();
         draft.script
+    }
+
+    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it.
+    fn read_line_end(&mut self, draft: &mut Draft) {
+        self.position += 1;
+        if draft.open_in_test == 0 {
+            draft.end_test();
+        }
+        draft.end_command();
+        self.read_here_documents(draft);
     }
 
     /// Moves the cursor to the end of the line, which is no part of the comment: it ends the command.
@@ -121,6 +132,19 @@ impl ScriptReader<'_> {
         end == ScriptEnd::Parenthesis
     }
 
+    /// Moves the cursor over a parenthesis in `[[ ... ]]`, or a `|` between such: `[[ $x =~ ^(a|[0-9]+)$ ]]`. These are
+    /// no operators, and what stands there is no command. At any other sign returns false, and the cursor stays.
+    fn skip_in_test(&mut self, draft: &mut Draft) -> bool {
+        match self.peek() {
+            Some('(') if draft.is_in_test => draft.open_in_test += 1,
+            Some(')') if draft.open_in_test > 0 => draft.open_in_test -= 1,
+            Some('|') if draft.open_in_test > 0 && !self.starts_with("||") => {}
+            _ => return false,
+        }
+        self.position += 1;
+        true
+    }
+
     /// Reads a `(` between words: of arithmetic, which is kept as a word; of `name ()`, which defines a function; or of
     /// a subshell, whose commands follow like any others.
     fn read_open_parenthesis(&mut self, draft: &mut Draft) {
@@ -143,8 +167,8 @@ impl ScriptReader<'_> {
             draft.end_command();
             return;
         }
-        // `for name (words)`, which only zsh has.
-        self.parsed.may_be_misread |= draft.command.begins_loop();
+        // `for name (words)` and `curl *(.) -d x`, which only zsh has.
+        self.parsed.may_be_misread |= !draft.may_precede_parenthesis();
         draft.end_command();
         draft.open_parenthesis();
     }
@@ -154,7 +178,7 @@ impl ScriptReader<'_> {
     fn read_operator(&mut self, draft: &mut Draft) {
         if self.starts_with("&>") {
             self.position += 1;
-            self.read_redirection(draft);
+            self.read_redirection(draft, "");
         } else if self.skip_if_next("||") || self.skip_if_next("&&") {
             draft.end_command();
         } else if self.skip_if_next("|&") || self.skip_if_next("|") {
@@ -165,14 +189,25 @@ impl ScriptReader<'_> {
         } else {
             // `;` or `&`
             self.position += 1;
+            draft.end_test();
             draft.end_command();
         }
     }
 
-    /// Reads a redirection with the word after it. Only input is kept, as it may be a script: the text of `<<<` and
-    /// `<<`, or the file of `<`. The number of a descriptor before it does not count: `3<file` is input, too. Gives up
-    /// on the whole text at a here-document whose end is not known.
-    fn read_redirection(&mut self, draft: &mut Draft) {
+    /// Returns true at `<1-9>`, which is a pattern of names in zsh. The cursor does not move.
+    fn is_range_of_zsh(&self) -> bool {
+        let inside = (1..LONGEST_RANGE).map_while(|offset| self.peek_at(offset));
+        let inside: String = inside.take_while(|c| *c != '>').collect();
+        let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        let bounds = inside.split_once('-');
+        self.starts_with(&format!("<{inside}>"))
+            && bounds.is_some_and(|(first, last)| is_number(first) && is_number(last))
+    }
+
+    /// Reads a redirection with the word after it. Of input, the source is kept, as it may be a script: the text of
+    /// `<<<` and `<<`, or the file of `<`. There the `descriptor` before it, which is empty for none, does not count:
+    /// `3<file` is input, too. Gives up on the whole text at a here-document whose end is not known.
+    fn read_redirection(&mut self, draft: &mut Draft, descriptor: &str) {
         if self.skip_if_next("<<<") {
             self.skip_blanks();
             let word = self.read_word();
@@ -184,6 +219,10 @@ impl ScriptReader<'_> {
         } else {
             // `<&3` duplicates a descriptor.
             let is_input = self.starts_with("<") && !self.starts_with("<&");
+            draft.command.redirects_output |= match descriptor {
+                "" => !self.starts_with("<"),
+                number => number.parse() == Ok(1),
+            };
             // All signs of an operator such as `>>`, `>|` or `<>`.
             while self.skip_if_next("<")
                 || self.skip_if_next(">")
@@ -207,12 +246,18 @@ impl ScriptReader<'_> {
         let has_array = word.pieces.iter().any(|it| matches!(it, Piece::Array(_)));
         let may_hold_document = has_array && word.source.contains('\n');
         self.parsed.may_be_misread |= may_hold_document && !draft.awaited.is_empty();
-        let is_number = word.source.chars().all(|c| c.is_ascii_digit());
-        // `{fd}>log`
-        let is_variable = word.source.starts_with('{') && word.source.ends_with('}');
-        let redirects = matches!(self.peek(), Some('<' | '>'));
-        if redirects && (is_number || is_variable) {
-            return;
+        if matches!(self.peek(), Some('<' | '>')) {
+            match descriptor(&word.source) {
+                Some(Descriptor::InAllShells) => {
+                    return self.read_redirection(draft, &word.source);
+                }
+                Some(Descriptor::InSomeShells) => {
+                    // In the others it is the value of an option before it.
+                    self.parsed.may_be_misread |= draft.command.ends_with_possible_option();
+                    return self.read_redirection(draft, &word.source);
+                }
+                None => {}
+            }
         }
         draft.add_word(word);
         if draft.command.names_function() {
@@ -221,4 +266,32 @@ impl ScriptReader<'_> {
             self.parsed.functions.push(name);
         }
     }
+}
+
+/// What stands before a redirection and tells its descriptor.
+enum Descriptor {
+    InAllShells,
+    /// In some shells it is a word of the command.
+    InSomeShells,
+}
+
+/// Returns what a word is before a redirection that follows without a blank; None for a word of the command.
+fn descriptor(word: &str) -> Option<Descriptor> {
+    if word.chars().all(|c| c.is_ascii_digit()) {
+        // dash takes only a single digit, and bash no number that is too large. Empty for no word.
+        return Some(if word.len() < 2 {
+            Descriptor::InAllShells
+        } else {
+            Descriptor::InSomeShells
+        });
+    }
+    // `{fd}>log`, `{fds[0]}>log`
+    let variable = word.strip_prefix('{')?.strip_suffix('}')?;
+    let is_variable = match variable.strip_suffix(']') {
+        Some(element) => element
+            .split_once('[')
+            .is_some_and(|(name, _)| is_name(name)),
+        None => is_name(variable),
+    };
+    is_variable.then_some(Descriptor::InSomeShells)
 }

@@ -20,6 +20,10 @@ impl ScriptReader<'_> {
             match self.peek() {
                 Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => break,
                 Some('<' | '>') if self.is_process_substitution() => self.read_process(&mut pieces),
+                // In zsh, the file is a regular one.
+                Some('=') if pieces.list.is_empty() && self.starts_with("=(") => {
+                    self.read_process(&mut pieces);
+                }
                 Some('<' | '>') => break,
                 Some('(') if pieces.is_array_next() => self.read_array(&mut pieces),
                 Some('(') if pieces.is_pattern_next() => self.read_pattern_group(&mut pieces),
@@ -33,7 +37,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads `<(script)`. The script is added to those that were found; for the word it is the name of a file.
+    /// Reads `<(script)` or `=(script)`. The script is added to those that were found; for the word it is the name of a
+    /// file.
     fn read_process(&mut self, pieces: &mut Pieces) {
         self.position += 2;
         let script = self.read_substitution();
