@@ -15,6 +15,7 @@ mod downloads;
 mod evaluated;
 mod expanded_command;
 mod feeders;
+mod marks;
 mod remote;
 mod script_files;
 mod scripts;
