@@ -122,8 +122,8 @@ impl Calls<'_> {
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
     /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script, and is left out. But a script that begins with an unknown
-    /// part is unknown code if it stands behind `-c` or is the first word of `trap`.
+    /// without a blank, is more often a name than a script, and is left out, unless it stands behind `-c` or is the
+    /// first word of `trap`: then it is a script for certain, and unknown code if it begins with an unknown part.
     fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
         for (index, word) in words.iter().enumerate() {
             let is_script = match index.checked_sub(1) {
@@ -132,14 +132,15 @@ impl Calls<'_> {
             };
             for text in possible_scripts(&word.text) {
                 let is_glued = text.len() < word.text.len() && holds_script_of_c(&word.text);
-                if (is_script || is_glued) && begins_unknown(text) {
+                let is_certain = is_script || is_glued;
+                if is_certain && begins_unknown(text) {
                     let what = format!("the script {}", word.shown_origin());
                     self.note_unknown_code(what, context);
                 }
                 let has_blank = text
                     .iter()
                     .any(|symbol| matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
-                if has_blank || exact(text).is_some() {
+                if is_certain || has_blank || exact(text).is_some() {
                     self.add_script(text, context.clone());
                 }
             }
