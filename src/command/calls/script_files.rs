@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
-use super::scripts::{joined, texts};
+use super::scripts::{joined, known_parameters};
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
 use crate::command::shells;
@@ -271,15 +271,15 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
 }
 
 /// Returns the context of the script file that the word at this index names by `path`: the word is its `$0`, and those
-/// behind it are its other arguments, each taken for one. An `xargs` before it adds unknown ones.
+/// behind it are its other arguments, which are unknown if one may be several. An `xargs` before it adds unknown ones.
 fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) -> Context {
-    let mut arguments = texts(&words[index..]);
-    if words[..index].iter().any(|word| adds_words(&word.text)) {
+    let mut arguments = known_parameters(&[], &words[index..]);
+    if words[..index].iter().any(|word| adds_words(&word.text))
+        && let Some(arguments) = &mut arguments
+    {
         arguments.push(unknown(Doubt::AnyWords));
     }
-    context
-        .named(path.to_owned())
-        .with_arguments(Some(arguments))
+    context.named(path.to_owned()).with_arguments(arguments)
 }
 
 /// Returns true if a shell may run a file with this path and text, which may be only the beginning. A file that is not
