@@ -96,10 +96,13 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        let is_elsewhere = context.is_elsewhere();
+        // There, files are others.
+        if context.is_elsewhere() {
+            return;
+        }
         // A name such as `[` is no pattern, but a program.
         let may_name_file = path.contains('/') || path.contains("{}");
-        if !is_elsewhere && may_name_file && stands_for_other_files(&path) {
+        if may_name_file && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {

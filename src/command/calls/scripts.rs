@@ -86,6 +86,8 @@ impl Calls<'_> {
             "eval" => self.read_eval(arguments, context),
             "source" | "." if is_program => self.read_source(arguments, context),
             "alias" => self.read_alias(arguments, context),
+            // A directory of another machine has none of the scripts of this one.
+            "cd" | "pushd" if context.is_elsewhere() => {}
             "cd" | "pushd" => self.read_cd(arguments),
             "env" => self.read_env(arguments, context),
             "ssh" => self.read_ssh(command, name_index),
