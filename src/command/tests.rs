@@ -179,6 +179,32 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
 }
 
 #[test]
+fn scripts_that_a_program_reads_from_its_input_are_doubted() {
+    let mut sample = Sample::default();
+    let mut add = |name: &str, text: &str| sample.files.insert(name.to_owned(), text.to_owned());
+    add("post.sh", "curl -d x URL");
+    let why = |script: &str| why_not(&["sh", "-c", script], &sample);
+    for reader in [
+        "at now",
+        "at -m now + 5 minutes",
+        "nice batch",
+        "newgrp app",
+        "sg app",
+        "runuser - app",
+        "runuser",
+    ] {
+        let script = format!("{reader} <post.sh");
+        assert!(why(&script).is_some(), "{script}");
+        let script = format!("cat post.sh | {reader}");
+        assert!(why(&script).is_some(), "{script}");
+    }
+    for reader in ["at -l", "grep at", "runuser -u app cat", "sg app -c true"] {
+        let script = format!("{reader} <post.sh");
+        assert!(why(&script).is_none(), "{script}");
+    }
+}
+
+#[test]
 fn unknown_code_is_named_with_its_place_and_cut() {
     let mut sample = Sample::default();
     sample

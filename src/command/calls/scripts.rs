@@ -19,8 +19,8 @@ use crate::command::text::{
 use crate::command::word::Word;
 
 /// Commands that let a shell run some of their words as scripts.
-const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
-    "trap", "su", "watch", "script", "flock", "runuser", "at", "batch",
+const COMMANDS_WITH_SCRIPTS: [&str; 10] = [
+    "trap", "su", "watch", "script", "flock", "runuser", "at", "batch", "newgrp", "sg",
 ];
 
 impl Calls<'_> {

@@ -53,8 +53,9 @@ impl Calls<'_> {
         self.read_pipeline(in_script, &context);
     }
 
-    /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
-    /// Reads nothing for another name, and if the script gives no input.
+    /// Reads the input of the shell that `su`, `sudo -s`, `at` and others start if they get no command, given the index
+    /// of that name. Reads nothing for another name, and if the script gives no input. Most of these names are too
+    /// common as arguments of other commands (`grep at <file`).
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,
@@ -62,6 +63,10 @@ impl Calls<'_> {
         name_index: usize,
         context: &Context,
     ) {
+        let may_be_argument = !matches!(name, "su" | "sudo" | "doas" | "runuser");
+        if may_be_argument && name_index != command.program_index {
+            return;
+        }
         if command.has_input() && starts_user_shell(name, &command.words[name_index..]) {
             self.read_standard_input(name, command, name_index, context);
         }
@@ -212,14 +217,22 @@ fn begins_with_head(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.
+/// Returns true if these words, which begin with this name, start a shell without a command, which runs its input: that
+/// of another user or group, or one that `at` starts later.
 fn starts_user_shell(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let gives_command = |text: &&str| has_letter(text, "c") || text.starts_with("--c");
+    let has_command = texts.iter().any(gives_command);
     match name {
-        "su" => !texts
-            .iter()
-            .any(|text| has_letter(text, "c") || text.starts_with("--c")),
+        "su" | "newgrp" | "sg" => !has_command,
+        // With `-u`, it only runs a command.
+        "runuser" => {
+            let names_user = |text: &&str| has_letter(text, "u") || text.starts_with("--u");
+            !has_command && !texts.iter().any(names_user)
+        }
+        // With these options, it reads a file, or lists or removes what was given to it before.
+        "at" | "batch" => !texts.iter().any(|text| has_letter(text, "cdflrV")),
         "sudo" | "doas" => {
             texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)
         }
