@@ -20,7 +20,7 @@ use crate::command::text::{Symbol, begins_option, exact, name_and_value};
 use crate::command::word::Word;
 
 /// Programs that run a command on another machine or in a container.
-const ELSEWHERE: [&str; 12] = [
+pub(super) const ELSEWHERE: [&str; 12] = [
     "ssh",
     "docker",
     "podman",

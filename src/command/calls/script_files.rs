@@ -29,7 +29,7 @@ impl Calls<'_> {
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            if !self.is_output_of_download(file) {
+            if !self.is_output_of_download(file, &context.frame) {
                 self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
             return;

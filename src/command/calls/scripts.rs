@@ -37,7 +37,8 @@ impl Calls<'_> {
         let (before, from_shell) = command.words.split_at(shell_index);
         let name = shown(&from_shell[0].text);
         match shells::operands_of_shell(&from_shell[1..]) {
-            OperandsOfShell::Script { script, .. } if self.is_output_of_download(script) => {}
+            OperandsOfShell::Script { script, .. }
+                if self.is_output_of_download(script, &context.frame) => {}
             OperandsOfShell::Script { script, arguments } => {
                 let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {

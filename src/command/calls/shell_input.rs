@@ -5,8 +5,7 @@
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 //! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
-use super::client_name::begins_with_client;
-use super::downloads::PRINTERS;
+use super::downloads::{PRINTERS, runs_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::scripts::joined;
 use super::{Calls, Context};
@@ -85,7 +84,7 @@ impl Calls<'_> {
         let mut reader = outer_command(script, index);
         while script.commands[reader].reads_pipe && reader > 0 {
             let reads_group = script.commands[reader].reads_group;
-            if reads_group && !self.is_download(&script.commands[..reader]) {
+            if reads_group && !self.is_download(&script.commands[..reader], frame) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
             let writer = outer_command(script, reader - 1);
@@ -162,7 +161,7 @@ impl Calls<'_> {
                 }
             }
             _ => {
-                if let Some(file) = arguments.iter().find(|word| self.is_local_file(word)) {
+                if let Some(file) = arguments.iter().find(|word| self.may_be_local_file(word)) {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -178,7 +177,7 @@ impl Calls<'_> {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_download = words.iter().any(|word| begins_with_client(&word.text));
+        let is_download = runs_client(words);
         let is_read = PRINTERS.contains(&name.as_str());
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
