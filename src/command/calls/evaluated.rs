@@ -6,11 +6,11 @@
 //! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All commands are
 //! read in rounds, until one finds no further script, value or directory.
 
-use super::scripts::{joined, known_parameters};
+use super::scripts::known_parameters;
 use super::{Calls, Context};
 use crate::command::syntax::Assignment;
 use crate::command::text::{Doubt, Symbols, exact, may_hold_code, unknown};
-use crate::command::word::{Word, cut};
+use crate::command::word::{Word, cut, joined};
 use crate::command::{ScriptFile, expansion};
 
 /// Commands that print assignments for `eval`, by their first words. So common that without them many scripts would

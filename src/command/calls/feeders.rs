@@ -7,13 +7,12 @@
 use super::client_name::base_name;
 use super::expanded_command::ExpandedCommand;
 use super::marks::{Marks, mark_of_xargs, marks_of_parallel, replace_mark};
-use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::shells;
 use crate::command::text::{
     Doubt, Symbol, Symbols, exact, known, may_be_several_words, shown, unknown,
 };
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 use crate::command::wrappers;
 
 /// Limit on the words of a wrapper before its program: they are searched again for each word that may be that program.

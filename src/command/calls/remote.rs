@@ -7,13 +7,12 @@ use std::rc::Rc;
 
 use super::client_name::base_name;
 use super::expanded_command::ExpandedCommand;
-use super::scripts::joined;
 use super::{Calls, Context, Location};
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::SimpleCommand;
 use crate::command::text::{Symbol, exact, known, may_be_several_words};
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 use crate::command::words;
 
 /// Letters of options with a value, from ssh(1) of OpenSSH 9.

@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
-use super::scripts::{joined, known_parameters};
+use super::scripts::known_parameters;
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
 use crate::command::shells;
 use crate::command::text::{
     Doubt, NameAndValue, Symbol, begins_option, exact, known, name_and_value, shown, unknown,
 };
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file

@@ -174,19 +174,6 @@ fn begins_unknown(text: &[Symbol]) -> bool {
     matches!(first, Some(Symbol::Unknown(doubt)) if doubt.may_hold_code())
 }
 
-/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs. The text is code: its quotes and
-/// blanks count anew.
-pub(super) fn joined(words: &[Word]) -> Symbols {
-    let mut text = Symbols::new();
-    for word in words {
-        if !text.is_empty() {
-            text.push(Symbol::Known(' '));
-        }
-        text.extend_from_slice(&word.text);
-    }
-    text
-}
-
 /// Returns the texts of `arguments`, which a script gets as its parameters; None if there may be more of them than
 /// there are words, so that it is not certain which is `$1`. `before` are the words before the shell: `xargs` among
 /// them adds some.

@@ -7,12 +7,11 @@
 
 use super::downloads::{PRINTERS, runs_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
-use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
 
