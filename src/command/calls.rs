@@ -15,6 +15,7 @@ mod downloads;
 mod evaluated;
 mod expanded_command;
 mod feeders;
+mod marks;
 mod remote;
 mod script_files;
 mod scripts;
@@ -30,7 +31,7 @@ use super::http::tables::CLIENTS;
 use super::scope::{Frame, Inherited, Scope};
 use super::syntax::{ParsedText, RawWord, Script};
 use super::text::{Doubt, Symbol, Symbols, mentions};
-use super::word::{Word, cut};
+use super::word::Word;
 use super::{AttemptEnvironments, Surroundings, expansion, words};
 
 /// Limit on the symbols of all scripts together.
@@ -39,16 +40,6 @@ const MOST_SYMBOLS: usize = 1 << 19;
 const MOST_ROUNDS: usize = 6;
 /// Limit on the calls and scripts in one command. As many IDs are reserved for its calls, and one for a guessed call.
 const MOST_CALLS: usize = 64;
-
-/// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs. Which name such an
-/// element defines is not followed: setting one counts as unknown code.
-const TABLES_OF_CODE: [&str; 5] = [
-    "functions",
-    "aliases",
-    "galiases",
-    "BASH_ALIASES",
-    "BASH_CMDS",
-];
 
 /// A call of a client.
 #[derive(Debug, Clone)]
@@ -295,10 +286,7 @@ impl<'s> Calls<'s> {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {
                 if let Some(assignment) = word.argument_assignment() {
-                    // `functions=x` is taken for an ordinary variable of this name.
-                    if assignment.adds && TABLES_OF_CODE.contains(&assignment.name.as_str()) {
-                        self.note_unknown_code(cut(&word.source), context);
-                    }
+                    self.read_table_of_code(&assignment, context);
                     self.add_texts_with_client(&assignment.value, context);
                 }
             }

@@ -259,6 +259,15 @@ impl RawWord {
         Some(named.argument_assignment()?.value)
     }
 
+    /// Returns the elements of a value that is an array, `(words)`; none for any other value.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = &RawWord> {
+        let arrays = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Array(words) => Some(words),
+            _ => None,
+        });
+        arrays.flatten()
+    }
+
     /// Returns true for a value that begins with a quoted `(`, which `declare` takes for an array: `declare
     /// "name=(words)"`.
     pub(crate) fn begins_quoted_array(&self) -> bool {

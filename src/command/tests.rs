@@ -148,6 +148,16 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "xargs -n1 sh",
         "parallel sh ::: post.sh",
         "parallel -j 4",
+        "parallel -I X sh ::: data.sh",
+        "parallel -IX ./X ::: data.sh",
+        "parallel ./{} ::: data.sh",
+        "parallel --bar -j 4 --delay 1 nice ./{.} ::: data.sh",
+        "parallel 'cd x; ./{1}'",
+        "parallel 'sh {}'",
+        "parallel eval",
+        "parallel source",
+        "sh -c 'read X; parallel ::: \"$X\"'",
+        "parallel -j 4 :::: jobs",
         // What stands behind the end of a call is no proof for it.
         "find . -exec curl -d x http://h/ ';' -exec curl -X GET http://h/ ';'",
         "find . -exec curl -d x http://h/ ';' -exec curl -G http://h/ ';'",
@@ -160,10 +170,38 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "xargs -0rI{} -P 4 curl -fsSO 'http://h/{}'",
         "xargs -d x -P4 -I{} curl -fsSO 'http://h/{}'",
         "parallel -j4 curl -fsSO 'http://h/{}'",
+        "parallel --bar -j 4 --delay 1 curl -fsSO 'http://h/{.}'",
+        "sh -c 'parallel ssh {} uptime; parallel \"gzip {}\"; curl -fsS URL'",
         "find . -exec curl -fsS http://h/ ';'",
         "find . -name '*.txt' -exec curl -fsSO http://h/ '{}' +",
     ];
     expect_judged(&doubted, &trusted);
+}
+
+#[test]
+fn scripts_that_a_program_reads_from_its_input_are_doubted() {
+    let mut sample = Sample::default();
+    let mut add = |name: &str, text: &str| sample.files.insert(name.to_owned(), text.to_owned());
+    add("post.sh", "curl -d x URL");
+    let why = |script: &str| why_not(&["sh", "-c", script], &sample);
+    for reader in [
+        "at now",
+        "at -m now + 5 minutes",
+        "nice batch",
+        "newgrp app",
+        "sg app",
+        "runuser - app",
+        "runuser",
+    ] {
+        let script = format!("{reader} <post.sh");
+        assert!(why(&script).is_some(), "{script}");
+        let script = format!("cat post.sh | {reader}");
+        assert!(why(&script).is_some(), "{script}");
+    }
+    for reader in ["at -l", "grep at", "runuser -u app cat", "sg app -c true"] {
+        let script = format!("{reader} <post.sh");
+        assert!(why(&script).is_none(), "{script}");
+    }
 }
 
 #[test]

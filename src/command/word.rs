@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::syntax::Script;
-use super::text::{Symbols, known};
+use super::text::{Symbol, Symbols, known};
 
 /// Characters of a word that messages show.
 const LONGEST_SHOWN: usize = 40;
@@ -41,4 +41,17 @@ pub(crate) fn cut(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs. The text is code: its quotes and
+/// blanks count anew.
+pub(crate) fn joined(words: &[Word]) -> Symbols {
+    let mut text = Symbols::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(Symbol::Known(' '));
+        }
+        text.extend_from_slice(&word.text);
+    }
+    text
 }

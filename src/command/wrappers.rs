@@ -115,6 +115,89 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
+/// Programs that run the command behind their options for words of their input, from the manuals of GNU findutils 4.9,
+/// FreeBSD and GNU parallel 2023. They are no [`WRAPPERS`], as their failures are their own.
+const FEEDERS: &[Wrapper] = &[
+    Wrapper {
+        names: &["xargs", "gxargs"],
+        letters: "adEIJLnPRsS",
+        long_names: &[
+            "arg-file",
+            "delimiter",
+            "max-args",
+            "max-chars",
+            "max-procs",
+            "process-slot-var",
+        ],
+        operands: 0,
+    },
+    Wrapper {
+        names: &["parallel"],
+        letters: "aCdEIJjLNnPSsU",
+        long_names: &[
+            "arg-file",
+            "arg-file-sep",
+            "arg-sep",
+            "basefile",
+            "bf",
+            "block",
+            "block-size",
+            "colsep",
+            "delay",
+            "delimiter",
+            "env",
+            "filter",
+            "group-by",
+            "halt",
+            "halt-on-error",
+            "header",
+            "id",
+            "joblog",
+            "jobs",
+            "limit",
+            "load",
+            "max-args",
+            "max-chars",
+            "max-procs",
+            "max-replace-args",
+            "memfree",
+            "memsuspend",
+            "nice",
+            "parens",
+            "process-slot-var",
+            "profile",
+            "recend",
+            "recstart",
+            "res",
+            "results",
+            "retries",
+            "return",
+            "rpl",
+            "semaphorename",
+            "slf",
+            "sql",
+            "sqlmaster",
+            "sqlworker",
+            "ssh",
+            "sshdelay",
+            "sshlogin",
+            "sshloginfile",
+            "tagstring",
+            "tempdir",
+            "termseq",
+            "tf",
+            "timeout",
+            "tmpdir",
+            "transferfile",
+            "trc",
+            "trim",
+            "wd",
+            "workdir",
+        ],
+        operands: 0,
+    },
+];
+
 /// Shells whose `-c` script names the program for `--for auto`.
 const SHELLS_FOR_PRESETS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
@@ -216,6 +299,14 @@ pub(super) fn lacks_command(words: &[&str]) -> bool {
     };
     let name = program.rsplit('/').next().unwrap_or_default();
     behind_wrapper(name, behind).is_some_and(<[&str]>::is_empty)
+}
+
+/// Returns how many words are the options of `xargs` or `parallel` and their values, given the words after that name:
+/// all of them if the last value is missing.
+pub(super) fn option_count_of_feeder(name: &str, words: &[&str]) -> usize {
+    let feeder = FEEDERS.iter().find(|feeder| feeder.names.contains(&name));
+    let command = feeder.and_then(|feeder| skip_options(words, feeder));
+    words.len() - command.unwrap_or_default().len()
 }
 
 /// Returns the words behind the options of a wrapper and their values: all words if it has none. Returns None if the

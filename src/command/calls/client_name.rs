@@ -9,13 +9,15 @@ pub(super) fn mentions_client(text: &[Symbol]) -> bool {
     CLIENTS.iter().any(|client| mentions(text, client.name))
 }
 
-/// Returns true if a word names any client ([`is_named`]), or is a script that begins with such a name. Callers take
+/// Returns true if a word names any client ([`is_named`]), or is a script of one command with such a name. Callers take
 /// what such a command prints for a download, which they trust: so here, unlike elsewhere, a wrong "true" hides
 /// unknown code.
 pub(super) fn begins_with_client(text: &[Symbol]) -> bool {
     let is_blank = |symbol: &Symbol| matches!(symbol, Symbol::Known(' ' | '\n'));
     let first = text.split(is_blank).next().unwrap_or_default();
-    CLIENTS.iter().any(|client| is_named(first, client.name))
+    let separates = |symbol: &Symbol| matches!(symbol, Symbol::Known(';' | '&' | '|' | '\n' | '`'));
+    let is_single = !text[first.len()..].iter().any(separates);
+    is_single && CLIENTS.iter().any(|client| is_named(first, client.name))
 }
 
 /// Returns true if a word names this client: `curl`, `/usr/bin/curl`, `curl.exe`, `curl-8.5`, or an image of a

@@ -20,7 +20,7 @@ use crate::command::text::{Symbol, begins_option, exact, name_and_value};
 use crate::command::word::Word;
 
 /// Programs that run a command on another machine or in a container.
-const ELSEWHERE: [&str; 12] = [
+pub(super) const ELSEWHERE: [&str; 12] = [
     "ssh",
     "docker",
     "podman",
@@ -53,18 +53,34 @@ impl Calls<'_> {
     pub(super) fn read_command(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         self.add_guessed_calls(command, context);
         let feeder = Feeder::before(command.words, command.words.len());
-        if let Some(feeder) = &feeder {
-            self.add_scripts_with_marks(feeder, command, context);
-        }
-        let contexts = contexts_of_words(command, context);
-        let read_count = words_read_alone(command.words);
+        let Some(feeder) = feeder else {
+            return self.read_words(command, command, context);
+        };
+        // What is put in the place of a mark, such as `{}`, becomes code.
+        let words = feeder.with_unknown_marks(command.words);
+        let fed_command = ExpandedCommand::new(&words, command.in_script);
+        let contexts = contexts_of_words(&fed_command, context);
+        self.read_fed_command(&feeder, command, &words, &contexts[feeder.first]);
+        self.read_words(command, &fed_command, context);
+    }
+
+    /// Reads each word of a command: as the name of a client, a program that runs scripts, or a script itself. Scripts
+    /// are read as they stand in `scripts`, which is the same command with each mark of `xargs` unknown.
+    fn read_words(
+        &mut self,
+        command: &ExpandedCommand<'_>,
+        scripts: &ExpandedCommand<'_>,
+        context: &Context,
+    ) {
+        let contexts = contexts_of_words(scripts, context);
+        let read_count = words_read_alone(scripts.words);
         // Calls and scripts so far: by it, calls get their IDs.
         let mut part_count = 0;
         for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
             // What a word runs has the context behind it: behind `sudo`, fewer variables are known.
-            let runs_scripts = self.read_scripts_of_word(command, index, &contexts[index + 1]);
-            self.read_program_of_wrapper(command, index, &contexts[index]);
+            let runs_scripts = self.read_scripts_of_word(scripts, index, &contexts[index + 1]);
+            self.read_program_of_wrapper(scripts, index, &contexts[index]);
             if is_call || runs_scripts {
                 part_count += 1;
             }
@@ -73,48 +89,14 @@ impl Calls<'_> {
                 return;
             }
         }
-        self.read_input_of_containers(command, &contexts);
-        self.read_program_as_script(command, &contexts[command.program_index]);
-        for (index, word) in command.words[..read_count].iter().enumerate() {
+        self.read_input_of_containers(scripts, &contexts);
+        self.read_program_as_script(scripts, &contexts[scripts.program_index]);
+        for (index, word) in scripts.words[..read_count].iter().enumerate() {
             // The script of `sh -c` was added above, with its arguments.
-            if index != command.script_index {
+            if index != scripts.script_index {
                 // As the innermost program would run it, with the fewest variables known.
                 self.add_possible_scripts(word, &contexts[read_count]);
             }
-        }
-    }
-
-    /// Adds the scripts that mention a client in the words behind `xargs` or `parallel`, with each mark (such as `{}`)
-    /// unknown: what is put there becomes code. Without a client, they are read as they are, like those of any command.
-    /// A script of `sh -c` or a program of a wrapper that begins with a mark is unknown code (`xargs -I{} env {}`). So
-    /// is what runs if words are added at the end: a shell may run a file that the input names, a wrapper without a
-    /// program (`xargs env`) runs the first word, and parallel without one each line.
-    fn add_scripts_with_marks(
-        &mut self,
-        feeder: &Feeder,
-        command: &ExpandedCommand<'_>,
-        context: &Context,
-    ) {
-        let words = feeder.with_unknown_marks(command.words);
-        if words != command.words {
-            for (index, word) in words.iter().enumerate() {
-                self.add_possible_scripts(word, context);
-                let begins_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)));
-                let is_script = index == command.script_index;
-                if begins_unknown && (is_script || feeder.is_program_of_wrapper(&words, index)) {
-                    self.note_unknown_code(format!("what {} runs", feeder.name), context);
-                }
-            }
-        }
-        let runs_shell = command.words.iter().any(|word| {
-            let name = base_name(&word.text);
-            shells::is_shell(&name)
-        });
-        let end = command.words.len();
-        let runs_added_words = runs_shell || feeder.is_program_of_wrapper(command.words, end);
-        let has_program = feeder.has_program(command.words);
-        if !has_program || runs_added_words && feeder.adds_at_end(command.words) {
-            self.note_unknown_code(format!("what {} runs", feeder.name), context);
         }
     }
 
@@ -213,21 +195,28 @@ impl Calls<'_> {
         self.read_command_with_scripts(&name, command, index, context)
     }
 
-    /// Adds a call for each client that the program of the command may be, if its name is not known, such as `$CMD`:
-    /// with words like `-d`, that call would send data.
+    /// Adds a call for each client that the program of the command may be, or that of `xargs`, if its name is not
+    /// known, such as `$CMD`: with words like `-d`, that call would send data.
     fn add_guessed_calls(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
-        let Some(program) = command.words.get(command.program_index) else {
-            return;
-        };
-        for client in CLIENTS {
-            if may_be_named(&program.text, client.name) {
-                self.found.push(Call {
-                    client,
-                    words: words_of_call(command.words, command.program_index),
-                    location: context.location.clone(),
-                    certainty: Certainty::Guessed,
-                    id: self.first_id,
-                });
+        let feeder = Feeder::before(command.words, command.words.len());
+        let fed_index = feeder.map(|feeder| feeder.program_index(command.words));
+        for index in [Some(command.program_index), fed_index]
+            .into_iter()
+            .flatten()
+        {
+            let Some(program) = command.words.get(index) else {
+                continue;
+            };
+            for client in CLIENTS {
+                if may_be_named(&program.text, client.name) {
+                    self.found.push(Call {
+                        client,
+                        words: words_of_call(command.words, index),
+                        location: context.location.clone(),
+                        certainty: Certainty::Guessed,
+                        id: self.first_id,
+                    });
+                }
             }
         }
     }

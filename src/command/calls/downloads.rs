@@ -3,13 +3,17 @@
 //! most installers are run so.
 
 use super::Calls;
-use super::client_name::begins_with_client;
-use crate::command::ScriptFile;
+use super::client_name::{base_name, begins_with_client};
+use super::command::{ELSEWHERE, possible_scripts};
+use super::expanded_command::ExpandedCommand;
+use super::feeders::adds_words;
+use crate::command::scope::Frame;
+use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::{RawWord, SimpleCommand};
-use crate::command::text::{exact, known};
+use crate::command::text::{Doubt, Symbol, exact, shown};
 use crate::command::word::Word;
 use crate::command::words::ENDS_OF_GROUPS;
-use crate::command::wrappers;
+use crate::command::{ScriptFile, expansion, wrappers};
 
 /// Commands that print their arguments or files as they are.
 pub(super) const PRINTERS: [&str; 3] = ["echo", "printf", "cat"];
@@ -20,31 +24,54 @@ const SILENT: [&str; 16] = [
     "test", "trap", "true",
 ];
 
+/// Programs that run a command behind options of which little is known here.
+const RUN_THEIR_ARGUMENTS: [&str; 15] = [
+    "backoff",
+    "chronic",
+    "eval",
+    "firejail",
+    "flock",
+    "proxychains",
+    "proxychains4",
+    "retry",
+    "runuser",
+    "setpriv",
+    "strace",
+    "su",
+    "systemd-run",
+    "torify",
+    "torsocks",
+];
+
 impl Calls<'_> {
-    /// Returns true for `"$(curl URL)"` and `<(curl URL)`.
-    pub(super) fn is_output_of_download(&self, word: &Word) -> bool {
+    /// Returns true for `"$(curl URL)"` and `<(curl URL)`. `frame` is that of the script in which the word stands.
+    pub(super) fn is_output_of_download(&self, word: &Word, frame: &Frame) -> bool {
         let script = word.output_of.as_ref();
-        script.is_some_and(|script| self.is_download(&script.commands))
+        script.is_some_and(|script| self.is_download(&script.commands, frame))
     }
 
     /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
     /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
-    /// names a local file, which it may print instead. Where the group begins is not known, so all commands of the script before its end are asked, copies as well: behind the
-    /// head of a loop, only the copy has the program at its beginning.
-    pub(super) fn is_download(&self, commands: &[SimpleCommand]) -> bool {
+    /// may name a local file, which it may print instead. Where the group begins is not known, so all commands of the
+    /// script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at its
+    /// beginning. `frame` is that of the script.
+    pub(super) fn is_download(&self, commands: &[SimpleCommand], frame: &Frame) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {
                 let is_quiet = calls_client(command)
                     || is_silent(command)
-                    || command.reads_pipe && !self.has_local_file(command);
+                    || command.reads_pipe && !self.may_have_local_file(command, frame);
                 is_quiet && !prints(command) && !self.may_call_function(command)
             })
     }
 
-    /// Returns true if a literal word of a command is the name of a text file.
-    fn has_local_file(&self, command: &SimpleCommand) -> bool {
-        let mut words = command.words.iter().filter_map(RawWord::literal);
-        words.any(|word| self.is_local_file(&Word::exact(&word)))
+    /// Returns true if a word of a command may be the name of a text file.
+    fn may_have_local_file(&self, command: &SimpleCommand, frame: &Frame) -> bool {
+        let lists = expansion::commands(&self.scope, &command.words, frame);
+        lists
+            .iter()
+            .flatten()
+            .any(|word| self.may_be_local_file(word))
     }
 
     /// Returns true if a literal word of a command is the name of a function, which may print anything.
@@ -53,13 +80,15 @@ impl Calls<'_> {
         words.any(|word| self.scope.may_be_function(&word))
     }
 
-    /// Returns true if a word is the name of a text file, and so of one that may be a script, in any directory to which
-    /// a script may go. False for a word with an unknown part.
-    pub(super) fn is_local_file(&self, word: &Word) -> bool {
-        let Some(path) = exact(&word.text) else {
-            return false;
-        };
-        let mut paths = self.scope.possible_paths(&path).into_iter();
+    /// Returns true if a word, or the value of an option in it (`-fFILE`), is the name of a text file, and so of one
+    /// that may be a script, in any directory to which a script may go. So for a word that begins with an unknown part,
+    /// which may be any name: `"$(ls)"`. A quoted plain expansion (`"$NUMBER"`) is trusted to be none.
+    pub(super) fn may_be_local_file(&self, word: &Word) -> bool {
+        if may_name_any_file(&word.text) {
+            return true;
+        }
+        let names = possible_scripts(&word.text).into_iter().filter_map(exact);
+        let mut paths = names.flat_map(|name| self.scope.possible_paths(&name));
         paths.any(|path| {
             let file = self.surroundings.script(&path);
             matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
@@ -67,10 +96,51 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true if a literal word of a command names a client.
+/// Returns true for a text that begins with an unknown part, also behind a directory or `-f`, by which a word may name
+/// any file. One that begins with another known part is more often a pattern: `s/a/$(pwd)/`.
+fn may_name_any_file(text: &[Symbol]) -> bool {
+    let index = text
+        .iter()
+        .position(|symbol| matches!(symbol, Symbol::Unknown(_)));
+    let Some((beginning, [Symbol::Unknown(doubt), ..])) = index.map(|index| text.split_at(index))
+    else {
+        return false;
+    };
+    let beginning = shown(beginning);
+    let is_directory = beginning.starts_with(['.', '~']) && beginning.ends_with('/');
+    let may_precede_name = is_directory || ["", "-f", "--file="].contains(&beginning.as_str());
+    may_precede_name && *doubt > Doubt::TrustedPart
+}
+
+/// Returns true if these words, which begin with the program, call a client, so that what they print is a download: the
+/// program is one, runs one on another machine, or is a shell with such a script. As an argument of any other program,
+/// the name says nothing about what that prints (`./gen.sh curl`).
+pub(super) fn runs_client(words: &[Word]) -> bool {
+    let Some((program, behind)) = words.split_first() else {
+        return false;
+    };
+    let name = base_name(&program.text);
+    if shells::is_shell(&name) {
+        let operands = shells::operands_of_shell(behind);
+        return matches!(operands, OperandsOfShell::Script { script, .. } if begins_with_client(&script.text));
+    }
+    let passes_on = ELSEWHERE.contains(&name.as_str())
+        || RUN_THEIR_ARGUMENTS.contains(&name.as_str())
+        || adds_words(&program.text);
+    let is_named = behind.iter().any(|word| begins_with_client(&word.text));
+    begins_with_client(&program.text) || passes_on && is_named
+}
+
+/// Returns true if a command of a script calls a client, behind reserved words and known wrappers. A word with an
+/// expansion names none.
 fn calls_client(command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter().filter_map(RawWord::literal);
-    words.any(|word| begins_with_client(&known(&word)))
+    let words: Vec<Word> = command
+        .words
+        .iter()
+        .map(|word| Word::exact(&word.literal().unwrap_or_else(|| word.source.to_string())))
+        .collect();
+    let program_index = ExpandedCommand::new(&words, None).program_index;
+    runs_client(&words[program_index..])
 }
 
 /// Returns true if a command prints nothing on its standard output: its program is one of [`SILENT`], it ends a group,

@@ -1,16 +1,17 @@
-//! Reads what `eval` and `source` run. Unlike other scripts, this code shares the variables of the shell that reads it,
-//! so that code which cannot be read may set any of them. So even a download is unknown code here, unlike in
-//! `curl URL | sh`. "Reading" a text as a script means: it is added to the search.
+//! Reads what `eval` and `source` run, and tables of functions and aliases. Unlike other scripts, this code shares the
+//! variables of the shell that reads it, so that code which cannot be read may set any of them. So even a download is
+//! unknown code here, unlike in `curl URL | sh`. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 //! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. All commands are
 //! read in rounds, until one finds no further script, value or directory.
 
-use super::scripts::{joined, known_parameters};
+use super::scripts::known_parameters;
 use super::{Calls, Context};
-use crate::command::ScriptFile;
+use crate::command::syntax::Assignment;
 use crate::command::text::{Doubt, Symbols, exact, may_hold_code, unknown};
-use crate::command::word::Word;
+use crate::command::word::{Word, cut, joined};
+use crate::command::{ScriptFile, expansion};
 
 /// Commands that print assignments for `eval`, by their first words. So common that without them many scripts would
 /// count as unknown code.
@@ -31,7 +32,41 @@ const PRINT_ASSIGNMENTS: [&str; 14] = [
     "gpg-agent",
 ];
 
+/// Variables of zsh and bash whose elements define functions, aliases, and the paths of programs. Which name such an
+/// element defines is not followed.
+const TABLES_OF_CODE: [&str; 5] = [
+    "functions",
+    "aliases",
+    "galiases",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+];
+
 impl Calls<'_> {
+    /// Reads what an assignment to one of [`TABLES_OF_CODE`] defines. A single element (`aliases[f]=x`) is unknown
+    /// code. Of a whole table (`aliases=(f x)`), the known elements are read as scripts, and only an unknown one is
+    /// unknown code, as the names are common for arrays in bash. A plain value is that of an ordinary variable.
+    pub(super) fn read_table_of_code(&mut self, assignment: &Assignment, context: &Context) {
+        if !TABLES_OF_CODE.contains(&assignment.name.as_str()) {
+            return;
+        }
+        let what = cut(&assignment.value.source);
+        if assignment.adds {
+            return self.note_unknown_code(what, context);
+        }
+        for element in assignment.value.elements() {
+            // `[key]=value`
+            let value = element.value_of_element();
+            let value = value.as_ref().unwrap_or(element);
+            for text in expansion::texts(&self.scope, value, &context.frame) {
+                if may_hold_code(&text) {
+                    self.note_unknown_code(what.clone(), context);
+                }
+                self.add_script(&text, context.with_arguments(None));
+            }
+        }
+    }
+
     /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
     /// counts as unknown code, too. Words at the beginning that are the output of a program which is known to print
     /// only assignments (`eval "$(ssh-agent -s)"`) may also assign to any variable, but are no unknown code.

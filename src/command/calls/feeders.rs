@@ -1,16 +1,58 @@
 //! Programs that add words to the command that they run, such as a call of curl: `xargs` and `parallel`. The words come
-//! from their input, so that they are not known, and each may be an option that sends data.
+//! from their input, so that they are not known, and each may be an option that sends data, or name a script.
+//!
+//! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
-use std::rc::Rc;
-
+use super::client_name::base_name;
+use super::expanded_command::ExpandedCommand;
+use super::marks::{Marks, mark_of_xargs, marks_of_parallel, replace_mark};
+use super::{Calls, Context};
+use crate::command::shells;
 use crate::command::text::{
     Doubt, Symbol, Symbols, exact, known, may_be_several_words, shown, unknown,
 };
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 use crate::command::wrappers;
 
 /// Limit on the words of a wrapper before its program: they are searched again for each word that may be that program.
 pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
+
+impl Calls<'_> {
+    /// Notes as unknown code what `xargs` or `parallel` runs, if its input may name it: a program that has a mark in
+    /// it (`xargs -I{} ./{}`), also behind a wrapper, or words that are added at the end. To these, a shell is given a
+    /// file, a wrapper without a program (`xargs env`) a program, and parallel without one runs each line. What
+    /// parallel runs is a script of its own. `words` are those of the command with each mark unknown, `context` is that
+    /// of what runs. On another machine, no file of this one is run.
+    pub(super) fn read_fed_command(
+        &mut self,
+        feeder: &Feeder,
+        command: &ExpandedCommand<'_>,
+        words: &[Word],
+        context: &Context,
+    ) {
+        let adds_at_end = feeder.adds_at_end(command.words);
+        let end = command.words.len();
+        let runs_shell = words
+            .iter()
+            .any(|word| shells::is_shell(&base_name(&word.text)));
+        let runs_added_words = runs_shell || feeder.is_program_of_wrapper(words, end);
+        let is_named_by_mark = (0..end).any(|index| {
+            words[index].text != command.words[index].text
+                && feeder.may_run_file_of_mark(words, index)
+        });
+        let is_unknown = !feeder.has_program(words)
+            || adds_at_end && runs_added_words
+            || is_named_by_mark && !context.is_elsewhere();
+        if is_unknown {
+            self.note_unknown_code(format!("what {} runs", feeder.name), context);
+        }
+        if feeder.kind == FeederKind::Parallel {
+            let script = feeder.script(command.words, adds_at_end);
+            self.add_script(&script, context.with_arguments(None));
+        }
+    }
+}
 
 /// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
 ///
@@ -26,23 +68,23 @@ pub(super) fn words_of_call(words: &[Word], name_index: usize) -> Vec<Word> {
 /// Returns the words after the name at this index, with those that `xargs` or `parallel` before it adds at the end or
 /// puts in the place of a mark such as `{}`. Such words are unknown.
 fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
-    let mut arguments = words[name_index + 1..].to_vec();
+    let arguments = &words[name_index + 1..];
     let Some(feeder) = Feeder::before(words, name_index) else {
-        return arguments;
+        return arguments.to_vec();
     };
-    let replaced = feeder.replace_marks(&arguments);
-    if replaced != arguments {
-        return replaced;
-    }
-    // With a mark, xargs adds no words at the end. parallel does if the mark is missing.
-    if feeder.kind == FeederKind::Parallel || feeder.marks.is_empty() {
-        arguments.push(Word {
+    let mut replaced = feeder.replace_marks(arguments, Doubt::AnyPart);
+    let adds_at_end = match feeder.kind {
+        FeederKind::Xargs => feeder.xargs_adds_at_end(),
+        FeederKind::Parallel => replaced == arguments,
+    };
+    if adds_at_end {
+        replaced.push(Word {
             text: unknown(Doubt::AnyWords),
             origin: format!("the words that {} adds", feeder.name).into(),
             output_of: None,
         });
     }
-    arguments
+    replaced
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +97,12 @@ enum FeederKind {
 pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
-    pub(super) name: String,
-    /// The texts that it replaces in the words of the command, none of them empty. No text for an xargs that adds words
-    /// at the end, and if its options leave that open.
-    marks: Vec<String>,
-    /// The index of the first word behind its name, among the words of the command.
-    first: usize,
+    name: String,
+    /// What it replaces in the words of the command. Nothing for an xargs that adds words at the end.
+    marks: Marks,
+    /// The index of the first word behind its name and options, among the words of the command: that of the command
+    /// which it runs, if there is one.
+    pub(super) first: usize,
 }
 
 impl Feeder {
@@ -69,51 +111,84 @@ impl Feeder {
         let position = words[..index]
             .iter()
             .position(|word| adds_words(&word.text))?;
+        let behind = &words[position + 1..index];
+        let name = base_name(&words[position].text);
+        let texts: Vec<String> = behind
+            .iter()
+            .map(|word| text_of_option(&word.text))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let option_count = wrappers::option_count_of_feeder(&name, &texts);
         // Empty for a word that is not known, which is no mark.
-        let texts_behind: Vec<String> = words[position + 1..index]
+        let options: Vec<String> = behind[..option_count]
             .iter()
             .map(|word| exact(&word.text).unwrap_or_default())
             .collect();
-        let name = shown(&words[position].text);
-        let kind = if name.ends_with("parallel") {
-            FeederKind::Parallel
+        let (kind, marks) = if name == "parallel" {
+            (FeederKind::Parallel, marks_of_parallel(&options))
         } else {
-            FeederKind::Xargs
+            (FeederKind::Xargs, mark_of_xargs(&options))
         };
-        let mut marks = match kind {
-            FeederKind::Parallel => marks_of_parallel(&texts_behind),
-            FeederKind::Xargs => mark_of_xargs(&texts_behind).into_iter().collect(),
-        };
-        marks.retain(|mark| !mark.is_empty());
         Some(Feeder {
             kind,
             name,
             marks,
-            first: position + 1,
+            first: position + 1 + option_count,
         })
     }
 
     /// Returns true if the command behind this program gets words at its end. parallel adds them unless a word has a
     /// mark; xargs, unless its options name a mark, used or not. `words` are all of the command.
-    pub(super) fn adds_at_end(&self, words: &[Word]) -> bool {
-        let command = &words[self.first..];
+    fn adds_at_end(&self, words: &[Word]) -> bool {
+        let command = self.command(words);
         match self.kind {
-            FeederKind::Xargs => self.marks.is_empty(),
-            FeederKind::Parallel => self.replace_marks(command) == command,
+            FeederKind::Xargs => self.xargs_adds_at_end(),
+            FeederKind::Parallel => self.replace_marks(command, Doubt::AnyPart) == command,
         }
+    }
+
+    fn xargs_adds_at_end(&self) -> bool {
+        self.marks.texts.is_empty() || self.marks.may_be_taken_back
+    }
+
+    /// Returns the command that this program runs: the words behind its options, up to the `:::` of parallel, behind
+    /// which the values are. `words` are all of the command.
+    fn command<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+        let behind = words.get(self.first..).unwrap_or_default();
+        let has_values = self.kind == FeederKind::Parallel;
+        let values = behind
+            .iter()
+            .position(|word| has_values && begins_values(&word.text));
+        &behind[..values.unwrap_or(behind.len())]
     }
 
     /// Returns false if no word stands behind this program and its options: parallel then runs the lines of its input.
     /// True for any xargs, as one without a program only prints. `words` are all of the command.
-    pub(super) fn has_program(&self, words: &[Word]) -> bool {
-        let mut behind = words[self.first..].iter();
-        self.kind == FeederKind::Xargs || behind.any(|word| may_be_program(&word.text))
+    fn has_program(&self, words: &[Word]) -> bool {
+        self.kind == FeederKind::Xargs || !self.command(words).is_empty()
+    }
+
+    /// Returns the index of the program that runs in the end, behind known wrappers, among all words of the command.
+    pub(super) fn program_index(&self, words: &[Word]) -> usize {
+        let command = ExpandedCommand::new(self.command(words), None);
+        self.first + command.program_index
+    }
+
+    /// Returns true if the word at this index, which has a mark in it, may name a file that runs: a path as the
+    /// program, or a mark at its beginning, also behind a wrapper that stands behind an unknown one. In the program's
+    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there.
+    fn may_run_file_of_mark(&self, words: &[Word], index: usize) -> bool {
+        let text = &words[index].text;
+        let begins_unknown = matches!(text.first(), Some(Symbol::Unknown(_)));
+        let is_program = index == self.program_index(words);
+        is_program && text.contains(&Symbol::Known('/'))
+            || begins_unknown && (is_program || self.is_program_of_wrapper(words, index))
     }
 
     /// Returns true if a word at this index is the program that a wrapper behind this program runs: between them stand
     /// only the wrapper's own options, as in `xargs env {}`. At the end of the words (`xargs env`), it is the first
     /// word that is added. `words` are all of the command.
-    pub(super) fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
+    fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
         let first = self.first.max(index.saturating_sub(MOST_WORDS_OF_WRAPPER));
         // None if the index stands before this program.
         let before = words.get(first..index).unwrap_or_default();
@@ -122,129 +197,51 @@ impl Feeder {
         (0..texts.len()).any(|wrapper_index| wrappers::lacks_command(&texts[wrapper_index..]))
     }
 
-    /// Returns all words of a command, with an unknown part in the place of each mark behind this program, also within
-    /// the script of `sh -c`.
+    /// Returns all words of a command, with an unknown part in the place of each mark behind this program's options,
+    /// also within the script of `sh -c`.
     pub(super) fn with_unknown_marks(&self, words: &[Word]) -> Vec<Word> {
         let (before, behind) = words.split_at(self.first);
-        [before.to_vec(), self.replace_marks(behind)].concat()
+        let behind = self.replace_marks(behind, Doubt::AnyPart);
+        [before.to_vec(), behind].concat()
+    }
+
+    /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
+    /// part of one word there: as an option of a client, it counts where the words are read one by one. What it adds
+    /// at the end may be the code of `eval`.
+    fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
+        let command = self.replace_marks(self.command(words), Doubt::HarmlessPart);
+        let mut script = joined(&command);
+        if adds_at_end {
+            script.extend(known(" "));
+            script.extend(unknown(Doubt::AnyWords));
+        }
+        script
     }
 
     /// Returns these words with an unknown part in the place of each mark. Without any mark, they come back unchanged,
     /// by which callers see that there is none.
-    fn replace_marks(&self, words: &[Word]) -> Vec<Word> {
+    fn replace_marks(&self, words: &[Word], doubt: Doubt) -> Vec<Word> {
         let mut replaced = words.to_vec();
         for word in &mut replaced {
-            for mark in &self.marks {
-                *word = replace_mark(word, mark);
+            for mark in &self.marks.texts {
+                *word = replace_mark(word, mark, doubt);
             }
         }
         replaced
     }
 }
 
-/// Returns false for an option, and for a number, which is the value of one (`-j 4`). An unknown word may be a program.
-fn may_be_program(text: &[Symbol]) -> bool {
-    match exact(text) {
-        Some(text) => !text.starts_with('-') && !text.chars().all(|c| c.is_ascii_digit()),
-        None => true,
+/// Returns the text of a word that may be an option. An unknown one that is not trusted to be none counts as `-`.
+fn text_of_option(text: &[Symbol]) -> String {
+    match text.first() {
+        Some(Symbol::Unknown(doubt)) if *doubt > Doubt::TrustedPart => "-".to_owned(),
+        _ => shown(text),
     }
 }
 
-/// Returns the marks of parallel: that of `-I`, or its own, which are `{}` and others such as `{1}` and `{.}`. `texts`
-/// are all words behind its name.
-fn marks_of_parallel(texts: &[String]) -> Vec<String> {
-    if let Some(index) = texts.iter().position(|text| text == "-I") {
-        return texts.get(index + 1).cloned().into_iter().collect();
-    }
-    let own = ["{}", "{.}", "{/}", "{//}", "{/.}", "{#}", "{%}"];
-    let numbered = (1..10).map(|number| format!("{{{number}}}"));
-    own.map(str::to_owned).into_iter().chain(numbered).collect()
-}
-
-/// Returns the mark that the options of xargs name, of several the last; None if there is none, or if another option
-/// may take it back (`-n`, `-L`): the caller then expects words at the end. So it does if the mark is empty, as by
-/// `--replace=`, or by `-I "$X"`, whose mark is not known. `texts` are all words behind its name, empty for an unknown
-/// one, which may be such an option; the first that is no option is the program, behind which no option is looked for.
-fn mark_of_xargs(texts: &[String]) -> Option<String> {
-    let mut mark = None;
-    let mut unread = texts.iter();
-    while let Some(word) = unread.next() {
-        if let Some(mark_behind_sign) = word.strip_prefix("--replace=") {
-            mark = Some(mark_behind_sign.to_owned());
-            continue;
-        }
-        match word.as_str() {
-            "--replace" => mark = Some("{}".to_owned()),
-            "--null" | "--no-run-if-empty" | "--verbose" => {}
-            // Any other long option, or an unknown word, may take the mark back.
-            option if option.starts_with("--") || option.is_empty() => return None,
-            option if option.starts_with('-') => match meaning_of_letters(&option[1..])? {
-                Letters::Mark("") => mark = unread.next().cloned(),
-                Letters::Mark(behind_letter) => mark = Some(behind_letter.to_owned()),
-                Letters::DefaultMark => mark = Some("{}".to_owned()),
-                Letters::TakesNextWord => {
-                    unread.next();
-                }
-                Letters::Other => {}
-            },
-            _ => break,
-        }
-    }
-    mark
-}
-
-/// What a word of option letters of xargs says.
-enum Letters<'w> {
-    /// `-I`, with the mark if it stands in the same word; empty if the mark is the next word.
-    Mark(&'w str),
-    /// `-i`: the mark is `{}`.
-    DefaultMark,
-    /// The value of the last letter is the next word.
-    TakesNextWord,
-    /// Nothing that concerns the mark.
-    Other,
-}
-
-/// Returns what the option letters of one word of xargs mean; None if one of them may take a mark back. `letters` come
-/// without the `-`. What follows a letter that takes a value is that value.
-fn meaning_of_letters(letters: &str) -> Option<Letters<'_>> {
-    for (index, letter) in letters.char_indices() {
-        let behind = &letters[index + letter.len_utf8()..];
-        match letter {
-            '0' | 'r' | 't' | 'p' | 'x' | 'o' => {}
-            'I' => return Some(Letters::Mark(behind)),
-            'i' if behind.is_empty() => return Some(Letters::DefaultMark),
-            'i' => return Some(Letters::Mark(behind)),
-            'P' | 'd' | 'a' | 'E' | 's' if behind.is_empty() => {
-                return Some(Letters::TakesNextWord);
-            }
-            'P' | 'd' | 'a' | 'E' | 's' => return Some(Letters::Other),
-            _ => return None,
-        }
-    }
-    Some(Letters::Other)
-}
-
-/// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs or
-/// parallel. The part stays in one word, but may begin an option. `mark` must not be empty, or the loop has no end.
-fn replace_mark(word: &Word, mark: &str) -> Word {
-    let mark = known(mark);
-    let mut text = Symbols::new();
-    let mut index = 0;
-    while index < word.text.len() {
-        if word.text[index..].starts_with(&mark) {
-            text.extend(unknown(Doubt::AnyPart));
-            index += mark.len();
-        } else {
-            text.push(word.text[index]);
-            index += 1;
-        }
-    }
-    Word {
-        text,
-        origin: Rc::clone(&word.origin),
-        output_of: None,
-    }
+/// Returns true for a word behind which the values for parallel stand, in place of its input.
+fn begins_values(text: &[Symbol]) -> bool {
+    exact(text).is_some_and(|text| [":::", ":::+", "::::", "::::+"].contains(&text.as_str()))
 }
 
 /// Returns true for the name of a program that adds words to the command behind it, so that these are not all there is.

@@ -7,13 +7,12 @@ use std::rc::Rc;
 
 use super::client_name::base_name;
 use super::expanded_command::ExpandedCommand;
-use super::scripts::joined;
 use super::{Calls, Context, Location};
 use crate::command::scope::{Frame, Inherited};
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::syntax::SimpleCommand;
-use crate::command::text::{Symbol, exact};
-use crate::command::word::Word;
+use crate::command::text::{Symbol, exact, known, may_be_several_words};
+use crate::command::word::{Word, joined};
 use crate::command::words;
 
 /// Letters of options with a value, from ssh(1) of OpenSSH 9.
@@ -22,13 +21,20 @@ const LETTERS_WITH_VALUE: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 impl Calls<'_> {
     /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose
     /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
-    /// command by itself, whose first word is a program. If the remote command is a shell that runs its input, reads
+    /// command by itself, whose first word is a program. The first of all is none, but an option or the host, unless a
+    /// variable before the remote command may be several words. If the remote command is a shell that runs its input, reads
     /// that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a shell.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);
-        self.add_script(&joined(words), context.clone());
         let remote = remote_command(words);
+        let before = &words[..words.len() - remote.len()];
+        let mut script = joined(words);
+        if !before.iter().any(|word| may_be_several_words(&word.text)) {
+            // A host in a variable is no program.
+            script.splice(..0, known(": "));
+        }
+        self.add_script(&script, context.clone());
         let runs_input = if remote.is_empty() {
             command.has_input()
         } else {

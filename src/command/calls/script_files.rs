@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
-use super::scripts::{joined, texts};
+use super::scripts::known_parameters;
 use super::{Calls, Context, Location};
 use crate::command::ScriptFile;
 use crate::command::shells;
 use crate::command::text::{
     Doubt, NameAndValue, Symbol, begins_option, exact, known, name_and_value, shown, unknown,
 };
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file
@@ -29,7 +29,7 @@ impl Calls<'_> {
         }
         if file.origin.starts_with("<(") {
             // What the command prints is not known. A download adds nothing: most installers are run so.
-            if !self.is_output_of_download(file) {
+            if !self.is_output_of_download(file, &context.frame) {
                 self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
             return;
@@ -96,10 +96,13 @@ impl Calls<'_> {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        let is_elsewhere = context.is_elsewhere();
+        // There, files are others.
+        if context.is_elsewhere() {
+            return;
+        }
         // A name such as `[` is no pattern, but a program.
         let may_name_file = path.contains('/') || path.contains("{}");
-        if !is_elsewhere && may_name_file && stands_for_other_files(&path) {
+        if may_name_file && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
         }
         if is_relative_path(&path) && self.scope.may_be_in_unknown_directory(&path) {
@@ -271,15 +274,15 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
 }
 
 /// Returns the context of the script file that the word at this index names by `path`: the word is its `$0`, and those
-/// behind it are its other arguments, each taken for one. An `xargs` before it adds unknown ones.
+/// behind it are its other arguments, which are unknown if one may be several. An `xargs` before it adds unknown ones.
 fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) -> Context {
-    let mut arguments = texts(&words[index..]);
-    if words[..index].iter().any(|word| adds_words(&word.text)) {
+    let mut arguments = known_parameters(&[], &words[index..]);
+    if words[..index].iter().any(|word| adds_words(&word.text))
+        && let Some(arguments) = &mut arguments
+    {
         arguments.push(unknown(Doubt::AnyWords));
     }
-    context
-        .named(path.to_owned())
-        .with_arguments(Some(arguments))
+    context.named(path.to_owned()).with_arguments(arguments)
 }
 
 /// Returns true if a shell may run a file with this path and text, which may be only the beginning. A file that is not

@@ -19,8 +19,8 @@ use crate::command::text::{
 use crate::command::word::Word;
 
 /// Commands that let a shell run some of their words as scripts.
-const COMMANDS_WITH_SCRIPTS: [&str; 8] = [
-    "trap", "su", "watch", "script", "flock", "runuser", "at", "batch",
+const COMMANDS_WITH_SCRIPTS: [&str; 10] = [
+    "trap", "su", "watch", "script", "flock", "runuser", "at", "batch", "newgrp", "sg",
 ];
 
 impl Calls<'_> {
@@ -37,7 +37,8 @@ impl Calls<'_> {
         let (before, from_shell) = command.words.split_at(shell_index);
         let name = shown(&from_shell[0].text);
         match shells::operands_of_shell(&from_shell[1..]) {
-            OperandsOfShell::Script { script, .. } if self.is_output_of_download(script) => {}
+            OperandsOfShell::Script { script, .. }
+                if self.is_output_of_download(script, &context.frame) => {}
             OperandsOfShell::Script { script, arguments } => {
                 let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {
@@ -86,6 +87,8 @@ impl Calls<'_> {
             "eval" => self.read_eval(arguments, context),
             "source" | "." if is_program => self.read_source(arguments, context),
             "alias" => self.read_alias(arguments, context),
+            // A directory of another machine has none of the scripts of this one.
+            "cd" | "pushd" if context.is_elsewhere() => {}
             "cd" | "pushd" => self.read_cd(arguments),
             "env" => self.read_env(arguments, context),
             "ssh" => self.read_ssh(command, name_index),
@@ -122,8 +125,8 @@ impl Calls<'_> {
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
     /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script, and is left out. But a script that begins with an unknown
-    /// part is unknown code if it stands behind `-c` or is the first word of `trap`.
+    /// without a blank, is more often a name than a script, and is left out, unless it stands behind `-c` or is the
+    /// first word of `trap`: then it is a script for certain, and unknown code if it begins with an unknown part.
     fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
         for (index, word) in words.iter().enumerate() {
             let is_script = match index.checked_sub(1) {
@@ -132,14 +135,15 @@ impl Calls<'_> {
             };
             for text in possible_scripts(&word.text) {
                 let is_glued = text.len() < word.text.len() && holds_script_of_c(&word.text);
-                if (is_script || is_glued) && begins_unknown(text) {
+                let is_certain = is_script || is_glued;
+                if is_certain && begins_unknown(text) {
                     let what = format!("the script {}", word.shown_origin());
                     self.note_unknown_code(what, context);
                 }
                 let has_blank = text
                     .iter()
                     .any(|symbol| matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
-                if has_blank || exact(text).is_some() {
+                if is_certain || has_blank || exact(text).is_some() {
                     self.add_script(text, context.clone());
                 }
             }
@@ -168,19 +172,6 @@ fn begins_unknown(text: &[Symbol]) -> bool {
         .iter()
         .find(|symbol| !matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
     matches!(first, Some(Symbol::Unknown(doubt)) if doubt.may_hold_code())
-}
-
-/// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs. The text is code: its quotes and
-/// blanks count anew.
-pub(super) fn joined(words: &[Word]) -> Symbols {
-    let mut text = Symbols::new();
-    for word in words {
-        if !text.is_empty() {
-            text.push(Symbol::Known(' '));
-        }
-        text.extend_from_slice(&word.text);
-    }
-    text
 }
 
 /// Returns the texts of `arguments`, which a script gets as its parameters; None if there may be more of them than

@@ -5,15 +5,13 @@
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 //! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
-use super::client_name::begins_with_client;
-use super::downloads::PRINTERS;
+use super::downloads::{PRINTERS, runs_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
-use super::scripts::joined;
 use super::{Calls, Context};
 use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
-use crate::command::word::Word;
+use crate::command::word::{Word, joined};
 use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
 
@@ -53,8 +51,9 @@ impl Calls<'_> {
         self.read_pipeline(in_script, &context);
     }
 
-    /// Reads the input of the shell that `su` and `sudo -s` start if they get no command, given the index of that name.
-    /// Reads nothing for another name, and if the script gives no input.
+    /// Reads the input of the shell that `su`, `sudo -s`, `at` and others start if they get no command, given the index
+    /// of that name. Reads nothing for another name, and if the script gives no input. Most of these names are too
+    /// common as arguments of other commands (`grep at <file`).
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,
@@ -62,6 +61,10 @@ impl Calls<'_> {
         name_index: usize,
         context: &Context,
     ) {
+        let may_be_argument = !matches!(name, "su" | "sudo" | "doas" | "runuser");
+        if may_be_argument && name_index != command.program_index {
+            return;
+        }
         if command.has_input() && starts_user_shell(name, &command.words[name_index..]) {
             self.read_standard_input(name, command, name_index, context);
         }
@@ -80,7 +83,7 @@ impl Calls<'_> {
         let mut reader = outer_command(script, index);
         while script.commands[reader].reads_pipe && reader > 0 {
             let reads_group = script.commands[reader].reads_group;
-            if reads_group && !self.is_download(&script.commands[..reader]) {
+            if reads_group && !self.is_download(&script.commands[..reader], frame) {
                 self.note_unknown_code("the output of a group of commands", context);
             }
             let writer = outer_command(script, reader - 1);
@@ -157,7 +160,7 @@ impl Calls<'_> {
                 }
             }
             _ => {
-                if let Some(file) = arguments.iter().find(|word| self.is_local_file(word)) {
+                if let Some(file) = arguments.iter().find(|word| self.may_be_local_file(word)) {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -173,7 +176,7 @@ impl Calls<'_> {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
-        let is_download = words.iter().any(|word| begins_with_client(&word.text));
+        let is_download = runs_client(words);
         let is_read = PRINTERS.contains(&name.as_str());
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
@@ -212,14 +215,22 @@ fn begins_with_head(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Returns true if these words, which begin with `su` or `sudo`, start a shell without a command.
+/// Returns true if these words, which begin with this name, start a shell without a command, which runs its input: that
+/// of another user or group, or one that `at` starts later.
 fn starts_user_shell(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let gives_command = |text: &&str| has_letter(text, "c") || text.starts_with("--c");
+    let has_command = texts.iter().any(gives_command);
     match name {
-        "su" => !texts
-            .iter()
-            .any(|text| has_letter(text, "c") || text.starts_with("--c")),
+        "su" | "newgrp" | "sg" => !has_command,
+        // With `-u`, it only runs a command.
+        "runuser" => {
+            let names_user = |text: &&str| has_letter(text, "u") || text.starts_with("--u");
+            !has_command && !texts.iter().any(names_user)
+        }
+        // With these options, it reads a file, or lists or removes what was given to it before.
+        "at" | "batch" => !texts.iter().any(|text| has_letter(text, "cdflrV")),
         "sudo" | "doas" => {
             texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)
         }

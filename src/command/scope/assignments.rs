@@ -122,25 +122,11 @@ impl Scope<'_> {
                 Some("zparseopts" | "zstyle" | "strftime" | "zformat") => {
                     self.has_unknown_code = true;
                 }
-                Some("set") => {
-                    self.add_set_array(literals);
-                    if sets_arguments(literals) {
-                        self.changes_arguments = true;
-                        let passed = words_that_set_passes(words);
-                        self.may_pass_options |= passed.iter().any(begins_literal_option);
-                    }
-                }
+                Some("set") => self.add_set(words, literals),
                 Some("shift") => self.changes_arguments = true,
                 Some("unset") if literals == [Some("IFS".to_owned())] => self.unset_separators(),
                 Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
-                    // A here-document or here-string, from which `read` takes the value.
-                    let may_read_option = command.input.iter().any(input_may_hold_option);
-                    let other = if may_read_option {
-                        OtherValue::Option
-                    } else {
-                        OtherValue::Any
-                    };
-                    self.add_names(literals, other);
+                    self.add_read(command, literals);
                 }
                 Some("printf" | "print" | "wait") => {
                     self.add_printed(words, literals, frame);
@@ -151,6 +137,28 @@ impl Scope<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Adds what `set` does, given the words after that name and their literal texts: it may set an array, or `$1`.
+    fn add_set(&mut self, words: &[RawWord], literals: &Literals) {
+        self.add_set_array(literals);
+        if sets_arguments(literals) {
+            self.changes_arguments = true;
+            let passed = words_that_set_passes(words);
+            self.may_pass_options |= passed.iter().any(begins_literal_option);
+        }
+    }
+
+    /// Adds the variables that `read` and the like set in a command, given the literal texts of the words after that
+    /// name. The value may be an option if a here-document or here-string, from which `read` takes it, has one.
+    fn add_read(&mut self, command: &SimpleCommand, literals: &Literals) {
+        let may_read_option = command.input.iter().any(input_may_hold_option);
+        let other = if may_read_option {
+            OtherValue::Option
+        } else {
+            OtherValue::Any
+        };
+        self.add_names(literals, other);
     }
 
     /// Adds the words of a command that are assignments, at any place: behind `export` or `env` they are, too.
