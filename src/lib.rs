@@ -115,8 +115,9 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     })
 }
 
-/// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several, the
-/// first in this order), or None for a run. An error is a wrong value of such an option, or an unknown name of a preset.
+/// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several,
+/// the first in this order), or None for a run. An error is a wrong value of such an option, or an unknown name of a
+/// preset.
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;

@@ -70,7 +70,7 @@ pub(super) struct UnknownCode {
     pub(super) location: Location,
 }
 
-/// Where a call or unknown code stands, for messages.
+/// The place of a call or of unknown code, for messages.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
     /// Among the words of the command.

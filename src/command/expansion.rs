@@ -1,10 +1,10 @@
 //! Expands the words of a script: one list of words for each combination of the values that variables may have.
 //!
 //! A request that sends data must not be repeated. So each step returns all results that are possible, lest a call of a
-//! client (curl or wget) that sends is missed. Where there would be too many, one unknown part stands for all of them.
+//! client (curl or wget) that sends is missed. If there would be too many, one unknown part stands for all of them.
 //! In all functions `frame` holds the arguments and the environment of the script in which the words stand.
 //!
-//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! [`Doubt`] says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
 //! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 

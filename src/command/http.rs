@@ -84,7 +84,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
             // A PUT, which is idempotent.
             UploadProtocol::Http => false,
             UploadProtocol::Other => true,
-            // Who gives a method or `-G` means HTTP.
+            // A method or `-G` means HTTP.
             UploadProtocol::Unknown => !has_method && !is_get,
         },
         _ => false,

@@ -6,7 +6,7 @@
 use super::wrappers::{DEEPEST, inner_command};
 use crate::config::presets::{PresetName, for_program};
 
-/// What rules and checks have to know of the command.
+/// Facts about the command for rules and checks.
 pub(crate) struct WrappedCommand<'c> {
     /// The names of `--for`; `auto` is one of them.
     pub(crate) presets: Vec<PresetName>,

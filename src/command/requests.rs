@@ -104,7 +104,7 @@ impl Requests {
         for JudgedCall { call, request } in self.judged_calls(client) {
             let (word, risk) = match (request.sends, request.may_send) {
                 (Some(option), _) => (option, Risk::Sends),
-                // What `-K` and the like bring in is not read: the message speaks as of an option that sends.
+                // Files of `-K` and the like are not read: the message speaks as of an option that sends.
                 (None, Some(Suspicion::Hides(option))) => (option, Risk::Sends),
                 (None, Some(Suspicion::MayBeOption(word))) => (word, Risk::MaySend),
                 (None, None) => continue,

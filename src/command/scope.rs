@@ -88,12 +88,12 @@ impl Assigning {
     }
 }
 
-/// What scripts do to a variable.
+/// The changes that scripts make to a variable.
 #[derive(Debug, Default)]
 struct ScriptVariable {
     /// The words that are assigned or added, in the order in which they were read.
     assigned: Vec<AssignedWord>,
-    /// What else the variable may hold.
+    /// Further values that the variable may hold.
     others: BTreeSet<OtherValue>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct Scope<'s> {
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
     has_unknown_code: bool,
-    /// Where shells split words.
+    /// The characters at which shells split words.
     pub(crate) separators: Separators,
     /// `set` or `shift` changes `$1`, so that the arguments of all scripts and functions are unknown.
     changes_arguments: bool,
@@ -211,7 +211,7 @@ impl<'s> Scope<'s> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
         }
-        // Of the frame, nothing else matters: assigned words are expanded in the frames of their own scripts.
+        // Nothing else of the frame matters: assigned words are expanded in the frames of their own scripts.
         let key = (name.to_owned(), frame.environment);
         if let Some(values) = self.cached_values.borrow().get(&key) {
             return values.clone();
@@ -234,7 +234,7 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
-    /// Where additions to it (`+=`) make too many, or ones that cannot be told, unknown values stand for all. `frame`
+    /// If additions to it (`+=`) make too many, or ones that cannot be told, unknown values stand for all. `frame`
     /// tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let inherited = self.inherited(name, frame).into_iter().map(Value::Text);

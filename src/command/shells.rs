@@ -26,7 +26,7 @@ pub(super) fn runs_in_shell(text: &str) -> bool {
     !text.starts_with("#!") || names_shell(text)
 }
 
-/// What a shell runs.
+/// The script that a shell runs.
 pub(super) enum OperandsOfShell<'w> {
     /// `-c SCRIPT`, and the words after it from `$0` on.
     Script {
@@ -43,7 +43,7 @@ pub(super) enum OperandsOfShell<'w> {
     Unknown(String),
 }
 
-/// What the options of a shell say about its operands.
+/// The meaning of a shell's operands, by its options.
 #[derive(Default)]
 struct ShellOptions {
     /// `-c`: the first operand is a script.

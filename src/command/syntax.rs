@@ -60,7 +60,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) input: Vec<RawWord>,
     /// Files of `<`.
     pub(crate) input_files: Vec<RawWord>,
-    /// The standard output may go elsewhere: `>&2`, `>file`. Also for the last command of a subshell that is redirected.
+    /// The standard output may go elsewhere: `>&2`, `>file`. Also for the last command of a subshell that is
+    /// redirected.
     pub(crate) redirects_output: bool,
     /// The standard input is the output of the command before, which its copies follow. A copy reads what the command
     /// reads of which it is one.
@@ -314,7 +315,7 @@ impl RawWord {
     fn assignment_to(&self, left_side: &LeftSide) -> Assignment {
         let mut pieces = self.pieces[left_side.piece..].to_vec();
         if let Some(Piece::Text(text, _)) = pieces.first_mut() {
-            // What remains may be empty.
+            // The rest may be empty.
             text.drain(..=left_side.sign);
         }
         Assignment {
@@ -329,7 +330,7 @@ impl RawWord {
     }
 }
 
-/// What stands before the value of an assignment.
+/// The part of an assignment before its value.
 struct LeftSide {
     name: String,
     /// `name+=`, `name[index]=`

@@ -83,7 +83,7 @@ fn idioms() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Asserts that real command lines of CI are retried, but for one in twenty.
+/// Asserts that real command lines of CI are retried, except one in twenty.
 #[test]
 fn lines_of_ci() {
     let mut refused = Vec::new();
@@ -141,7 +141,7 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "xargs docker run -i curlimages/curl -sS",
         "xargs stdbuf -i0 curl",
         "xargs -I A -I B curl A B",
-        // What is put in the place of a mark, or added, becomes code.
+        // Words in the place of a mark, or added ones, become code.
         "xargs -I{} sh -c 'curl {}'",
         "parallel 'curl {} http://h/' ::: -dx",
         "xargs sh -c 'exec curl \"$0\" \"$1\" http://h/'",
@@ -158,7 +158,7 @@ fn words_that_xargs_and_parallel_add_are_doubted() {
         "parallel source",
         "sh -c 'read X; parallel ::: \"$X\"'",
         "parallel -j 4 :::: jobs",
-        // What stands behind the end of a call is no proof for it.
+        // Words behind the end of a call are no proof for it.
         "find . -exec curl -d x http://h/ ';' -exec curl -X GET http://h/ ';'",
         "find . -exec curl -d x http://h/ ';' -exec curl -G http://h/ ';'",
         "find . -exec curl -d x http://h/ ';' -exec curl -H 'Idempotency-Key: k' http://h/ ';'",

@@ -44,7 +44,7 @@ pub(crate) fn cut(text: &str) -> String {
 }
 
 /// Joins words with blanks to one text, as `eval`, `ssh` and `echo` do with theirs. The text is code: its quotes and
-/// blanks count anew.
+/// blanks count again.
 pub(crate) fn joined(words: &[Word]) -> Symbols {
     let mut text = Symbols::new();
     for word in words {

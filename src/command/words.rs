@@ -52,7 +52,7 @@ fn parse_at(text: &[Symbol], depth: usize) -> ParsedText {
     reader.parsed
 }
 
-/// Where the script that is being read ends.
+/// The end of the script that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScriptEnd {
     /// The end of the text.
@@ -68,7 +68,7 @@ struct ScriptReader<'t> {
     position: usize,
     /// Number of substitutions, arrays, braces, here-documents and arithmetic around the cursor.
     depth: usize,
-    /// What was found before the cursor, apart from the script that is being read.
+    /// Findings before the cursor, apart from the script that is being read.
     parsed: ParsedText,
 }
 

@@ -80,8 +80,8 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 }
 
 /// Checks that the file is a regular one, and who can have written it. A default file that someone else than this user
-/// or root can write to is an error: the user has not asked for it. For a named file, returns why it is not to be trusted, or
-/// None if it is. Its group may write to a named file, as in a clone with umask 002, but others may not.
+/// or root can write to is an error: the user has not asked for it. For a named file, returns why it is not to be
+/// trusted, or None if it is. Its group may write to a named file, as in a clone with umask 002, but others may not.
 fn check_writers(metadata: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();

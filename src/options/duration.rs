@@ -53,8 +53,8 @@ pub(super) fn is_word_for_no_limit(text: &str) -> bool {
     WORDS.contains(&&*text.trim().to_lowercase())
 }
 
-/// Parses a list of durations (`--delays`): a comma-separated list of at least one duration. A single one has the problems of
-/// [`duration`], in a list the problem quotes the part.
+/// Parses a list of durations (`--delays`): a comma-separated list of at least one duration. A single one has the
+/// problems of [`duration`], in a list the problem quotes the part.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);

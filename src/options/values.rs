@@ -239,8 +239,8 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
             "accepts no wait at all; tip: try off, or a limit such as 2m",
         ));
     }
-    // 1 is on, so a reader would take another bare number for that, and not for seconds. Only here, as the tip must be a
-    // duration that is accepted.
+    // 1 is on, so a reader would take another bare number for that, and not for seconds. Only here, as the tip must be
+    // a duration that is accepted.
     if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return Err(Problem::new(format!(
             "has no unit; tip: try {text}s, or 1 for on"

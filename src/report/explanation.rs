@@ -48,8 +48,8 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns true if the command is not idempotent as the option says so, from any source: to advise the opposite would
-    /// contradict the user.
+    /// Returns true if the command is not idempotent as the option says so, from any source: to advise the opposite
+    /// would contradict the user.
     fn is_idempotent_option_no(&self) -> bool {
         let reason = self.plan.not_idempotent.as_ref();
         reason.is_some_and(|reason| reason.is_by_option)

@@ -292,15 +292,15 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, without the tip, which `tip_to_start` returns. The attempt must not have
-    /// started.
+    /// Returns why the command could not start, without the tip, which `tip_to_start` returns. The attempt must not
+    /// have started.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
         format!("cannot run {command}: {}", outcome_without_tip(outcome))
     }
 
-    /// Returns the tip about the likely mistake in a command that could not start, to be appended to the whole sentence.
-    /// Empty if a file of that name exists, and only its interpreter is missing, or it may not be executed.
+    /// Returns the tip about the likely mistake in a command that could not start, to be appended to the whole
+    /// sentence. Empty if a file of that name exists, and only its interpreter is missing, or it may not be executed.
     fn tip_to_start(&self, outcome: &Outcome) -> String {
         match &outcome.end {
             End::NotStarted(why) if why.is_about_name() => likely_mistake(self.plan),

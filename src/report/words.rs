@@ -160,8 +160,8 @@ fn may_be_function(word: &str) -> bool {
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
-/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without words before
-/// a `--` in the command. The pattern's first word is not known here, so that the tip has dots for it.
+/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without words
+/// before a `--` in the command. The pattern's first word is not known here, so that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     let dashes = plan.command.iter().position(|word| word == "--")?;
     if dashes == 0 {

@@ -57,8 +57,8 @@ impl Run<'_> {
     }
 
     /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of
-    /// the output, for which no status of the command may vouch. So it counts as failed in the shared budget, too. A run
-    /// that gave up for another reason keeps that reason.
+    /// the output, for which no status of the command may vouch. So it counts as failed in the shared budget, too. A
+    /// run that gave up for another reason keeps that reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
@@ -97,10 +97,10 @@ impl Run<'_> {
         Ok(printed)
     }
 
-    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT ended
-    /// the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its
-    /// kept output is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows, and no
-    /// predicate judges the attempt.
+    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT
+    /// ended the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if
+    /// its kept output is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows,
+    /// and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,

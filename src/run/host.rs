@@ -76,8 +76,8 @@ pub(crate) type RunResult<T> = Result<T, RunError>;
 /// End of a run other than by a decision.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunError {
-    /// A signal between two attempts that asked backoff to end: TERM, INT, HUP, QUIT, or ALRM of a timer; or PIPE if the
-    /// output has lost its reader.
+    /// A signal between two attempts that asked backoff to end: TERM, INT, HUP, QUIT, or ALRM of a timer; or PIPE if
+    /// the output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed, with the message.
     Fault(String),

@@ -159,8 +159,8 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
-    /// Returns the reasons why backoff must see this output, which also stand in the line of `-vv`. Without any, no byte
-    /// of it passes through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
+    /// Returns the reasons why backoff must see this output, which also stand in the line of `-vv`. Without any, no
+    /// byte of it passes through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
         let watched = self.is_watched[channel];
         // Each reason stands beside its condition.

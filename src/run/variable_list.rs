@@ -1,6 +1,6 @@
 //! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. The memory of a list
-//! can be used again for the next program: memory that is freed and allocated again lies on further pages, each of which
-//! costs a page fault after `fork`, as the child shares it.
+//! can be used again for the next program: memory that is freed and allocated again lies on further pages, each of
+//! which costs a page fault after `fork`, as the child shares it.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;

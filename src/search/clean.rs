@@ -2,8 +2,8 @@
 //!
 //! - A line ends at LF, CR LF or CR. A backspace and an escape sequence that moves the cursor or erases end it, too, if
 //!   something is on it. Each end becomes an LF.
-//! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase what follows, where nothing is),
-//!   modes, character sets, titles and links (OSC), and other strings (DCS, SOS, PM, APC). A string ends at its terminator,
+//! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase the rest, where nothing is),
+//!   modes, character sets, titles and links (OSC), other strings (DCS, SOS, PM, APC). A string ends at its terminator,
 //!   or unfinished at LF or after 4 KiB.
 //! - `CSI nC`, which moves the cursor over blanks, and each blank of Unicode become a space. U+200C and U+200D are no
 //!   blanks: they join letters and emojis.
@@ -129,8 +129,8 @@ impl Cleaner {
         &self.clean
     }
 
-    /// Ends the stream: returns the bytes of a character that were held back, and begins a new stream with the next call. A
-    /// sequence without its end vanishes.
+    /// Ends the stream: returns the bytes of a character that were held back, and begins a new stream with the next
+    /// call. A sequence without its end vanishes.
     pub fn finish(&mut self) -> &[u8] {
         self.clean.clear();
         self.put_held_bytes();

@@ -7,8 +7,8 @@
 //!
 //! The expressions of presets are many and large, and most outputs short. So the scanner asks the sieve (`sieve`) about
 //! the first lines of a stream, and builds only expressions that may match there. Later, the grams (`grams`) choose the
-//! lines that the engine sees, as it is slow, and the sieve the patterns that are tried in a line that the engine finds.
-//! `patterns` builds all three when they are first asked for; they know neither each other nor the scanner.
+//! lines that the engine sees, as it is slow, and the sieve the patterns that are tried in a line that the engine
+//! finds. `patterns` builds all three when they are first asked for; they know neither each other nor the scanner.
 //!
 //! Lines longer than a window are searched in windows that overlap by an eighth. A match up to the length of the
 //! overlap is found; instead of a longer match another one may be found, or none.

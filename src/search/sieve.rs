@@ -5,8 +5,8 @@
 //! line what the whole expression matches, but is small, so that it is built in a fraction of the time. One automaton
 //! finds the literals of all expressions, whatever their case.
 //!
-//! `patterns` builds it, only for presets; the scanner calls it for each of the first lines of a stream, in place of the
-//! engine, and later for each line that the engine finds, to choose the patterns to try.
+//! `patterns` builds it, only for presets; the scanner calls it for each of the first lines of a stream, in place of
+//! the engine, and later for each line that the engine finds, to choose the patterns to try.
 
 use std::collections::HashMap;
 use std::sync::Arc;

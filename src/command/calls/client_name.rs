@@ -58,8 +58,8 @@ fn file_name(text: &[Symbol]) -> &[Symbol] {
 
 /// Returns true if a word is not certain to name this client ([`is_named`]), but may do so, as a part of it is unknown
 /// and the known characters before and behind that part fit: `$CMD`, `cu$X`, `/usr/bin/$X`, `$X-8.5`, `$X.exe`, but not
-/// `git$X`. Of several such parts, what stands before the first and behind the last counts. An unknown part that is
-/// only a number or the like is no name.
+/// `git$X`. If there are several such parts, the text before the first and behind the last counts. An unknown part that
+/// is only a number or the like is no name.
 pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let name = file_name(text);
     let name = name.strip_suffix(known(".exe").as_slice()).unwrap_or(name);

@@ -5,7 +5,7 @@
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages. Unknown code is code that cannot be read: it counts as a call that
-//! may send data. All commands are read in rounds, each of which finds everything anew, until one finds no more.
+//! may send data. All commands are read in rounds, each of which begins from nothing, until one finds no more.
 
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ impl Calls<'_> {
         let Some(feeder) = feeder else {
             return self.read_words(command, command, context);
         };
-        // What is put in the place of a mark, such as `{}`, becomes code.
+        // A word in the place of a mark, such as `{}`, becomes code.
         let words = feeder.with_unknown_marks(command.words);
         let fed_command = ExpandedCommand::new(&words, command.in_script);
         let contexts = contexts_of_words(&fed_command, context);
@@ -78,7 +78,7 @@ impl Calls<'_> {
         let mut part_count = 0;
         for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
-            // What a word runs has the context behind it: behind `sudo`, fewer variables are known.
+            // A script that a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(scripts, index, &contexts[index + 1]);
             self.read_program_of_wrapper(scripts, index, &contexts[index]);
             if is_call || runs_scripts {
@@ -143,7 +143,7 @@ impl Calls<'_> {
             return false;
         };
         let call_words = words_of_call(words, index);
-        // What follows a word that may end the call may belong to another one, so the call is judged with it and
+        // Words behind one that may end the call may belong to another call, so the call is judged with it and
         // without: in `find -exec curl -d x URL \; -exec curl -G URL \;` the `-G`, which sends no data, is not of the
         // first call.
         let end = call_words

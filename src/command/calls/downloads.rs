@@ -52,9 +52,9 @@ impl Calls<'_> {
 
     /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
     /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
-    /// may name a local file, which it may print instead. Where the group begins is not known, so all commands of the
-    /// script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at its
-    /// beginning. `frame` is that of the script.
+    /// may name a local file, which it may print instead. The beginning of the group is not known, so all commands of
+    /// the script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at
+    /// its beginning. `frame` is that of the script.
     pub(super) fn is_download(&self, commands: &[SimpleCommand], frame: &Frame) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {

@@ -44,7 +44,7 @@ const TABLES_OF_CODE: [&str; 5] = [
 
 impl Calls<'_> {
     /// Reads what an assignment to one of [`TABLES_OF_CODE`] defines. A single element (`aliases[f]=x`) is unknown
-    /// code. Of a whole table (`aliases=(f x)`), the known elements are read as scripts, and only an unknown one is
+    /// code. The known elements of a whole table (`aliases=(f x)`) are read as scripts, and only an unknown one is
     /// unknown code, as the names are common for arrays in bash. A plain value is that of an ordinary variable.
     pub(super) fn read_table_of_code(&mut self, assignment: &Assignment, context: &Context) {
         if !TABLES_OF_CODE.contains(&assignment.name.as_str()) {

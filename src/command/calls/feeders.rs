@@ -98,7 +98,7 @@ pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
     name: String,
-    /// What it replaces in the words of the command. Nothing for an xargs that adds words at the end.
+    /// The marks that it replaces in the words of the command. None for an xargs that adds words at the end.
     marks: Marks,
     /// The index of the first word behind its name and options, among the words of the command: that of the command
     /// which it runs, if there is one.

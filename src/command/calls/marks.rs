@@ -81,7 +81,7 @@ pub(super) fn mark_of_xargs(options: &[String]) -> Marks {
     }
 }
 
-/// What a word of option letters of xargs says.
+/// The meaning of a word of option letters of xargs.
 enum Letters<'w> {
     /// `-I`, with the mark if it stands in the same word; empty if the mark is the next word.
     Mark(&'w str),

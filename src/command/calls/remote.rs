@@ -22,8 +22,9 @@ impl Calls<'_> {
     /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose
     /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
     /// command by itself, whose first word is a program. The first of all is none, but an option or the host, unless a
-    /// variable before the remote command may be several words. If the remote command is a shell that runs its input, reads
-    /// that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a shell.
+    /// variable before the remote command may be several words. If the remote command is a shell that runs its input,
+    /// reads that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a
+    /// shell.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);
@@ -65,7 +66,7 @@ impl Calls<'_> {
         let mut shells_elsewhere = words
             .enumerate()
             .filter(|(index, name)| contexts[*index].is_elsewhere() && shells::is_shell(name));
-        // What follows the first one belongs to it.
+        // Words behind the first one belong to it.
         let Some((index, name)) = shells_elsewhere.next() else {
             return;
         };

@@ -28,7 +28,7 @@ impl Calls<'_> {
             return;
         }
         if file.origin.starts_with("<(") {
-            // What the command prints is not known. A download adds nothing: most installers are run so.
+            // The output of the command is not known. A download adds nothing: most installers are run so.
             if !self.is_output_of_download(file, &context.frame) {
                 self.note_unknown_code(format!("the script {}", file.shown_origin()), context);
             }
@@ -175,7 +175,7 @@ impl Calls<'_> {
 
     /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. The script's own
     /// directory (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown: it was noted when the script was
-    /// read. What stands behind it counts from there, as from each directory that was noted. Without a directory, it is
+    /// read. Paths behind it count from there, as from each directory that was noted. Without a directory, it is
     /// the home directory.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));

@@ -42,7 +42,7 @@ impl Calls<'_> {
             OperandsOfShell::Script { script, arguments } => {
                 let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {
-                    // What is known of it is read all the same.
+                    // The known parts of it are read all the same.
                     let what = format!("the script {}", script.shown_origin());
                     self.note_unknown_code(what, &script_context);
                 }

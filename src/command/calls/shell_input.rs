@@ -142,7 +142,7 @@ impl Calls<'_> {
         match name.as_str() {
             "echo" | "printf" => {
                 let text = joined(arguments);
-                // What is printed is not the text of the words.
+                // The printed text is not that of the words.
                 let is_changed = match name.as_str() {
                     "printf" => !is_plain_format(arguments),
                     _ => has_escape(&text),
@@ -251,7 +251,7 @@ fn only_prints(words: &[Word]) -> bool {
         .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
 }
 
-/// Returns true if `printf` with these arguments prints them as they are: a format without `%` and `\`, but for `\n` at
+/// Returns true if `printf` with these arguments prints them as they are: a format without `%` and `\`, except `\n` at
 /// its end; `%s\n`, which prints each value on a line of its own; or `%s` and no more than one value. Only what is
 /// known of the format counts: an unknown part that may hold such a sign may also hold code, which the caller asks for.
 fn is_plain_format(arguments: &[Word]) -> bool {

@@ -1,7 +1,7 @@
 //! Atoms: the parts of a word after its expansions have their values, and before it is split into words at blanks. Each
 //! remembers if it is quoted, as only what is not quoted is split.
 //!
-//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! [`Doubt`] says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
 //! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 

@@ -1,10 +1,10 @@
 //! The expansion of a parameter: `$name`, `${name:-word}` and the like.
 //!
-//! A parameter may have several values (see `scope`), so each function returns all results that are possible. Where a
-//! result cannot be computed, it is an unknown part, which counts as one that may be an option that sends data. How
-//! much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken
-//! for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes `AnyWords`
-//! becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
+//! A parameter may have several values (see `scope`), so each function returns all results that are possible. A result
+//! that cannot be computed is an unknown part, which counts as one that may be an option that sends data. [`Doubt`]
+//! says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is taken for none, an
+//! `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes `AnyWords` becomes a
+//! `TrustedPart`: where an option is suspected, use `AnyPart`.
 //!
 //! The results are atoms: symbols that remember if they are quoted, before the word is split at blanks. `frame` holds
 //! the arguments and the environment of the script in which the parameter stands.
@@ -22,7 +22,7 @@ use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_
 /// Limit on the bytes of a text that an operator changes. The result for a longer one is not worth the work.
 const LONGEST_CHANGED: usize = 4096;
 
-/// Whether a value is empty, on which operators such as `:-` depend.
+/// The emptiness of a value, on which operators such as `:-` depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness {
     Empty,
@@ -85,7 +85,7 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     in_atoms(&unknown(Doubt::AnyPart), parameter.quoting)
 }
 
-/// What an expansion with an operator such as `:-` gives for one value of its parameter.
+/// The result of an expansion with an operator such as `:-` for one value of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expansion {
     /// The value of the parameter, changed by the operator.
@@ -297,7 +297,7 @@ fn joins_oddly(scope: &Scope<'_>, parameter: &Parameter) -> bool {
     parameter.is_joined() && scope.separators != Separators::Blanks
 }
 
-/// Returns the atoms of these elements of a list: each is a word of its own, but for `"$*"`, which joins them to one.
+/// Returns the atoms of these elements of a list: each is a word of its own, except `"$*"`, which joins them to one.
 fn listed(parameter: &Parameter, texts: &[Symbols]) -> Vec<Atom> {
     let quoting = parameter.quoting;
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;

@@ -21,7 +21,7 @@ pub(super) fn printed(
     let [command] = script.commands.as_slice() else {
         return None;
     };
-    // Of the commands below, only `echo` may have more words, and none reads an input.
+    // Only `echo` among the commands below may have more words, and none reads an input.
     if command.words.len() > 8 || !command.input.is_empty() || command.redirects_output {
         return None;
     }

@@ -33,7 +33,7 @@ pub(super) struct GivenOption {
     pub(super) is_certain: bool,
 }
 
-/// What the next word of a call is.
+/// The role of the next word of a call.
 enum NextWord {
     OptionOrOperand,
     /// The value of the option with this index.

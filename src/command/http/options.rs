@@ -92,7 +92,7 @@ pub(super) const fn beginning(names: &'static [&'static str], role: OptionRole) 
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    /// Options that change the request. Of several rows that an abbreviation fits, the first counts, so that the one
+    /// Options that change the request. The first row that an abbreviation fits counts, so that the one
     /// that makes a call less safe has to stand before the other.
     pub(super) options: &'static [ClientOption],
     /// Long names of further options that take a value.

@@ -182,7 +182,7 @@ fn may_precede_program(word: &RawWord) -> bool {
 }
 
 /// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an
-/// option. What an expansion at its beginning may be does not count.
+/// option. An expansion at its beginning does not count.
 pub(super) fn begins_literal_option(word: &RawWord) -> bool {
     let first = word
         .pieces

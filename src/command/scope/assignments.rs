@@ -47,8 +47,8 @@ impl Scope<'_> {
     }
 
     /// Adds the assignment of a word that a program gets as it is: `env name=value`. Does nothing for any other word.
-    /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split. Called before the first
-    /// value is asked for, as values that were found already stay.
+    /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split. Called before the
+    /// first value is asked for, as values that were found already stay.
     pub(crate) fn add_assignment_of_word(&mut self, word: &Word, frame: &Rc<Frame>) {
         let raw = RawWord {
             // Only an unquoted name makes an assignment.
@@ -113,7 +113,7 @@ impl Scope<'_> {
         let literals: Vec<Option<String>> = command.words.iter().map(RawWord::literal).collect();
         self.add_assignments_of_command(command, &literals, frame);
         for (index, name) in literals.iter().enumerate() {
-            // What follows the name.
+            // The text behind the name.
             let words = &command.words[index + 1..];
             let literals = &literals[index + 1..];
             match name.as_deref() {
@@ -281,8 +281,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds what `printf` sets if its first word begins with an expansion that may be `-v` (`printf "$option" NAME`), or
-    /// has one in the name (`"-v$name"`): then it may be any variable. An expansion before a word that is no literal
+    /// Adds what `printf` sets if its first word begins with an expansion that may be `-v` (`printf "$option" NAME`),
+    /// or has one in the name (`"-v$name"`): then it may be any variable. An expansion before a word that is no literal
     /// name is taken for no option: nearly always it is a format or a number (`printf "$format" "$x"`, `wait "$pid"`),
     /// and as a `-v` of an unknown name it would leave all variables unknown.
     fn add_printed_by_expansion(
@@ -324,7 +324,7 @@ impl Scope<'_> {
     /// Adds what `declare` and its likes do, given the words after it and their literal texts: a name without a value
     /// may be empty from then on, some attributes change every later value (`-i`, `-l`), and `-n` lets a name stand for
     /// another variable, which may be any. A word whose name is not known may assign to any variable. The assignments
-    /// themselves are added elsewhere, but for the array in `declare "name=(words)"`, whose words are not followed.
+    /// themselves are added elsewhere, except the array in `declare "name=(words)"`, whose words are not followed.
     fn add_declaration(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         for (word, literal) in words.iter().zip(literals) {
             if let Some(assignment) = word.argument_assignment()

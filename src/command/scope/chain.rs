@@ -17,7 +17,7 @@ pub(super) struct Chain {
     names: Vec<String>,
     /// Index of the first variable that a later one needs. What is found for those behind it lacks its values.
     needed_again: Option<usize>,
-    /// What a variable holds while a word is expanded that adds to it.
+    /// The value of a variable while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,
     /// Number of results that were not complete since the chain was empty.
     incomplete: usize,

@@ -1,6 +1,6 @@
 //! One value that a variable of a shell may have: a text or a list of texts, with unknown parts in it.
 //!
-//! How much an unknown part may be is told by [`Doubt`]: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
+//! [`Doubt`] says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
 //! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 

@@ -140,7 +140,7 @@ impl ScriptReader<'_> {
         name
     }
 
-    /// Reads `$(script)` or `$((arithmetic))`, from the parenthesis after the `$`. Of arithmetic it only counts that it
+    /// Reads `$(script)` or `$((arithmetic))`, from the parenthesis after the `$`. Arithmetic only counts in that it
     /// is a number.
     fn read_parenthesis(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         if let Some(length) = self.arithmetic_length() {

@@ -130,7 +130,7 @@ impl ScriptReader<'_> {
             't' => '\t',
             'r' => '\r',
             // One control character stands for all of them: none is part of a name or an option.
-            // Of `\cX`, the `X` stays.
+            // The `X` of `\cX` stays.
             'a' | 'b' | 'c' | 'e' | 'E' | 'f' | 'v' => '\u{1b}',
             'x' => self.read_number(16, 2),
             'u' => self.read_number(16, 4),

@@ -204,7 +204,7 @@ impl ScriptReader<'_> {
             && bounds.is_some_and(|(first, last)| is_number(first) && is_number(last))
     }
 
-    /// Reads a redirection with the word after it. Of input, the source is kept, as it may be a script: the text of
+    /// Reads a redirection with the word after it. The source of an input is kept, as it may be a script: the text of
     /// `<<<` and `<<`, or the file of `<`. There the `descriptor` before it, which is empty for none, does not count:
     /// `3<file` is input, too. Gives up on the whole text at a here-document whose end is not known.
     fn read_redirection(&mut self, draft: &mut Draft, descriptor: &str) {
@@ -268,7 +268,7 @@ impl ScriptReader<'_> {
     }
 }
 
-/// What stands before a redirection and tells its descriptor.
+/// The text before a redirection that names its descriptor.
 enum Descriptor {
     InAllShells,
     /// In some shells it is a word of the command.

@@ -59,7 +59,7 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
             .or_earlier(deadlines.give_up);
         attempt.event_loop.wait(until);
         interval = (interval * 2).min(LONGEST_INTERVAL);
-        // What is left to do concerns children, which the next round looks at, and draining, which has not begun.
+        // The rest of the work concerns children, which the next round looks at, and draining, which has not begun.
         attempt.handle_signals();
     }
 }
@@ -90,7 +90,7 @@ impl Drained {
 /// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
 /// is in the pipes, or at once if a limit or a signal has cut the attempt short before.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
-    // Of the limits, only the deadline still counts, and the reader gets some time even past it.
+    // The only limit that still counts is the deadline, and the reader gets some time even past it.
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;

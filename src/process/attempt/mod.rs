@@ -1,6 +1,6 @@
 //! Runs one program once: the command, a hook or a predicate. Starts it, enforces its limits, ends its process tree
-//! after a limit, reads the rest of its output, and describes all of this as one `Outcome`. Whether the outcome is a
-//! failure is decided elsewhere (`policy`).
+//! after a limit, reads the rest of its output, and describes all of this as one `Outcome`. `policy` decides
+//! whether the outcome is a failure.
 
 mod after_exit;
 mod deadlines;

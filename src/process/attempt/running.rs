@@ -77,7 +77,7 @@ impl StopRequest {
     }
 }
 
-/// What is left to do after [`Running::handle_signals`].
+/// Work that [`Running::handle_signals`] leaves to its caller.
 #[derive(Debug, Default)]
 pub(super) struct HandledSignals {
     /// A child may have changed its state.
@@ -126,7 +126,7 @@ impl Running<'_> {
             if let Some(signal) = self.child.newly_stopped() {
                 self.handle_stop(signal);
             }
-            // As process 1, backoff inherits orphans, which nobody else reaps.
+            // As process 1, backoff inherits orphans, which no other process reaps.
             reap_orphans(Some(self.child.pid()));
         }
     }
@@ -262,7 +262,7 @@ impl Running<'_> {
         match received.class {
             SignalClass::Continue => {
                 self.stop_request = None;
-                // The next CONT has to show anew whether the command got it, too.
+                // The next CONT has to show again whether the command got it, too.
                 self.child.forget_continued();
                 // The modes of our terminal were restored for the stop.
                 if let Some(pty) = &mut self.event_loop.streams.pty {

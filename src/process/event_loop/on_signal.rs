@@ -19,8 +19,8 @@ pub(crate) enum Phase {
     AfterExit,
 }
 
-/// Details of a running command that affect the decision. What the class of the signal makes irrelevant is not asked
-/// for, and false: `is_stopped` and `was_continued` except for stops and CONT, `leads_session` except for HUP.
+/// Details of a running command that affect the decision. Details that the class of the signal makes irrelevant are not
+/// asked for, and false: `is_stopped` and `was_continued` except for stops and CONT, `leads_session` except for HUP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunningCommand {
     pub(crate) isolation: Isolation,
@@ -108,8 +108,8 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 /// signals the sender does. False for a command outside that group, which only backoff signals.
 fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
-        // Not reported for a command that was not stopped. One that runs gets a CONT to the whole group twice: left out,
-        // a CONT to backoff alone would not reach it.
+        // Not reported for a command that was not stopped. One that runs gets a CONT to the whole group twice: left
+        // out, a CONT to backoff alone would not reach it.
         SignalClass::Continue => command.was_continued,
         // A command that is stopped got it. So did one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,

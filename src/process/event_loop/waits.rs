@@ -127,7 +127,8 @@ impl EventLoop {
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
-    /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be dropped.
+    /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be
+    /// dropped.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self

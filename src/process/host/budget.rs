@@ -131,7 +131,7 @@ impl System {
 
     /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that
     /// name instead (`--store-down local`), so that at least the runs of this machine are limited together, or returns
-    /// no answer (`deny`), upon which the caller refuses the retry. If the own budget gives no answer either, or is the
+    /// no answer (`deny`): the caller refuses the retry then. If the own budget gives no answer either, or is the
     /// store that gave none, also returns no answer, and the run goes on without. A warning says which of these. An
     /// error is a signal that ends the run.
     fn answer_or_own(

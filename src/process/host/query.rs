@@ -14,7 +14,7 @@ use crate::process::sys::environment;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// Time for a child to give up by itself, once nobody waits for it any longer; then the child's timer ends it.
+/// Time for a child to give up by itself, once its answer is no longer awaited; then the child's timer ends it.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Limit on the additional time for a query that has no CPU: past it, the run goes on without the answer.

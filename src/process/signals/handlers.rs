@@ -34,8 +34,8 @@ pub(super) fn has_lost_record() -> bool {
     HAS_LOST_RECORD.load(Ordering::Relaxed)
 }
 
-/// What a handler writes about a signal: its number, 1 if the kernel sent it by itself or else 0, and the sender's
-/// process number.
+/// The record of a signal, as a handler writes it: its number, 1 if the kernel sent it by itself or else 0, and the
+/// sender's process number.
 pub(super) type Record = [[u8; size_of::<i32>()]; 3];
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that

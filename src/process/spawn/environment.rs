@@ -66,7 +66,7 @@ impl Inherited {
     }
 }
 
-/// The environment of one attempt, as `execve(2)` takes it. Filled anew for each attempt.
+/// The environment of one attempt, as `execve(2)` takes it. Filled again for each attempt.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     inherited: Vec<Inherited>,

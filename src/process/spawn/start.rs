@@ -76,7 +76,7 @@ pub(super) struct ChildSetup<'a> {
 /// could be made.
 ///
 /// No attempt may start before its wait is over, but the wait ends a little early, so that all is prepared by then.
-/// What is left of it is spent in a busy loop, as no timer is that exact.
+/// The rest of it is spent in a busy loop, as no timer is that exact.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces. This process closes the writing end on
     // return: as long as it had one, exec would not end the pipe.
@@ -98,7 +98,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
         }
     };
     if setup.isolation == Isolation::Group {
-        // The child does the same. Whoever is first, a signal to the group finds it; the call fails after exec.
+        // The child does the same. Whichever is first, a signal to the group finds it; the call fails after exec.
         let _ = setpgid(pid, pid);
     }
     let leads_group = setup.isolation != Isolation::Shared;

@@ -1,4 +1,4 @@
-//! Streams of the command that backoff handles: input that every attempt has to read anew, and output that an option
+//! Streams of the command that backoff handles: input that every attempt has to read again, and output that an option
 //! examines or keeps. Created before an attempt, moved while it runs (`moving.rs`), closed at its end; output may be
 //! kept until the end of the run. All other streams are inherited, or `/dev/null`: backoff never sees their data.
 

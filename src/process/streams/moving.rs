@@ -59,8 +59,8 @@ impl Streams {
     }
 
     /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
-    /// to stay for later programs. What [`Streams::begin`] has put into the pipe took nothing from the source. Does
-    /// nothing if backoff moves no input, or if the pipe of the start cannot be watched.
+    /// to stay for later programs. Bytes that [`Streams::begin`] has put into the pipe were not taken from the source.
+    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {

@@ -24,7 +24,7 @@ enum Keeping {
     /// It is kept.
     #[default]
     Keeps,
-    /// No more can be kept. What was kept is being printed, and nothing is read meanwhile.
+    /// No more can be kept. Kept output is being printed, and nothing is read meanwhile.
     Prints,
     /// Kept output is printed. Further output is forwarded.
     Forwards,
@@ -58,7 +58,7 @@ pub(crate) struct Output {
     pub(crate) holds_output: bool,
     /// The output has lost its reader.
     pub(crate) reader_gone: bool,
-    /// The error that stopped reading or writing. That no more could be kept is none (`full`).
+    /// The error that stopped reading or writing. A lack of room for kept output is none (`full`).
     pub(crate) fault: Option<String>,
 }
 

@@ -55,7 +55,7 @@ pub(super) struct StdinPipe {
     pub(super) unwritten: Range<usize>,
     /// Number of bytes at the head of the source that were duplicated into this pipe: the window.
     pub(super) window: usize,
-    /// What the next step waits for.
+    /// The event that the next step waits for.
     pub(super) wait: Wait,
 }
 
@@ -75,7 +75,7 @@ impl StdinPipe {
     /// Opens the next window once the command has read all that is in its pipe: takes the current window from the
     /// source, keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the
     /// next call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only
-    /// with 0 may the caller feed the source in another way. Where the system cannot duplicate, the first call fails
+    /// with 0 may the caller feed the source in another way. If the system cannot duplicate, the first call fails
     /// so.
     pub(super) fn move_window(
         &mut self,

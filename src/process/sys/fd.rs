@@ -128,7 +128,7 @@ fn is_same(first: &FileStat, second: &FileStat) -> bool {
     !is_nameless && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
-/// Opens a pipe or terminal for writing, as a new description. That is non-blocking, which the caller's must not
+/// Opens a pipe or terminal for writing, as a new description. It is non-blocking, which the caller's must not
 /// become, as others share it; so opening fails for a pipe without a reader. A terminal does not become the controlling
 /// one.
 pub(super) fn open_for_output(path: impl AsRef<Path>) -> io::Result<File> {

@@ -166,7 +166,7 @@ pub(crate) fn memory_file() -> io::Result<File> {
 }
 
 /// Reopens the caller's pipe or terminal for writing, as a non-blocking description of our own: the caller's
-/// description must not become non-blocking, as other processes share it. Returns `None`, upon which writes have to
+/// description must not become non-blocking, as other processes share it. Returns `None`, so that writes have to
 /// take care not to block, if the system does not allow it (a socket, a lost reader), or if the name would not lead to
 /// the same terminal.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {

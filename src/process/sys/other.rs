@@ -142,7 +142,7 @@ pub(crate) fn memory_file() -> io::Result<File> {
 }
 
 /// Reopens a terminal for writing, as a non-blocking description of our own: others share the caller's. Returns None,
-/// upon which writes have to take care not to block, if that cannot be done: always for a pipe, as only a terminal has
+/// so that writes have to take care not to block, if that cannot be done: always for a pipe, as only a terminal has
 /// a name to open; opening `/dev/fd/N` would return the same description.
 pub(crate) fn reopen(fd: RawFd) -> Option<File> {
     let name = ttyname(inherited(fd)).ok()?;

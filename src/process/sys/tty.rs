@@ -56,14 +56,14 @@ pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
 }
 
 /// Returns who sent a signal that this process has received: the terminal, the kernel for another reason, or a process.
-/// Where the system does not mark the sender (macOS), this looks at the terminal as it is now, so it has to be called
+/// If the system does not mark the sender (macOS), this looks at the terminal as it is now, so it has to be called
 /// soon. `from_kernel`: the system marks it as the kernel's. `sender` is the process number that came with it, 0 for
 /// none.
 pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
     let evidence = Evidence {
         signal,
         from_kernel,
-        // Where the sender is not marked, HUP comes in the name of the session's leader if it dies.
+        // If the sender is not marked, HUP comes in the name of the session's leader if it dies.
         by_leader: signal == Signal::HUP
             && getsid(None).is_ok_and(|leader| leader.as_raw() == sender),
         is_of_status_key: system::status_key_signal() == Some(signal),

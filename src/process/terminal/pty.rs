@@ -136,9 +136,9 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Stops forwarding typed input for good, as the command has ended or is hung up, and restores our terminal's
-    /// modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if they are signal
-    /// keys (Ctrl-C). Bytes that were read for this command, and not written to it, are dropped.
+    /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, and restores
+    /// our terminal's modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if
+    /// they are signal keys (Ctrl-C). Bytes that were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -187,7 +187,7 @@ impl Pty {
         }
     }
 
-    /// Reacts to a terminal that is gone: stops forwarding for good, so that this happens once, and sends this process
+    /// Reacts to a terminal that is gone: stops forwarding, so that this happens once, and sends this process
     /// HUP, so that backoff and the command end. The kernel tells only the leader of the session at once, others in its
     /// foreground job when it has ended, and a background job never.
     fn lose_terminal(&mut self) {

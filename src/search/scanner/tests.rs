@@ -80,7 +80,8 @@ fn cr_ends_a_line_as_well() {
     // No line of its own, but of CR CR LF LF, the second LF is.
     not("^$", b"a\r\rb\nc\r\n");
     is("^$", b"a\r\r\n\nb\n", "");
-    // The byte behind the CR at the end of a push is no LF, and the LF at the beginning of a later push not part of CR LF.
+    // The byte behind the CR at the end of a push is no LF, and the LF at the beginning of a later push not part of CR
+    // LF.
     assert_eq!(scan(&["^$"], b"a\rb\n\n", 2), [(0, Vec::new())]);
 }
 
