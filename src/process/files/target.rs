@@ -26,8 +26,8 @@ pub(super) struct FileTarget {
 }
 
 impl FileTarget {
-    /// Follows links of the last component, as `open(2)` does, but returns an error for a link in a directory where
-    /// other users can create them, as it could lead backoff to any file of this user. The file need not exist, its
+    /// Follows links of the last component, as `open(2)` does, but returns an error for a link that another user may
+    /// have put there ([`is_shared`]), as it could lead backoff to any file of this user. The file need not exist, its
     /// directory must. A link of `/proc` to an open file is not followed: such a target is the open file itself. Nor is
     /// a path of one of backoff's own descriptors (`/dev/stdout`), whatever the owner of `/dev` is, as in a container.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {

@@ -51,7 +51,9 @@ enum Method {
     ReadFirst(Vec<u8>),
     /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
     Tee,
-    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room.
+    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room. These bytes exceeded the
+    /// limit of what is kept, so that the attempt that gets them is the last; empty if the system cannot duplicate the
+    /// source.
     ReadAhead(Vec<u8>),
     /// A pipe: kept bytes only, as the end of the source was seen.
     Replay,
@@ -210,6 +212,7 @@ impl Stdin {
         match &mut self.method {
             Method::Tee => self.move_window(pipe).map(Next::Wait),
             Method::ReadAhead(unfed) if !unfed.is_empty() => {
+                // No later attempt needs them.
                 pipe.chunk = take(unfed);
                 Ok(Next::Chunk(pipe.chunk.len()))
             }
