@@ -281,6 +281,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let host = match &mut *host {
         Ok(host) => &mut **host,
         Err(RunError::Fault(line)) => return complain(line),
+        // Not reached: nothing is waited for.
         Err(RunError::Interrupted(signal)) => {
             return exit::status(Ending::Interrupted(*signal), plan.overrides);
         }

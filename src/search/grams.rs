@@ -78,8 +78,9 @@ struct Needed {
 struct Counts(Vec<u32>);
 
 impl Grams {
-    /// Chooses the literals for expressions whose text is in lowercase, by a sample of what will be searched. Returns
-    /// None if that is no help: if an expression may match without a literal, or most of the sample would be found.
+    /// Chooses the literals for expressions as `Pattern::for_literals` returns them (case is ignored, and no match
+    /// holds a `\n`), by a sample of what will be searched. Returns None if that is no help: if an expression may match
+    /// without a literal, or most of the sample would be found.
     pub(crate) fn new(expressions: impl Iterator<Item = Hir>, sample: &[u8]) -> Option<Self> {
         let counts = Counts::of(sample);
         let mut grams = Self {

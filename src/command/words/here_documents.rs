@@ -30,7 +30,7 @@ impl ScriptReader<'_> {
     }
 
     /// Reads the here-documents that begin on this line, in the order of their `<<`, and adds each text to the input of
-    /// its command, which stands on the line before. Does nothing if none is awaited.
+    /// its command, which stands on the line before, and has to be ended already. Does nothing if none is awaited.
     pub(super) fn read_here_documents(&mut self, draft: &mut Draft) {
         for document in std::mem::take(&mut draft.awaited) {
             let body = self.read_document_body(&document);

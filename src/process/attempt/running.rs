@@ -176,9 +176,10 @@ impl Running<'_> {
     }
 
     /// Returns the processes that a forwarded signal, and KILL if it was to follow, could not end: the command, if
-    /// backoff gave up waiting for it, and known members of its tree that this user may not signal. A message names
-    /// them.
-    pub(super) fn processes_out_of_reach(&mut self) -> Vec<Survivor> {
+    /// backoff gave up waiting for it, and known members of its tree that this user may not signal. If there are
+    /// any, an exit status of 0 counts as no success, and no retry follows: so processes that only outlive the command
+    /// are left out.
+    pub(super) fn processes_out_of_reach(&self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {
             survivors.push(self.command_as_survivor());
