@@ -28,14 +28,15 @@ pub(super) enum Choice {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
-    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`. From such a
-    /// file only harmless options are taken.
+    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`. Only for a
+    /// named file, as others may not write to the default one. Such a file may set only harmless options: any other is
+    /// an error.
     pub(super) distrust: Option<String>,
 }
 
-/// Returns the content of a file, or None if the default file is missing; a missing file that the user named is an
-/// error. Follows symbolic links, which dotfile managers use. An error is the rest of a sentence, which the caller
-/// begins with the file's name.
+/// Returns the content of a file, or None if the default file is missing, or its directory cannot be searched; a
+/// missing file that the user named is an error. Follows symbolic links, which dotfile managers use. An error is the
+/// rest of a sentence, which the caller begins with the file's name.
 pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
     let file = match open(path) {
         Ok(file) => file,

@@ -43,9 +43,9 @@ impl Forked {
     /// no pipe or process could be made.
     ///
     /// The child closes all descriptors, as others may wait for the end of a pipe or for a lock; so `work` can use none
-    /// that was open before. All signals but the timer's stay blocked, as in backoff: a signal to its group does not
-    /// interrupt the work. The timer ends the child after `life`, rounded up to seconds; dropping the result or the end
-    /// of backoff does not.
+    /// that was open before. Files that it makes are private to this user. All signals but the timer's stay blocked, as
+    /// in backoff: a signal to its group does not interrupt the work. The timer ends the child after `life`, rounded up
+    /// to seconds; dropping the result or the end of backoff does not.
     pub(crate) fn start(life: Duration, work: impl FnOnce() -> Vec<u8>) -> io::Result<Forked> {
         // This process closes the writing end on return, so that the pipe ends with the child.
         let (pipe, writing_end) = pipe()?;

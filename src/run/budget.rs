@@ -27,14 +27,16 @@ pub(super) enum RetryAnswer {
 }
 
 impl Run<'_> {
-    /// Begins to count an attempt that is not a retry, while the attempt runs. Does nothing without a budget, and for
-    /// an attempt that is already counted: a granted retry, or the same call of an outer run.
+    /// Begins to count an attempt that is not a retry, while the attempt runs. Before, waits for the count of the
+    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, and for an
+    /// attempt that is already counted: a granted retry, or the same call of an outer run.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
             && !self.store.is_next_counted
         {
             // No request for a retry follows a success, so the count of the last attempt may still be pending.
-            self.finish_counting(budget, Duration::ZERO)?;
+            let no_spare_time = Duration::ZERO;
+            self.finish_counting(budget, no_spare_time)?;
             self.host.begin_counting(budget);
         }
         Ok(())

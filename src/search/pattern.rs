@@ -17,8 +17,8 @@ use regex_syntax::hir::{Hir, HirKind, Look, LookSet, Repetition};
 
 use super::clean::blanks::{BLANKS, spaces_for_blanks};
 
-/// Returns the expression of the list with this name.
-pub(crate) type List = fn(&str) -> String;
+/// A function that returns the expression of the list with this name.
+pub(crate) type Lists = fn(&str) -> String;
 
 /// The case of the text that is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) enum TextCase {
 pub struct Pattern {
     text: Cow<'static, str>,
     /// Returns the expression of a list, if the expression is one of the program's own, which name lists in braces.
-    list: Option<List>,
+    lists: Option<Lists>,
     /// As it is written, but without groups and with spaces for other blanks if it is the user's. Parsed on first use
     /// if it is one of the program's own.
     written: OnceLock<Box<Hir>>,
@@ -75,18 +75,18 @@ impl Pattern {
         false
     }
 
-    /// Makes a case-insensitive pattern that is known to parse. If it names a list, as in `{HTTP}`, `list` has the
+    /// Makes a case-insensitive pattern that is known to parse. If it names a list, as in `{HTTP}`, `lists` has the
     /// expression. Both are parsed on first use, as most runs print nothing.
-    pub(crate) fn known(text: &'static str, list: List) -> Self {
-        Self::new(Cow::Borrowed(text), Some(list), OnceLock::new())
+    pub(crate) fn known(text: &'static str, lists: Lists) -> Self {
+        Self::new(Cow::Borrowed(text), Some(lists), OnceLock::new())
     }
 
     /// Returns a pattern whose forms are made on first use. `written` is the parsed expression, or empty for one of the
     /// program's own, which is parsed on first use as well.
-    fn new(text: Cow<'static, str>, list: Option<List>, written: OnceLock<Box<Hir>>) -> Self {
+    fn new(text: Cow<'static, str>, lists: Option<Lists>, written: OnceLock<Box<Hir>>) -> Self {
         Self {
             text,
-            list,
+            lists,
             written,
             folded: OnceLock::new(),
             for_line: OnceLock::new(),
@@ -95,8 +95,8 @@ impl Pattern {
 
     /// Returns the function that has the lists which one of the program's own expressions names. None for an expression
     /// of the user, by which callers also tell the two apart: only the program's own ignore case whatever their text.
-    pub(super) fn list(&self) -> Option<List> {
-        self.list
+    pub(super) fn lists(&self) -> Option<Lists> {
+        self.lists
     }
 
     /// Returns the expression as it is written.
@@ -109,11 +109,11 @@ impl Pattern {
     /// its lists and both cases of each letter; one of the user stays as it is: it names no list, and the parser has
     /// followed its `(?i)`.
     fn folded(&self) -> &Hir {
-        let Some(list) = self.list else {
+        let Some(lists) = self.lists else {
             return self.written();
         };
         self.folded
-            .get_or_init(|| Box::new(ignoring_case(&with_lists(self.written(), list))))
+            .get_or_init(|| Box::new(ignoring_case(&with_lists(self.written(), lists))))
     }
 
     /// Returns how many places of the expression a search can be in at once: the work for a byte in the worst case. The
@@ -122,7 +122,7 @@ impl Pattern {
     pub fn places(&self) -> usize {
         // Few places of the program's own expressions, words and `.*`, are active at once: about one in 32 characters.
         // Lists count as their names: of their many branches, few are active, too.
-        if self.list.is_some() {
+        if self.lists.is_some() {
             self.text.len() / 32 + 1
         } else {
             count_places(self.written())
@@ -138,8 +138,8 @@ impl Pattern {
     /// Returns the form whose literals are looked for, in any case: that for a block in lowercase. Made from the
     /// expression as it is written, where a letter is a literal and no class of both cases.
     pub(crate) fn for_literals(&self) -> Hir {
-        let written = match self.list {
-            Some(list) => with_lists(self.written(), list),
+        let written = match self.lists {
+            Some(lists) => with_lists(self.written(), lists),
             None => self.written().clone(),
         };
         block_form(&written, TextCase::Lowercase)
@@ -226,11 +226,11 @@ pub(super) fn name_of_list(group: &Capture) -> Option<&str> {
 
 /// Returns the expression with each list in the place of the group that [`parse_known`] has made for its name, and
 /// without other groups, which no search needs. A list may name other lists, but not itself: this would never end.
-pub(super) fn with_lists(hir: &Hir, list: List) -> Hir {
-    let completed = |part: &Hir| with_lists(part, list);
+pub(super) fn with_lists(hir: &Hir, lists: Lists) -> Hir {
+    let completed = |part: &Hir| with_lists(part, lists);
     match hir.kind() {
         HirKind::Capture(group) => match name_of_list(group) {
-            Some(name) => completed(&parse_known(&list(name))),
+            Some(name) => completed(&parse_known(&lists(name))),
             None => completed(&group.sub),
         },
         HirKind::Repetition(repetition) => Hir::repetition(Repetition {

@@ -60,7 +60,7 @@ impl Patterns {
             let _ = RandomState::new();
         }
         // Only patterns of presets have lists.
-        let sieved_bytes = if list.iter().any(|pattern| pattern.list().is_some()) {
+        let sieved_bytes = if list.iter().any(|pattern| pattern.lists().is_some()) {
             SIEVED_BYTES
         } else {
             0

@@ -16,7 +16,7 @@ use regex_automata::meta::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::pattern::{
-    List, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known, with_lists,
+    Lists, Pattern, engine_for_line, ignoring_case, name_of_list, parse_known, with_lists,
 };
 
 /// Fewest bytes of a literal that is looked for, as a shorter one is in too many lines.
@@ -141,7 +141,7 @@ impl Sieve {
 impl TreeBuilder {
     /// Builds the tree of a pattern, and numbers the literals that no earlier pattern has.
     fn build_tree(&mut self, pattern: &Pattern) -> Tree {
-        let top = self.build_node(pattern.written(), pattern.list());
+        let top = self.build_node(pattern.written(), pattern.lists());
         let mut literals = Vec::new();
         top.add_literals(&mut literals);
         literals.sort_unstable();
@@ -150,32 +150,32 @@ impl TreeBuilder {
             top,
             literals,
             // The parser has followed `(?i)` in an expression of the user.
-            ignores_case: pattern.list().is_some(),
+            ignores_case: pattern.lists().is_some(),
         }
     }
 
-    /// Builds the node of a part of an expression. `list` has the lists that it may name; None for an expression of the
+    /// Builds the node of a part of an expression. `lists` has those that it may name; None for an expression of the
     /// user. An optional part (`x*`) needs no literal, nor does a class or an assertion.
-    fn build_node(&mut self, hir: &Hir, list: Option<List>) -> Node {
+    fn build_node(&mut self, hir: &Hir, lists: Option<Lists>) -> Node {
         match hir.kind() {
             HirKind::Literal(literal) => self.build_literal(hir.clone(), &literal.0),
-            HirKind::Capture(group) => match (name_of_list(group), list) {
-                (Some(name), Some(list)) => Node::List(self.shared_list(name, list)),
-                _ => self.build_node(&group.sub, list),
+            HirKind::Capture(group) => match (name_of_list(group), lists) {
+                (Some(name), Some(lists)) => Node::List(self.shared_list(name, lists)),
+                _ => self.build_node(&group.sub, lists),
             },
-            HirKind::Concat(parts) => self.build_sequence(parts, list),
+            HirKind::Concat(parts) => self.build_sequence(parts, lists),
             HirKind::Alternation(parts) => Node::Any(
                 parts
                     .iter()
-                    .map(|part| self.build_node(part, list))
+                    .map(|part| self.build_node(part, lists))
                     .collect(),
             ),
             HirKind::Repetition(repetition) if repetition.min > 0 => {
-                let sub = self.build_node(&repetition.sub, list);
+                let sub = self.build_node(&repetition.sub, lists);
                 Node::Repeated(repetition.clone(), Box::new(sub))
             }
-            _ => Node::NeedsNothing(match list {
-                Some(list) => with_lists(hir, list),
+            _ => Node::NeedsNothing(match lists {
+                Some(lists) => with_lists(hir, lists),
                 None => hir.clone(),
             }),
         }
@@ -183,11 +183,11 @@ impl TreeBuilder {
 
     /// Returns the node of a list, which is built once for all expressions that name it: most of them share a few long
     /// lists.
-    fn shared_list(&mut self, name: &str, list: List) -> Arc<Node> {
+    fn shared_list(&mut self, name: &str, lists: Lists) -> Arc<Node> {
         if let Some(node) = self.lists.get(name) {
             return Arc::clone(node);
         }
-        let node = Arc::new(self.build_node(&parse_known(&list(name)), Some(list)));
+        let node = Arc::new(self.build_node(&parse_known(&lists(name)), Some(lists)));
         self.lists.insert(name.to_owned(), Arc::clone(&node));
         node
     }
@@ -204,14 +204,14 @@ impl TreeBuilder {
     }
 
     /// Builds the node of a sequence. Neighbours that are literals are joined to one: in an expression that ignores
-    /// case, each letter is a part of its own, and too short to sift by it.
-    fn build_sequence(&mut self, parts: &[Hir], list: Option<List>) -> Node {
+    /// case, each letter is a part of its own, and too short to sift by it. `lists` is as in `build_node`.
+    fn build_sequence(&mut self, parts: &[Hir], lists: Option<Lists>) -> Node {
         let mut nodes = Vec::new();
         let mut remaining = parts;
         while !remaining.is_empty() {
             let letters: Vec<Vec<u8>> = remaining.iter().map_while(lowercase_literal).collect();
             if letters.is_empty() {
-                nodes.push(self.build_node(&remaining[0], list));
+                nodes.push(self.build_node(&remaining[0], lists));
                 remaining = &remaining[1..];
                 continue;
             }

@@ -5,7 +5,8 @@
 use crate::command::scope::value::number;
 
 /// Computes the result of an operator on a known text in the common cases. Returns None in any other, such as a pattern
-/// with several signs or other letters (`^`, `,`): the result then counts as unknown.
+/// with several signs or other letters (`^`, `,`): the result then counts as unknown. `operand` is expanded, so that it
+/// no longer shows quotes: the caller sees to it that each `*` and `/` in it is a sign.
 pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<String> {
     match operator {
         "#" | "##" => without_beginning(text, operator, operand),

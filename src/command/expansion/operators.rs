@@ -219,8 +219,7 @@ fn changed(
         let operand_text = exact(&operand);
         let result = match &operand_text {
             Some(operand)
-                if known_text.len() <= LONGEST_CHANGED
-                    && has_clear_separator(parameter, operand) =>
+                if known_text.len() <= LONGEST_CHANGED && has_clear_signs(parameter, operand) =>
             {
                 changed_text(&known_text, &parameter.operator, operand)
             }
@@ -238,26 +237,29 @@ fn changed(
     lists
 }
 
-/// Returns true unless it is unclear where the operand of a replacement has its separator: the first `/` of `old/new`
-/// separates, but not one in quotes, after a backslash or from a variable. `operand` is the expanded operand, in which
-/// these look like any other. Always true for an operator that needs no separator.
-fn has_clear_separator(parameter: &Parameter, operand: &str) -> bool {
-    if !parameter.operator.starts_with('/') {
-        return true;
-    }
-    // The `/` that may separate: those written with no other quotes than the ones around the whole expansion.
-    let mut separators = 0;
+/// Returns true unless it is unclear which signs of the operand mean something: the first `/` of `old/new` separates in
+/// a replacement, and `*` in `${name#*text}` and the like matches anything, but not one in quotes, after a backslash
+/// or, in some shells, from a variable. `operand` is the expanded operand, in which these look like any other. Always
+/// true for other operators.
+fn has_clear_signs(parameter: &Parameter, operand: &str) -> bool {
+    let sign = match parameter.operator.as_bytes() {
+        [b'/', ..] => '/',
+        [b'#' | b'%', ..] if operand.contains('*') => '*',
+        _ => return true,
+    };
+    // The signs that may mean something: those written with no other quotes than the ones around the whole expansion.
+    let mut clear_signs = 0;
     for piece in &parameter.operand.pieces {
         match piece {
-            Piece::Quotes => return !operand.contains('/'),
+            Piece::Quotes => return !operand.contains(sign),
             Piece::Text(text, quoting) if *quoting == parameter.quoting => {
-                separators += text.iter().filter(|c| **c == Symbol::Known('/')).count();
+                clear_signs += text.iter().filter(|c| **c == Symbol::Known(sign)).count();
             }
             _ => {}
         }
     }
     // A quote that is left in the text may quote in some shells.
-    separators == operand.matches('/').count() && !operand.contains(['\'', '"'])
+    clear_signs == operand.matches(sign).count() && !operand.contains(['\'', '"'])
 }
 
 /// Returns true if no part of a text, wherever it is cut, begins an option or holds a sign of a shell. So a `-` counts

@@ -57,6 +57,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
         Child::reap(running.child);
         reap_orphans(None);
     }
+    // After the zombie is reaped, which keeps its group alive, and before modes are restored, which needs the terminal.
     if may_lose_terminal {
         terminal::take_back_from_ended_group();
     }
