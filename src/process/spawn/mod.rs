@@ -10,7 +10,6 @@ pub(crate) mod start;
 use std::ffi::{CString, OsStr, OsString, c_char};
 use std::fs::File;
 use std::io::{self, Read};
-use std::mem::take;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null;
@@ -65,13 +64,9 @@ impl Command {
         }
     }
 
-    fn name(&self) -> &[u8] {
-        self.words.first().map_or(b"", |name| name.to_bytes())
-    }
-
     /// Returns the command's name without its directory, as the system will show it once it runs.
     pub(crate) fn program(&self) -> String {
-        let name = Path::new(OsStr::from_bytes(self.name()));
+        let name = Path::new(OsStr::from_bytes(name_of(&self.words)));
         let base = name.file_name().unwrap_or(name.as_os_str());
         base.to_string_lossy().into_owned()
     }
@@ -90,62 +85,61 @@ impl Command {
         stdio: &ChildStdio,
         not_before: Deadline,
     ) -> io::Result<Child> {
-        // Lent to the child's setup, beside which the words are needed.
-        let mut environment = take(&mut self.environment);
-        environment.fill(variables);
+        let name = name_of(&self.words);
+        self.environment.fill(variables);
         // A PATH that `--before-retry` has set for this attempt overrides backoff's.
         let new_path = variables.get("PATH");
-        let new_files = new_path.map(|path| candidates(self.name(), path));
+        let new_files = new_path.map(|path| candidates(name, path));
         let files = new_files.as_deref().unwrap_or(&self.files);
-        let child = start_child(ChildSetup {
+        start_child(ChildSetup {
             files,
             shell_argv: &self.shell_argv,
-            environment: &mut environment,
+            environment: &mut self.environment,
             signals,
             never_ignored,
             isolation,
             stdio,
             not_before,
-            explain: &|errno| self.explain(errno, files),
-        });
-        self.environment = environment;
-        child
+            explain: &|errno| explain(errno, name, files),
+        })
     }
+}
 
-    /// Explains for a message why none of the `files`, which exec has tried, could be executed, of which `errno` alone
-    /// says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the exit
-    /// statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
-    /// earlier step of the child, with any `errno`.
-    fn explain(&self, errno: Errno, files: &[CString]) -> StartFailure {
-        let paths: Vec<&Path> = files.iter().map(path_of).collect();
-        let existing = paths.iter().find(|path| path.exists());
-        let message = match (errno, existing) {
-            (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
-            (Errno::ENOENT, None) if paths.iter().any(|path| path.is_symlink()) => {
-                "it is a symbolic link to nothing".into()
-            }
-            (Errno::ENOENT | Errno::ENOTDIR, _) if self.is_bash_function() => {
-                "it is a function of bash, and no program; tip: try bash -c '...'".into()
-            }
-            // A path is not looked for in PATH.
-            (Errno::ENOENT, _) if self.name().contains(&b'/') => StartFailure::NO_FILE.into(),
-            (Errno::ENOTDIR, _) if self.name().contains(&b'/') => describe(errno),
-            (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
-            (Errno::EACCES, _) if paths.iter().any(|path| path.is_dir()) => {
-                "it is a directory".into()
-            }
-            (errno, _) => describe(errno),
-        };
-        let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
-        StartFailure { not_found, message }
-    }
+/// Returns the program's name as it was given, perhaps a path; empty without words.
+fn name_of(words: &[CString]) -> &[u8] {
+    words.first().map_or(b"", |name| name.to_bytes())
+}
 
-    /// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could
-    /// find.
-    fn is_bash_function(&self) -> bool {
-        let name = std::str::from_utf8(self.name());
-        name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
-    }
+/// Explains for a message why none of the `files`, which exec has tried for `name`, could be executed, of which `errno`
+/// alone says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the
+/// exit statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
+/// earlier step of the child, with any `errno`.
+fn explain(errno: Errno, name: &[u8], files: &[CString]) -> StartFailure {
+    let paths: Vec<&Path> = files.iter().map(path_of).collect();
+    let existing = paths.iter().find(|path| path.exists());
+    let message = match (errno, existing) {
+        (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
+        (Errno::ENOENT, None) if paths.iter().any(|path| path.is_symlink()) => {
+            "it is a symbolic link to nothing".into()
+        }
+        (Errno::ENOENT | Errno::ENOTDIR, _) if is_bash_function(name) => {
+            "it is a function of bash, and no program; tip: try bash -c '...'".into()
+        }
+        // A path is not looked for in PATH.
+        (Errno::ENOENT, _) if name.contains(&b'/') => StartFailure::NO_FILE.into(),
+        (Errno::ENOTDIR, _) if name.contains(&b'/') => describe(errno),
+        (Errno::ENOENT | Errno::ENOTDIR, _) => StartFailure::NOT_FOUND.into(),
+        (Errno::EACCES, _) if paths.iter().any(|path| path.is_dir()) => "it is a directory".into(),
+        (errno, _) => describe(errno),
+    };
+    let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
+    StartFailure { not_found, message }
+}
+
+/// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could find.
+fn is_bash_function(name: &[u8]) -> bool {
+    let name = std::str::from_utf8(name);
+    name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
 }
 
 /// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. They need not exist. A
