@@ -15,7 +15,6 @@ use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wa
 use super::host::{Attempt, Host, KeptOutput, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
-use super::variable_list::VariableList;
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::{Ending, Exit};
 use crate::policy::outcome::{End, Outcome};
@@ -44,7 +43,6 @@ pub(crate) fn run<'a>(
         planned_wait: None,
         previous: None,
         extra_env: ExtraEnv::default(),
-        spare_variables: VariableList::default(),
     };
     // An outer run with the same budget has counted the first attempt of this one.
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
@@ -160,9 +158,7 @@ impl Run<'_> {
         self.begin_counting()?;
         self.emit(&Event::Started)?;
         let spec = self.attempt_spec();
-        let attempted = self.host.attempt(&spec);
-        self.spare_variables = spec.variables;
-        let attempt = attempted?;
+        let attempt = self.host.attempt(&spec)?;
         let outcome = &attempt.outcome;
         if outcome.seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;

@@ -8,7 +8,6 @@ use super::before_retry_env::ExtraEnv;
 use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
-use super::variable_list::VariableList;
 use crate::policy::exit::Exit;
 use crate::policy::session::{GiveUp, Session};
 
@@ -29,8 +28,6 @@ pub(super) struct Run<'a> {
     pub(super) previous: Option<JudgedAttempt>,
     /// Variables that `--before-retry` has set for later attempts.
     pub(super) extra_env: ExtraEnv,
-    /// The variables of the last attempt, of which the next one uses the memory.
-    pub(super) spare_variables: VariableList,
 }
 
 /// The continuation after a step of the loop.

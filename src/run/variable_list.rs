@@ -1,6 +1,6 @@
-//! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. The memory of a list
-//! can be used again for the next program: memory that is freed and allocated again lies on further pages, each of
-//! which costs a page fault after `fork`, as the child shares it.
+//! The variables of one program, in the form of an environment: `NAME=VALUE` and a NUL for each. A usual list takes no
+//! memory from the heap, which would lie on further pages: each page that is written after `fork` costs a fault, as the
+//! child shares it.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;
@@ -8,12 +8,14 @@ use std::io::Write;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
+use smallvec::SmallVec;
+
 #[derive(Debug, Default)]
 pub(crate) struct VariableList {
     /// The entries, one after the other. A replaced one stays here, but is not listed.
-    text: Vec<u8>,
+    text: SmallVec<[u8; 512]>,
     /// The entries that count, in the order in which they were set.
-    listed: Vec<Entry>,
+    listed: SmallVec<[Entry; 16]>,
 }
 
 /// The place of an entry in [`VariableList::text`].
@@ -41,12 +43,6 @@ impl Entry {
 }
 
 impl VariableList {
-    /// Forgets all variables, but keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.listed.clear();
-    }
-
     /// Sets a variable, replacing any value under the same name. It becomes empty if the value contains a NUL, which no
     /// environment can hold.
     pub(crate) fn set(&mut self, name: &str, value: impl Display) {
@@ -149,12 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_list_is_empty() {
+    fn a_list_holds_any_number_of_any_length() {
         let mut list = VariableList::default();
-        list.set("A", 1);
-        list.clear();
-        assert_eq!(entries(&list), [""; 0]);
-        list.set("B", 2);
-        assert_eq!(entries(&list), ["B=2"]);
+        let names: Vec<String> = (0..100).map(|number| format!("N{number}")).collect();
+        for name in &names {
+            list.set(name, "x".repeat(1000));
+        }
+        assert_eq!(list.entries().count(), 100);
+        assert_eq!(list.get("N99").unwrap().len(), 1000);
     }
 }

@@ -2,7 +2,6 @@
 //! others, which the man page lists. An inner backoff reads some of them.
 
 use std::fmt;
-use std::mem::take;
 use std::time::Duration;
 
 use super::host::AttemptSpec;
@@ -34,9 +33,8 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 
 impl Run<'_> {
     /// Returns the limits and variables of the attempt that begins. Variables about the last end describe the attempt
-    /// before; they are empty for the first one. Uses the memory of the last attempt's variables (`spare_variables`).
-    pub(super) fn attempt_spec(&mut self) -> AttemptSpec {
-        let memory = take(&mut self.spare_variables);
+    /// before; they are empty for the first one.
+    pub(super) fn attempt_spec(&self) -> AttemptSpec {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
@@ -53,7 +51,7 @@ impl Run<'_> {
         let until_deadline = deadline.map(|deadline| deadline.saturating_sub(self.host.elapsed()));
         // The nearer one of both limits; None without any.
         let left = limits.timeout.into_iter().chain(until_deadline).min();
-        let mut spec = self.spec(memory, limits, outcome, reason, counted_by);
+        let mut spec = self.spec(limits, outcome, reason, counted_by);
         if let Some(left) = left {
             spec.variables.set(LEFT, Seconds(left));
         }
@@ -64,7 +62,6 @@ impl Run<'_> {
     /// which the rules gave `reason`, None for a success. The only limit on time that holds for it is the deadline.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
-            VariableList::default(),
             self.plan.attempt_limits.clone(),
             Some(outcome),
             reason,
@@ -79,20 +76,19 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns limits and the variables that commands, predicates and hooks have in common. The variables replace the
-    /// old ones in `variables`, whose memory is used again. `outcome` and `reason` belong to the attempt that ended
-    /// last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by` is the budget that
-    /// has counted the attempt, so that an inner run does not count the same call again.
+    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason`
+    /// belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
+    /// `counted_by` is the budget that has counted the attempt, so that an inner run does not count the same call
+    /// again.
     fn spec(
         &self,
-        mut variables: VariableList,
         attempt_limits: AttemptLimits,
         outcome: Option<&Outcome>,
         reason: Option<&Reason>,
         counted_by: Option<&str>,
     ) -> AttemptSpec {
         let plan = self.plan;
-        variables.clear();
+        let mut variables = VariableList::default();
         self.set_place(&mut variables);
         // An empty value replaces that of an outer run.
         if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {

@@ -241,7 +241,7 @@ impl Running<'_> {
     /// Handles all received signals in order of arrival. Returns what is left to the caller.
     pub(super) fn handle_signals(&mut self) -> HandledSignals {
         let mut handled = HandledSignals::default();
-        while let Some(received) = self.event_loop.signals.queue.pop_front() {
+        while let Some(received) = self.event_loop.signals.next() {
             match self.handle_signal(received) {
                 SignalAction::LookAtChildren => handled.look_at_children = true,
                 SignalAction::NoFurtherAttempt => handled.end_draining = true,

@@ -36,7 +36,7 @@ impl EventLoop {
     /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run, and notes that
     /// the run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
-        while let Some(received) = self.signals.queue.pop_front() {
+        while let Some(received) = self.signals.next() {
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;

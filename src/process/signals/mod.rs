@@ -8,7 +8,6 @@
 mod handlers;
 mod received;
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -17,6 +16,7 @@ use nix::errno::Errno;
 use nix::libc::{self, c_int};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::unistd::read;
+use smallvec::SmallVec;
 
 use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
@@ -84,8 +84,8 @@ pub(crate) struct Signals {
     reset_in_child: Vec<Signal>,
     /// The caller ignores CHLD, so the command has to ignore it, too.
     ignores_chld: bool,
-    /// Received signals in order of arrival.
-    pub(crate) queue: VecDeque<Received>,
+    /// Received signals in order of arrival. Few of them take no memory from the heap: see `variable_list.rs`.
+    pub(crate) queue: SmallVec<[Received; 8]>,
 }
 
 impl Signals {
@@ -108,7 +108,7 @@ impl Signals {
             caller_mask,
             reset_in_child,
             ignores_chld,
-            queue: VecDeque::new(),
+            queue: SmallVec::new(),
         })
     }
 
@@ -127,6 +127,14 @@ impl Signals {
     /// Runs the handlers of pending signals, or lets those with their default action act.
     fn handle_pending(&self) {
         self.unblocked(|| true);
+    }
+
+    /// Takes the first signal out of the queue; None if it is empty.
+    pub(crate) fn next(&mut self) -> Option<Received> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        Some(self.queue.remove(0))
     }
 
     /// Moves all pending signals to the queue, without blocking.
@@ -157,8 +165,7 @@ impl Signals {
         };
         if has_lost_record() || !is_emptied {
             HAS_LOST_RECORD.store(false, Ordering::Relaxed);
-            self.queue
-                .push_back(Received::new(Signal::CHLD, Origin::Kernel));
+            self.queue.push(Received::new(Signal::CHLD, Origin::Kernel));
         }
     }
 

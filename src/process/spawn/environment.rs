@@ -5,6 +5,8 @@ use std::ffi::{CStr, c_char};
 use std::io::Write;
 use std::ptr;
 
+use smallvec::SmallVec;
+
 use crate::process::sys::environment::entries;
 use crate::run::variable_list::VariableList;
 use crate::run::variables::LEFT;
@@ -73,7 +75,8 @@ pub(super) struct Environment {
     /// Pointers to the entries, ending with a null pointer. They point into backoff's environment, into the variables
     /// of [`Environment::fill`], which have to stay until the program has started, and into `pid_variables`, which must
     /// not grow.
-    pub(super) entries: Vec<*const c_char>,
+    // Usually not on the heap: see `variable_list.rs`.
+    pub(super) entries: SmallVec<[*const c_char; 64]>,
     pid_variables: Vec<PidVariable>,
 }
 
