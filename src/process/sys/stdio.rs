@@ -31,13 +31,16 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
 }
 
 /// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal): then writes nothing and
-/// returns false, so that the caller may try again. Returns true even if the write fails, as trying again is no use.
+/// returns false, so that the caller may try again. Returns true even if the write or `poll` fails, as trying again is
+/// no use.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
-    let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
-    if has_room {
-        let _ = write(inherited(fd), text.as_bytes());
+    let has_no_room =
+        ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty());
+    if has_no_room {
+        return false;
     }
-    has_room
+    let _ = write(inherited(fd), text.as_bytes());
+    true
 }
 
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
