@@ -142,8 +142,8 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns true if no KILL is or was scheduled since the attempt was asked to end. A KILL that was sent shows in
-    /// `give_up`.
+    /// Returns true if no KILL is or was scheduled, so also before the attempt is asked to end. A KILL that was sent
+    /// shows in `give_up`.
     pub(super) fn never_kills(&self) -> bool {
         !self.kill.is_set() && !self.give_up.is_set()
     }

@@ -79,6 +79,7 @@ impl ProcessTree {
 
     /// Continues stopped members of the attempt's group, if it has one of its own, so that they can act on a signal.
     /// Running members get no CONT, which their handlers would see; nor does the child, which the caller knows to run.
+    /// Its look for members, in the whole tree, is also the one that [`ProcessTree::protected`] goes by later.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
