@@ -40,8 +40,8 @@ fn with_optional_text(arg: Arg, missing: &'static str) -> Arg {
 }
 
 /// Returns the parser of a command line with these options, `-h` and the command. Options end at the first word that is
-/// none; that one and all after it are the command's. A repeated option overrides itself, unless its texts add up. Help
-/// and version are options of backoff's own.
+/// none; that one and all after it are the command's, except a `--` in this place, which clap drops. A repeated option
+/// overrides itself, unless its texts add up. Help and version are options of backoff's own.
 pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
     let summary = Arg::new(SUMMARY_ID).short('h').action(ArgAction::SetTrue);
     let command = Arg::new(COMMAND).num_args(1..).trailing_var_arg(true);

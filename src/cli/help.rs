@@ -106,7 +106,8 @@ fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
 }
 
 /// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable
-/// itself, as help is printed before the settings are read; an invalid text counts as none, as help must not fail.
+/// itself, as help is printed before the settings are read. An invalid text counts as `auto`, as help must not fail; on
+/// the command line, it hides the variable, too.
 fn takes_color(typed: Option<&OsString>) -> bool {
     let set = typed
         .cloned()

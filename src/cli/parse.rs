@@ -162,7 +162,8 @@ fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
 /// The options of one word.
 struct Named<'w> {
     options: Vec<&'static Spec>,
-    /// The rest of the word, which is the text of the last option.
+    /// The rest of the word, with its `=` if it has one, which is the text of the last option. Used only to see whether
+    /// there is one: clap reads the text.
     text: &'w [u8],
 }
 
@@ -212,7 +213,8 @@ fn name_in(word: &[u8]) -> &[u8] {
 
 /// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a
 /// switch is `1`, or the number of times if it counts (`-vv`), and a text that may be missing, and is, becomes `on`
-/// (`--plan`), or nothing (`--help`). Options that were not given are left out.
+/// (`--plan`), or nothing (`--help`). Options that were not given are left out. The parser of `matches` must know all
+/// `options`, as clap may panic about any other.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
@@ -275,7 +277,8 @@ fn in_one_line(clap_text: &str) -> String {
 }
 
 /// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if
-/// there is none, or if it looks like an option or cannot be printed.
+/// there is none, or if it looks like an option or cannot be printed. `option` is its name as clap reports it, with
+/// dashes, without `=`; a letter in a word of several (`-vx`) is not found, and has none.
 fn value_after(words: &[OsString], option: &str) -> Option<String> {
     let index = words
         .iter()

@@ -75,7 +75,8 @@ impl Setting {
         self.as_written().opt.long
     }
 
-    /// Returns the text for messages, without secrets: an address may hold a password.
+    /// Returns the text for messages, without secrets: an address may hold a password. Not escaped: who prints the
+    /// message does that.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.redact {
@@ -84,7 +85,8 @@ impl Setting {
         }
     }
 
-    /// Returns true if the configuration file sets the option.
+    /// Returns true if the configuration file sets the option, in `[defaults]` or in a policy of its own. False for a
+    /// setting of a built-in policy, even if the file selects that.
     pub(super) fn is_of_file(&self) -> bool {
         !self.position.is_empty()
     }

@@ -27,7 +27,7 @@ pub(crate) struct Settings {
 
 /// A setting in a message.
 pub(crate) struct ShownSetting {
-    /// The text without secrets, or the texts of a repeatable option.
+    /// The text without secrets, or the texts of a repeatable option; not escaped, as the printer of the line does so.
     pub(crate) text: String,
     /// The name of the source, with a note if the setting is overridden.
     pub(crate) source: String,

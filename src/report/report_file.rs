@@ -33,9 +33,11 @@ pub(crate) struct Report<'a> {
     duration_s: f64,
     result: Option<&'static str>,
     gave_up: Option<&'static str>,
-    /// The option that decided that the run gave up.
+    /// The option that decided that the run gave up, or a fixed word if none did (see `rule`).
     rule: Option<String>,
+    /// 128 + the number of the signal if backoff itself ends by one.
     exit_status: u8,
+    /// All attempts that have ended, also those that `attempts` has dropped.
     attempts_made: u64,
     attempts: VecDeque<Object>,
     /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
