@@ -67,9 +67,9 @@ struct Redirection {
 }
 
 impl Address {
-    /// Asks the servers of a service in turn until one answers; each has an equal share of the time, as one that hangs
-    /// must leave some to the others. Returns the problem of each server if none answers. The script may have run even
-    /// so, if only its reply was late.
+    /// Asks the servers of a service in turn until one answers; each has an equal share of `time.limit`, as one that
+    /// hangs must leave some to the others. The limit counts from now on, whenever `time` began. Returns the problem of
+    /// each server if none answers. The script may have run even so, if only its reply was late.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,

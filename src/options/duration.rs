@@ -71,8 +71,8 @@ fn element(part: &str) -> Parsed<Duration> {
     })
 }
 
-/// Parses a duration; the problem is only the reason (`it is negative`), as the callers begin the sentence. Adds up
-/// whole numbers and fractions apart, so that a long duration is exact.
+/// Parses a duration, without spaces around it; the problem is only the reason (`it is negative`), as the callers begin
+/// the sentence. Adds up whole numbers and fractions apart, so that a long duration is exact.
 fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
         return Err(Problem::new("it is empty"));

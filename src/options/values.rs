@@ -225,7 +225,8 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
 /// The longest wait that `--retry-after` accepts from the output unless it names another.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
-/// Parses the longest wait to accept from the output (`--retry-after`): a duration, on or off. None is off.
+/// Parses the longest wait to accept from the output (`--retry-after`): a duration with its unit, on or off. None is
+/// off.
 pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
     match switch(text) {
         Ok(true) => return Ok(Some(LONGEST_RETRY_AFTER)),

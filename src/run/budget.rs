@@ -111,9 +111,9 @@ impl Run<'_> {
             }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The cool-off is the wait that would have followed, longer after earlier failed runs.
             // The failure was the goal, and the run failed as its output was cut off.
             (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
+            // The cool-off is the wait that would have followed, longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if failed_runs == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, failed_runs, self.rng),

@@ -23,7 +23,7 @@ impl Run<'_> {
 
     /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget,
     /// then to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile,
-    /// or the output cannot be printed.
+    /// or the output cannot be printed: then the budget still gets the report, but no line and no hook tells the end.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));

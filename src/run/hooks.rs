@@ -77,7 +77,8 @@ impl<'a> Run<'a> {
 
     /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails,
     /// or its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as
-    /// after a permanent failure of `attempt`, the last one. Without a file for variables, only warns: a hook that
+    /// after a permanent failure of `attempt`, the last one. If the deadline ends the hook, or no time is left to start
+    /// it, returns `Step::Continue`, and the loop ends the run. Without a file for variables, only warns: a hook that
     /// needs it fails itself.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {

@@ -130,7 +130,9 @@ pub(crate) trait Host {
     fn elapsed(&self) -> Duration;
     /// Returns the time since the UNIX epoch, which may jump.
     fn time_of_day(&self) -> Duration;
-    /// Runs the command once and waits for its end. An error is a signal that came before it, or a fault of backoff's.
+    /// Runs the command once and waits for its end. If the deadline comes before the start, as input is read first,
+    /// runs nothing, and the outcome is a timeout. An error is a signal that came before the start, or a fault of
+    /// backoff's.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);

@@ -104,7 +104,7 @@ pub(crate) struct SharedBudget {
     /// Name in messages.
     pub(crate) name: String,
     pub(crate) limits: BudgetLimits,
-    /// Name and place of the budget.
+    /// Name and store of the budget, by which nested runs recognize it: `"api" in /var/lib/budgets`.
     pub(crate) place: String,
     /// The outer run has the same budget: it has counted the first attempt, and reports the end.
     pub(crate) is_inherited: bool,
