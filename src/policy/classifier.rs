@@ -97,7 +97,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub why: Why,
-    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern.
+    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern: its beginning.
     pub matched: Option<String>,
     /// Cause of the failure, if not the exit code alone.
     pub cause: Option<FailureCause>,
@@ -145,7 +145,7 @@ impl fmt::Display for FailureCause {
 /// Reason why a failure is transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The rule with this name matched.
+    /// The rule with this name matched, or the predicate `--retry-if` has decided.
     Rule(String),
     /// The predicate of this option failed.
     PredicateFailed { option: &'static str, how: String },
@@ -228,8 +228,8 @@ impl Classifier {
 
     /// Returns INT or QUIT if it ended the command, or a program of which it reports the end (130, 131): the user, who
     /// may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants no further
-    /// attempt. Returns None if `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then
-    /// has sent the signal.
+    /// attempt, so that the caller ends the run without a verdict. Returns None if `--success-exit` or `--retry-exit`
+    /// lists the code, and after a timeout, as backoff then has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {

@@ -69,7 +69,8 @@ pub enum Jitter {
 /// The options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
-    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]. At most the cap, at which the plan cuts it.
+    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]; the wait before an attempt that confirms a
+    /// success, even with a list, which else ignores it. At most the cap, at which `plan::delays` cuts it.
     pub base: Duration,
     /// Limit on every wait, except one that a server or a cool-off asks for.
     pub cap: Duration,
@@ -156,7 +157,7 @@ impl Delays {
                 let low = nanos(self.base);
                 // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
-                // A base above the cap makes `low` the higher one; the draw is cut at the cap.
+                // A base above the cap, which only tests have, makes `low` the higher one; the draw is cut at the cap.
                 self.uniform(low, high.max(low))
             }
             Jitter::Slotted { ceiling } => Distribution::Slots {

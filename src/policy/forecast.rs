@@ -79,7 +79,7 @@ pub enum RowsEnd {
 }
 
 /// Returns the forecast of a run whose seed is not known. `before`, the mean of a wait that may be random, passes
-/// before the first attempt.
+/// before the first attempt: limits on time include it, the totals of rows do not.
 ///
 /// Rows end by a limit on retries, or once their mean total reaches a limit on time. The sampled runs are drawn on
 /// after the last row until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many retries
@@ -200,8 +200,8 @@ impl SampledRuns<'_> {
         }
     }
 
-    /// Draws the next wait of each run, and returns its row. Least and most come from the distribution, the mean from a
-    /// formula if there is one, the spread of totals from the draws.
+    /// Draws the next wait of each run, and returns its row, which becomes `last`. Least and most come from the
+    /// distribution, the mean from a formula if there is one, the spread of totals from the draws.
     fn next_row(&mut self) -> WaitRow {
         let last = self.last;
         // Decorrelated jitter multiplies the wait before, so the longest of one row gives the longest of the next.

@@ -114,7 +114,7 @@ impl fmt::Display for Outcome {
 /// Findings in the streams of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// First matching text of each pattern.
+    /// The beginning of the first matching text of each pattern. Empty without patterns, and if nothing was observed.
     pub matched: Vec<Option<String>>,
     /// Longest wait that a line asked for.
     pub wait_asked: Option<Duration>,
@@ -124,7 +124,8 @@ pub struct Seen {
     pub input_error: Option<String>,
     /// Standard input has to be read ahead of the command, first noticed before this attempt.
     pub input_read_ahead: bool,
-    /// The reader of the output is gone.
+    /// The reader of the output is gone. After exit 0 and a failed start only true if output was refused, as the
+    /// command had written all, or nothing.
     pub reader_gone: bool,
     /// Output had no reader any more as backoff passed it on. The command may not have noticed, as backoff took it.
     pub output_refused: bool,
@@ -136,7 +137,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns the first text that matched the pattern with this index; None if nothing did.
+    /// Returns the beginning of the first text that matched the pattern with this index; None if nothing did.
     pub fn text(&self, pattern: usize) -> Option<&str> {
         self.matched.get(pattern)?.as_deref()
     }
@@ -218,7 +219,8 @@ impl End {
         }
     }
 
-    /// Returns the signal that killed the command, if one did.
+    /// Returns the signal that killed the command, or by which its output was lost (see [`End::Signaled`]); None for
+    /// any other end.
     pub fn signal(&self) -> Option<Signal> {
         match self {
             End::Signaled(signal) => Some(*signal),
@@ -226,8 +228,8 @@ impl End {
         }
     }
 
-    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout or no end, as
-    /// `timeout(1)` does.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 126 or 127 for a failed start, 124
+    /// for a timeout, as `timeout(1)` does, or no end.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }

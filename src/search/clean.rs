@@ -1,7 +1,7 @@
 //! Cleans a stream of bytes: what patterns see is what a person reads.
 //!
-//! - A line ends at LF, CR LF or CR. A backspace and an escape sequence that moves the cursor or erases end it, too, if
-//!   something is on it. Each end becomes an LF.
+//! - A line ends at LF or CR LF. A CR alone, a backspace and an escape sequence that moves the cursor or erases end it,
+//!   too, if something is on it. Each end becomes an LF.
 //! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase the rest, where nothing is),
 //!   modes, character sets, titles and links (OSC), other strings (DCS, SOS, PM, APC). A string ends at its terminator,
 //!   or unfinished at LF or after 4 KiB.

@@ -329,8 +329,8 @@ impl Built {
     }
 
     /// Returns an engine for the part of a pattern that may match in a line with these literals; None if no part can,
-    /// or the engine would be too large. It is built if no earlier line had the same of the pattern's literals. If too
-    /// many are kept, all of them are dropped before.
+    /// or the engine would be too large. It is built unless one is kept for the same of the pattern's literals. If too
+    /// many are kept, all of them are dropped before, and `count`, which is all that were ever built, goes on.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,

@@ -29,7 +29,8 @@ pub struct Limits {
     pub stop_after: Option<Duration>,
     /// The run gives up once the next un-jittered wait would reach this length.
     pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long, and is followed by another, resets growth and count.
+    /// An attempt that ran this long and is followed by another resets growth and count: a failure or, with `--until
+    /// never`, also a success.
     pub reset_after: Option<Duration>,
     /// Successes in a row that the run needs, at least 1.
     pub consecutive: u64,
