@@ -60,7 +60,7 @@ impl Streams {
 
     /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
     /// to stay for later programs. Bytes that [`Streams::begin`] has put into the pipe were not taken from the source.
-    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched.
+    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched: then input moves at once.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
@@ -95,7 +95,8 @@ impl Streams {
     }
 
     /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most
-    /// one chunk of each output. Returns true if output was moved.
+    /// one chunk of each output. Returns true if output was moved, that is read or written, which restarts the idle
+    /// limit and prolongs draining. Errors are noted as faults of the streams, for [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();

@@ -56,7 +56,7 @@ pub(crate) struct Output {
     /// Output of the command was kept in this run, so failing to print what is kept is a failure. Without it, only
     /// backoff's own lines and those of hooks can be there.
     pub(crate) holds_output: bool,
-    /// The output has lost its reader.
+    /// The output has lost its reader. Stays set in later attempts, until [`Output::drop_unless_wanted`].
     pub(crate) reader_gone: bool,
     /// The error that stopped reading or writing. A lack of room for kept output is none (`full`).
     pub(crate) fault: Option<String>,
@@ -72,8 +72,9 @@ impl Output {
         }
     }
 
-    /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal, or is inherited. Drops kept
-    /// output of the previous attempt, except with `failure`, which prints that of all attempts.
+    /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal; None if backoff sees none of it
+    /// (inherited, or `/dev/null`). Drops kept output of the previous attempt, which has to be ended, except with
+    /// `failure`, which prints that of all attempts.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
@@ -150,8 +151,8 @@ impl Output {
 
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
     /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination, at most `limit`
-    /// bytes; empty if nothing was read. While kept output is printed because no more can be kept, goes on with that
-    /// instead, and forwards further output once all is printed.
+    /// bytes (at least 1); empty if nothing was read. While kept output is printed because no more can be kept, goes on
+    /// with that instead, and forwards further output once all is printed.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.keeping == Keeping::Prints {
             if !self.print() && !self.is_broken() {

@@ -1,5 +1,6 @@
 //! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!`
-//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals.
+//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals. Only
+//! the countdown is written here meanwhile, as [`write_if_room`] does not wait.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
@@ -30,8 +31,9 @@ pub(crate) fn is_terminal(fd: RawFd) -> bool {
     inherited(fd).is_terminal()
 }
 
-/// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal): then writes nothing and
-/// returns false, so that the caller may try again. Returns true even if the write fails, as trying again is no use.
+/// Writes a short text, unless `poll(2)` says that the write would block (a stopped terminal), or fails: then writes
+/// nothing and returns false, so that the caller may try again. Returns true even if the write fails, as trying again
+/// is no use.
 pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
     let has_room = ready(inherited(fd), PollFlags::POLLOUT).is_ok_and(|events| !events.is_empty());
     if has_room {
