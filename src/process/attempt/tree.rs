@@ -180,7 +180,8 @@ fn to_survivor(process: &Process) -> Survivor {
 }
 
 /// Returns the reason why a process, or a group, still runs although it was to end: this user may not signal it, or it
-/// does not die of KILL (it hangs in the kernel).
+/// does not die of KILL (it hangs in the kernel). The latter is true only after a KILL: `wait_for_tree` leaves such
+/// processes out if none was sent.
 pub(super) fn survival(target: Target) -> Survival {
     if is_protected(target) {
         Survival::Protected

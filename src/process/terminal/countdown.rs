@@ -47,9 +47,9 @@ impl Countdown {
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
-    /// Draws the line if its seconds have changed, unless backoff is in the background or the terminal is stopped
-    /// (Ctrl-S): then the next second tries again. Returns the time of the next redraw, which is never if this wait
-    /// shows no line.
+    /// Draws the line if its seconds have changed, unless backoff is in the background, or the terminal is stopped
+    /// (Ctrl-S) or has no known width: then the next second tries again. `end` is the end of the wait. Returns the time
+    /// of the next redraw, which is never if this wait shows no line.
     pub(crate) fn show(
         &mut self,
         now: Instant,

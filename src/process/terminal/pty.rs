@@ -60,7 +60,7 @@ pub(crate) struct Pty {
 /// A pseudo-terminal that was opened for an attempt.
 pub(crate) struct OpenPty {
     pub(crate) pty: Pty,
-    /// The source of its output.
+    /// The source of its output: another descriptor of the master, so that only closing both hangs up.
     pub(crate) output: OwnedFd,
     /// The command's streams.
     pub(crate) child: ChildStdio,
@@ -138,7 +138,8 @@ impl Pty {
 
     /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, and restores
     /// our terminal's modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if
-    /// they are signal keys (Ctrl-C). Bytes that were read for this command, and not written to it, are dropped.
+    /// they are signal keys (Ctrl-C); if our terminal was not raw, they stay there. Bytes that were read for this
+    /// command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -198,7 +199,8 @@ impl Pty {
     }
 
     /// Hangs up, as the output has no reader or could not be moved: closes backoff's ends of the terminal, so that the
-    /// command gets HUP, and errors when it writes. May be called again.
+    /// command gets HUP, and errors when it writes. The caller has closed [`OpenPty::output`] before, which would keep
+    /// the terminal. May be called again.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
         // First, as the last close of the other end would wait for a reader.
