@@ -150,8 +150,9 @@ fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
 }
 
 /// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the
-/// second request as the first. Returns None if there is none, or if it may not belong to all requests of the call. A
-/// header that may be the value of another option does not count, as it would make the call safe to repeat.
+/// second request as the first. Returns None if there is none, if it may not belong to all requests of the call, or if
+/// any header is empty. A header that may be the value of another option does not count, as it would make the call safe
+/// to repeat.
 fn fixed_key(items: &[Item]) -> Option<String> {
     // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {

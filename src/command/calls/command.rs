@@ -127,7 +127,7 @@ impl Calls<'_> {
     /// Adds a call if the word at this index names a client, and returns true if it does; if it is not certain where
     /// the call ends, adds one for each end, with the same ID. `parts_before` is how many calls and scripts of the
     /// command stand before it: by it, the call has the same ID whatever values its variables have, and is recognized
-    /// as the same call.
+    /// as the same call, unless a variable before it holds a call or script only in some of its values.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -167,10 +167,11 @@ impl Calls<'_> {
         true
     }
 
-    /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known
-    /// and that of a shell or of another command that runs scripts (`eval`, `ssh`), even if none is found: the word
-    /// then counts as a part of the command. A shell behind the script of another one is only its argument, and does
-    /// not count. The word need not be a program: it may stand behind an unknown wrapper.
+    /// Adds the scripts that the program at this index runs. `context` is that behind the word; those of `ssh` get
+    /// their own. Returns true if the name is known and that of a shell or of another command that has scripts (`eval`,
+    /// `ssh`, but not `sudo`), even if none is found: the word then counts as a part of the command. A shell behind the
+    /// script of another one is only its argument, and does not count. The word need not be a program: it may stand
+    /// behind an unknown wrapper. An `alias -g` is noted as unknown code, too.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -282,8 +283,8 @@ fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context)
     }
 }
 
-/// Returns true if the word at this index is the `{}` of `find -exec {}` or `find -exec env {}`: a file that is found
-/// is the program.
+/// Returns true if the word at this index is or holds the `{}` of `find -exec {}` or `find -exec env {}`: a file that
+/// is found is the program. In these words, the marks of `xargs`, which may be `{}` as well, are unknown parts already.
 fn is_found_file(words: &[Word], index: usize) -> bool {
     let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
     let before = &words[index.saturating_sub(MOST_WORDS_OF_WRAPPER)..index];
@@ -314,8 +315,8 @@ fn defines_global_alias(words: &[Word]) -> bool {
 }
 
 /// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: the text of
-/// `-Stext`, `--option=text` and an alias of git (`alias.name=!text`). The whole word is always the first of them, and
-/// some are no scripts at all.
+/// `-Stext`, `--option=text`, `NAME=text` and an alias of git (`alias.name=!text`). The whole word is always the first
+/// of them, and some are no scripts at all.
 pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {

@@ -98,7 +98,8 @@ pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
     name: String,
-    /// The marks that it replaces in the words of the command. None for an xargs that adds words at the end.
+    /// The marks that it replaces in the words of the command. Their list is empty for an xargs that surely adds words
+    /// at the end.
     marks: Marks,
     /// The index of the first word behind its name and options, among the words of the command: that of the command
     /// which it runs, if there is one.
@@ -169,6 +170,7 @@ impl Feeder {
     }
 
     /// Returns the index of the program that runs in the end, behind known wrappers, among all words of the command.
+    /// Without a program, it is the index of the `:::` of parallel, or the number of words.
     pub(super) fn program_index(&self, words: &[Word]) -> usize {
         let command = ExpandedCommand::new(self.command(words), None);
         self.first + command.program_index
@@ -231,7 +233,8 @@ impl Feeder {
     }
 }
 
-/// Returns the text of a word that may be an option. An unknown one that is not trusted to be none counts as `-`.
+/// Returns the text of a word that may be an option. One with an unknown beginning that is not trusted to be none
+/// counts as `-`, an option without a value, so that the command begins behind it.
 fn text_of_option(text: &[Symbol]) -> String {
     match text.first() {
         Some(Symbol::Unknown(doubt)) if *doubt > Doubt::TrustedPart => "-".to_owned(),

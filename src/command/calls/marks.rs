@@ -16,7 +16,8 @@ pub(super) struct Marks {
 }
 
 /// Returns the marks of parallel: its own, which are `{}` and others such as `{1}` and `{.}`, and that of `-I`, which
-/// takes the place of `{}`. `options` are the words between its name and its command.
+/// takes the place of `{}`, even if it is unknown. `options` are the words between its name and its command, empty for
+/// an unknown one.
 pub(super) fn marks_of_parallel(options: &[String]) -> Marks {
     let mut texts = vec!["{#}".to_owned(), "{%}".to_owned()];
     let numbers = (1..10).map(|number| number.to_string());

@@ -79,7 +79,7 @@ impl Calls<'_> {
 }
 
 /// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`
-/// is `None` for what is found there, and `Part` for an input from this machine, whose files have to be read.
+/// is `None` for what is found there, and `Unknown` for an input from this machine, whose files have to be read.
 fn context_of_remote(environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {
