@@ -18,9 +18,9 @@ pub(super) const SUMMARY: &str = include_str!("summary.txt");
 /// The text of `--help examples`.
 const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 
-/// Returns the help on a topic: a section, an option (also by its variable, `BACKOFF_TIMEOUT`) or the examples; on
-/// everything if the topic is empty. An unknown topic is a usage error. `color` is the text of `--color`, if it was
-/// given.
+/// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or
+/// the examples; on everything if the topic is empty. An unknown topic is a usage error. `color` is the text of
+/// `--color`, if it was given.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let name = topic
         .trim_start_matches('-')

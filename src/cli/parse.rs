@@ -19,7 +19,7 @@ use crate::text::is_printable;
 #[derive(Debug, Default)]
 pub struct CommandLine {
     /// The options that were given, with their texts; once for each text of a repeatable one. The text of a switch is
-    /// `1`, or the number of times given if it counts (`-vv`).
+    /// `1`, or the number of times given if it counts (`-vv`); a text that may be missing, and is, is `on` or empty.
     pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,

@@ -23,6 +23,7 @@ pub(crate) enum Source {
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) opt: &'static Spec,
+    /// As a flag or a variable takes it, not checked yet: of a switch `1`, `true` or the like.
     pub(crate) text: OsString,
     pub(crate) source: Source,
     /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
@@ -116,7 +117,8 @@ impl Setting {
         UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }
 
-    /// Returns the value of the text as this option reads it; an error names the place.
+    /// Returns the value of the text as `opt` reads it, which must be the setting's own option; an error names the
+    /// place.
     pub(crate) fn read<T>(&self, opt: &Opt<T>) -> Checked<T> {
         opt.read(&self.text).map_err(|problem| self.error(problem))
     }

@@ -63,9 +63,9 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
-    /// the run. Drops the oldest entry if there are too many. The events must come in order, as a delay is added to the
-    /// last entry.
+    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay that is to follow it, even
+    /// if the run ends meanwhile, or the result of the run. Drops the oldest entry if there are too many. The events
+    /// must come in order, as a delay is added to the last entry.
     pub(super) fn observe(
         &mut self,
         sentences: &Sentences<'_>,

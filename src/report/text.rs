@@ -149,7 +149,7 @@ impl Sentences<'_> {
     }
 
     /// Returns why no attempt could begin in time. `why` is a limit on time: it has passed, or would pass during the
-    /// wait for the end of a cool-off, whose length `cool_off` then is.
+    /// wait for the end of a cool-off, whose length `cool_off` then is (None otherwise).
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
