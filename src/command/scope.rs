@@ -2,7 +2,8 @@
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
 //! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
-//! worst, while one that is missing may hide an option that sends data.
+//! worst, while one that is missing may hide an option that sends data. Only of what `+=` and the like make of a value,
+//! not each combination is among them (see `additions`).
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
@@ -113,7 +114,8 @@ enum OtherValue {
 }
 
 /// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
-/// `expansion`, which imports it. `frame` is that of the script in which the words stand.
+/// `expansion`, which imports it. `frame` is that of the script in which the words stand. Where there would be too many
+/// results, unknown ones stand for them. Only the result of `loop_values` may be empty.
 pub(crate) trait Expand {
     /// Returns the lists of words that a command may consist of: one for each combination of the values that its
     /// variables may have.
@@ -159,7 +161,7 @@ pub(crate) struct Scope<'s> {
     directories: Vec<String>,
     /// `cd` may go to any other directory, too.
     has_unknown_directory: bool,
-    /// Values of variables that were found before.
+    /// Values of variables that were found before. Whatever may give a variable a further value has to clear them.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
     /// Variables whose values are being found now.
     chain: RefCell<Chain>,
@@ -192,7 +194,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
-    /// own. It is up to the caller to have earlier commands read again.
+    /// own. It is up to the caller to have earlier commands read again: arguments of functions that were found before
+    /// stay until then.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -205,8 +208,8 @@ impl<'s> Scope<'s> {
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
     /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words. One at the end of a long chain of variables may be an option. `frame` is that
-    /// of the script that uses it.
+    /// word is being added, or any words. One at the end of a long chain of variables, or behind many circles, is not
+    /// looked up, and may be an option. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);

@@ -43,6 +43,7 @@ pub(super) enum Found {
 
 impl Chain {
     /// Begins to find the values of a variable. After [`Link::New`], `end` has to follow; after any other, it must not.
+    /// A circle is remembered until the search for its variable ends.
     pub(super) fn begin(&mut self, name: &str) -> Link {
         if let Some(index) = self.names.iter().position(|pending| pending == name) {
             let first = self.needed_again.map_or(index, |first| first.min(index));

@@ -118,7 +118,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads what follows a backslash inside of `$'...'`, and adds the character that it stands for. Before an unknown
-    /// symbol or the end of the text, the backslash stands for itself. NUL adds nothing.
+    /// symbol, a letter without a meaning or the end of the text, the backslash stands for itself. NUL adds nothing.
+    /// Marks the text as misread where shells differ.
     pub(super) fn read_ansi_escape(&mut self, pieces: &mut Pieces) {
         let Some(c) = self.peek() else {
             pieces.add_symbol(Known('\\'), Quoting::Quoted);
