@@ -102,6 +102,7 @@ fn one_code(text: &str) -> Option<u8> {
 /// Codes of `--success-exit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SuccessCodes {
+    /// All codes, also those with `=0`.
     pub all: CodeSet,
     /// Codes with `=0`, after which the run ends with 0.
     pub zero: CodeSet,

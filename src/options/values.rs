@@ -75,8 +75,8 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
-/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, as it would
-/// match none.
+/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, which no
+/// line holds when patterns see it.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err(Problem::new(

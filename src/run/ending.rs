@@ -99,8 +99,8 @@ impl Run<'_> {
 
     /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT
     /// ended the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if
-    /// its kept output is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows,
-    /// and no predicate judges the attempt.
+    /// its kept output is cut off, be it by the deadline or as the reader stalls after the signal. The run has found
+    /// nothing out, so neither `--on-give-up` nor the cool-off follows, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,

@@ -102,9 +102,9 @@ pub(crate) enum KeptOutput {
 /// The success of printing kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printed {
-    /// The reader has taken all of it.
+    /// The reader has taken all of the command's output, or none was to be printed.
     Complete,
-    /// The reader had no more time.
+    /// The reader took too long: past the deadline or, after a signal, longer than a grace. The rest is lost.
     CutOff,
 }
 
