@@ -164,7 +164,8 @@ impl Sentences<'_> {
 
     /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
     /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that `delay` is
-    /// longer because the output asked for that, even if it asked for more; that of a success asks for none.
+    /// longer because the output asked for that, even if it asked for more; that of a success asks for none. A failed
+    /// start has no length that could be told, and asks for nothing.
     fn retrying(
         &self,
         number: &str,
