@@ -200,7 +200,8 @@ impl Delays {
     /// Returns the drawn wait, or, if the server or a cool-off asks for a longer one, `asked` and a random part, so
     /// that clients with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait,
     /// but at least a tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most
-    /// the cap. The sum may exceed the cap, as the server knows better.
+    /// the cap. The sum may exceed the cap, as the server knows better. For a cool-off that is waited for, `drawn` is a
+    /// quarter of it, so that r is that quarter.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;

@@ -11,7 +11,8 @@ use crate::text::exact;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
-    /// Running time, without time in which backoff was stopped (Ctrl-Z).
+    /// Running time until the command ended, without time in which backoff was stopped (Ctrl-Z); zero if it never
+    /// started.
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
     pub forced_end: ForcedEnd,
@@ -25,7 +26,8 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     pub pid: i32,
-    /// The program's name, as the system shows it.
+    /// The program's name, as the system shows it or, before exec, as the command has it; `?` if unknown, and `its
+    /// process group` if `pid` is a group, whose members are unknown.
     pub program: String,
     pub why: Survival,
 }

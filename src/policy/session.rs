@@ -307,7 +307,8 @@ impl<'p> Session<'p> {
     /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
     /// one has given up on a transient failure. It is the wait of one more retry, and grows by a step for each of the
     /// `failed_runs` that gave up in a row before this one, so that a job that is started again and again backs off,
-    /// too.
+    /// too: any number, as a server may tell it. With no such runs, and a retry that was decided but does not take
+    /// place, the caller uses the wait of that retry instead.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
             self.draw(rng)
@@ -343,7 +344,8 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
-    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began.
+    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began. Asked
+    /// as the wait is decided, and by the engine once more before each attempt, as hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);
