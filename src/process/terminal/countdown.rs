@@ -13,7 +13,7 @@ use crate::text::escapes::ERASE_TO_END;
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Formats the remaining time in at most so many columns.
+/// Formats the remaining time, in whole seconds, in at most so many columns and without a line feed.
 pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
 /// The line of a wait.
