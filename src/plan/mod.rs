@@ -76,7 +76,7 @@ pub(crate) fn plan(
 
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
 /// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it; this also
-/// reads the files for TLS that a policy's `--store` names.
+/// reads the files for TLS that a policy's `--store` names, if it has a budget.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut to_check = Vec::new();
     for policy in &config.policies {

@@ -20,8 +20,8 @@ const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl<'a> Run<'a> {
     /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
-    /// `--until`, perhaps a success. A failure of the hook only causes a warning; an error is a signal that ends the
-    /// run.
+    /// `--until`, perhaps a success. The hook's time comes on top of the wait. A failure of the hook only causes a
+    /// warning; an error is a signal that ends the run.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,

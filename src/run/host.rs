@@ -153,7 +153,7 @@ pub(crate) trait Host {
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);
-    /// Begins to count an attempt that is not a retry, while the attempt runs.
+    /// Begins to count an attempt that is not a retry, while the attempt runs. No count may be pending.
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Waits until the attempt of `begin_counting`, if any, is counted, handling signals. The store has `patience` for
     /// that from the beginning of the count, and longer only if no processor was free.
