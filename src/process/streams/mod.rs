@@ -131,7 +131,7 @@ impl Streams {
     }
 
     /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
-    /// typed if standard input is our terminal. `input`, if given, replaces the caller's standard input.
+    /// typed if standard input and output are our terminal. `input`, if given, replaces the caller's standard input.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
@@ -186,6 +186,7 @@ impl Streams {
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,
+            // Stays as it is, while the caller may set `reader_gone` for a reader that left without a failed write.
             output_refused: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.

@@ -122,8 +122,9 @@ impl Stdin {
         Ok(())
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound if it is a
-    /// file). Drop it once the command has started: otherwise backoff cannot see that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound before, with
+    /// [`Method::Rewind`]). Drop it once the command has started: otherwise backoff cannot see that the command has
+    /// closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.method {
             Method::Inherit => return Ok(None),

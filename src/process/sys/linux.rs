@@ -72,7 +72,8 @@ pub(crate) fn unmap_code() {
 }
 
 /// Runs `wait`, and returns its result, so that its timers are on time: by default the kernel may be 50 us late, to
-/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
+/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as a child inherits the setting, so
+/// `wait` must start none.
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     const DEFAULT_NS: u16 = 50_000;
     // A slack that the caller has set is meant, and stays; so it does if the system does not tell.
