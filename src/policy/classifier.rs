@@ -53,7 +53,7 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// A failure that a retry may resolve.
+    /// A failure that a retry may resolve, or one whose predicate was cut off by the deadline, which ends the run.
     Transient(Reason),
     /// A failure that no retry can resolve.
     Permanent(Reason),
@@ -245,7 +245,7 @@ impl Classifier {
 
     /// Judges a failed attempt by the first of these that applies: survivors, stop rules, lost output and a lost reader
     /// make it permanent, retry rules make it transient; `judge_without_rule` judges the rest. Collects all rules that
-    /// apply, as the first names the verdict, but any may say that a repetition is safe.
+    /// apply, as the first of a kind names the verdict, but any of this kind may say that a repetition is safe.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..

@@ -120,7 +120,7 @@ pub struct Seen {
     pub matched: Vec<Option<String>>,
     /// Longest wait that a line asked for.
     pub wait_asked: Option<Duration>,
-    /// The command read more standard input than can be replayed.
+    /// Standard input that the command has read cannot be replayed: it is too much, or was not kept (`input_error`).
     pub input_lost: bool,
     /// Error that prevented keeping the input, except excess size.
     pub input_error: Option<String>,

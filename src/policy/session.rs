@@ -113,7 +113,7 @@ impl<'p> Session<'p> {
 
     /// Decides the step after an attempt, by the goal (`--until`) and the limits of the run. `elapsed` is the time
     /// since the run began. Remembers a failure, as a later success is then a flaky one, and counts a retry that it
-    /// allows, although the budget, which is asked after that, may still deny it.
+    /// allows, although the budget, which is asked after that, may still deny it. A confirmation is no retry.
     pub fn next(
         &mut self,
         outcome: &Outcome,

@@ -41,7 +41,7 @@ pub struct Cleaner {
     clean: Vec<u8>,
     /// Something is on the line. Without it, a motion of the cursor ends nothing: blank lines would come into being.
     has_text: bool,
-    /// A CR has just ended a line, so that an LF is part of this end.
+    /// A CR has ended a line, and nothing has come out since, so that an LF is part of this end.
     after_cr: bool,
 }
 

@@ -67,7 +67,7 @@ pub enum GiveUp {
     NotIdempotent,
     /// `--nested once`.
     Nested,
-    /// The command read more standard input than can be replayed.
+    /// The command read standard input that cannot be replayed: too much, or not kept because of an error.
     Stdin,
 }
 
