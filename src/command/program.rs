@@ -27,15 +27,16 @@ impl<'c> WrappedCommand<'c> {
         WrappedCommand { presets, wrapped }
     }
 
-    /// Returns true if `--for` names the preset of this program: then the user says that the command is such a program.
-    /// With `--for auto` it is only concluded.
+    /// Returns true if `--for` names the preset of this program: then the user says that the command is such a program,
+    /// or runs one, whatever its own name is. With `--for auto` it is only concluded.
     pub(crate) fn is_named(&self, program: &str) -> bool {
         self.presets
             .iter()
             .any(|preset| *preset != PresetName::Auto && preset.is_for(program))
     }
 
-    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`.
+    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`: with `auto` for each
+    /// program that has a preset. Whether the command is or runs this program is another question.
     pub(crate) fn is_judged(&self, program: &str) -> bool {
         self.presets.iter().any(|preset| preset.is_for(program))
     }

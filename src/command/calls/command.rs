@@ -65,7 +65,8 @@ impl Calls<'_> {
     }
 
     /// Reads each word of a command: as the name of a client, a program that runs scripts, or a script itself. Scripts
-    /// are read as they stand in `scripts`, which is the same command with each mark of `xargs` unknown.
+    /// are read as they stand in `scripts`, which is the same command, word for word, with each mark of `xargs`
+    /// unknown. Behind the last of `MOST_CALLS` parts, the words count as unknown code.
     fn read_words(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -252,10 +253,11 @@ fn words_read_alone(words: &[Word]) -> usize {
 }
 
 /// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
-/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. A
-/// name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files of this
-/// machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and counts
-/// like `sudo`. Never gives back what an earlier program took.
+/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. Any
+/// word with such a name counts, as it may stand behind an unknown wrapper, so that an argument hides files behind it,
+/// too. A name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files
+/// of this machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and
+/// counts like `sudo`. Never gives back what an earlier program took.
 fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context) -> Context {
     let name = base_name(&command.words[index].text);
     let is_behind_option = command.words[..index]

@@ -54,7 +54,7 @@ impl Calls<'_> {
     /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
     /// may name a local file, which it may print instead. The beginning of the group is not known, so all commands of
     /// the script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at
-    /// its beginning. `frame` is that of the script.
+    /// its beginning. For a substitution, `commands` are all of it. `frame` is that of the script.
     pub(super) fn is_download(&self, commands: &[SimpleCommand], frame: &Frame) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {

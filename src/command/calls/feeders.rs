@@ -107,7 +107,8 @@ pub(super) struct Feeder {
 }
 
 impl Feeder {
-    /// Returns the first such program among the words before an index, with its marks; None if there is none.
+    /// Returns the first such program among the words before an index, with its marks; None if there is none. Its
+    /// options are looked for before the index, too, so that `first` is at most the index.
     pub(super) fn before(words: &[Word], index: usize) -> Option<Feeder> {
         let position = words[..index]
             .iter()
