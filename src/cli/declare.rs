@@ -12,8 +12,9 @@ pub(super) const SUMMARY_ID: &str = "h";
 /// The id of the command and its arguments.
 pub(super) const COMMAND: &str = "COMMAND";
 
-/// Declares an option to clap, for parsing only. As with getopt, the word after an option that takes a text is its
-/// text, even if it begins with a dash (`-5`). Texts need not be UTF-8: the options read them later.
+/// Declares an option to clap, without the texts about it, which parsing does not need. As with getopt, the word after
+/// an option that takes a text is its text, even if it begins with a dash (`-5`). Texts need not be UTF-8: the options
+/// read them later.
 pub(super) fn arg(opt: &Spec) -> Arg {
     let arg = Arg::new(opt.long).long(opt.long).short(opt.short);
     match opt.kind {

@@ -237,9 +237,9 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandL
     line
 }
 
-/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool has
-/// the option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can
-/// suggest any.
+/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool or
+/// an earlier version has the option, or else clap's text. Parses again with all options declared, not only those in
+/// use, so that clap can suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
