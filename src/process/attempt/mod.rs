@@ -129,7 +129,8 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 /// could not be started, only tells why.
 ///
 /// Returns a fault if the system does not tell how the command ended, unless a limit has ended it. The command may
-/// still run then; on Linux the kernel signals the command when backoff ends (`set_death_signal`).
+/// still run then; on Linux the kernel signals the command when backoff ends (`set_death_signal`), unless it is a
+/// set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {

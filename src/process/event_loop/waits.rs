@@ -22,7 +22,7 @@ use crate::run::host::{KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use crate::run::streams::Channel;
 use crate::text::describe;
 
-/// Longest wait of messages for their reader once a signal has ended the run.
+/// Longest wait of a message for room, each time that its reader has none, once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {

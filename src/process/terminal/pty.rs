@@ -138,8 +138,8 @@ impl Pty {
 
     /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, and restores
     /// our terminal's modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if
-    /// they are signal keys (Ctrl-C); if our terminal was not raw, they stay there. Bytes that were read for this
-    /// command, and not written to it, are dropped.
+    /// they are signal keys (Ctrl-C); they stay in our terminal if it was not raw, or had turned signal keys off. Bytes
+    /// that were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -241,7 +241,8 @@ impl Pty {
     }
 
     /// Forwards typed input, without blocking, if [`Pty::interest`] is ready (`is_ready`). While our terminal is not in
-    /// raw mode, first looks whether it is gone or backoff is in its foreground again.
+    /// raw mode, though typed input is to be forwarded, first looks whether it is gone or backoff is in its foreground
+    /// again.
     pub(crate) fn work(&mut self, is_ready: bool) {
         if self.leader.is_some() && !self.is_raw {
             if modes::terminal_is_gone() {
