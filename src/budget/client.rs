@@ -30,7 +30,8 @@ pub enum Store {
 
 /// A store whose files were read.
 pub(crate) struct PreparedStore {
-    /// The place without user and password, by which nested runs compare their stores.
+    /// The place without user and password, by which nested runs compare their stores. Links in a path are not
+    /// resolved: two paths of one directory count as two stores.
     pub(crate) location: String,
     /// Limit on the time for an answer.
     pub(crate) timeout: Duration,

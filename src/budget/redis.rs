@@ -187,7 +187,8 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::GaveUp { .. } => "gave-up",
         Question::Succeeded => "succeeded",
     };
-    // The script reads these two only if a run gave up. -1 stands for None.
+    // The script reads these two only if a run gave up. -1 stands for None; a number beyond i64, which only a faulty
+    // server tells, becomes negative, too, and is not counted.
     let mut length_of_cool_off = Duration::ZERO;
     let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {

@@ -275,7 +275,8 @@ pub(super) fn is_cool_off(text: &str) -> bool {
     text.starts_with("skip:") || cool_off(text).is_ok()
 }
 
-/// Returns true for a word that is rather the limit of `--retry-after` than the name of a command.
+/// Returns true for a word that is rather the limit of `--retry-after` than the name of a command, also for a number
+/// without a unit, although [`retry_after`] refuses it.
 pub(super) fn is_wait(text: &str) -> bool {
     retry_after(text).is_ok() || digits(text).is_some()
 }

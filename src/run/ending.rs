@@ -56,9 +56,9 @@ impl Run<'_> {
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
-    /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of
-    /// the output, for which no status of the command may vouch. So it counts as failed in the shared budget, too. A
-    /// run that gave up for another reason keeps that reason.
+    /// Ends a run whose kept output was cut off by the deadline: as after a timeout (124, or `--exhausted-exit`, if it
+    /// covers the reason), as the caller has only a part of the output, for which no status of the command may vouch.
+    /// So it counts as failed in the shared budget, too. A run that gave up for another reason keeps that reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),

@@ -45,7 +45,7 @@ pub(super) enum Step {
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
     /// The next attempt must not be counted when it begins: it was counted with the granted retry or by the outer run,
-    /// or, as the store did not answer the request for the retry, it stays uncounted.
+    /// or, as no store answered the request for the retry, it stays uncounted.
     pub(super) is_next_counted: bool,
     /// The one warning about the store that a run prints is printed.
     pub(super) has_warned: bool,
