@@ -36,7 +36,7 @@ use super::{AttemptEnvironments, Surroundings};
 /// unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 
-/// The right side of an assignment.
+/// A word that gives values to a variable: the right side of an assignment, a word of a loop, or the like.
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
@@ -57,7 +57,7 @@ pub(crate) enum Separators {
 /// The values that a variable may have before a script adds to it.
 struct Starts {
     inherited: Vec<Value>,
-    /// Those by an assignment in a script.
+    /// Those by an assignment in a script, or by unknown code.
     assigned: Vec<Value>,
 }
 
@@ -151,13 +151,13 @@ pub(crate) struct Scope<'s> {
     changes_arguments: bool,
     /// A literal word that begins with `-` may become `$1`. An unknown argument is then not trusted, even in quotes.
     may_pass_options: bool,
-    /// Commands that may call a function.
+    /// Commands that may call a function, or set the arguments by `set`.
     function_calls: Vec<FunctionCall>,
     /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
-    /// Directories to which `cd` may go.
+    /// Directories to which `cd` may go, some of them below others, and those of script files; without `.` in them.
     directories: Vec<String>,
     /// `cd` may go to any other directory, too.
     has_unknown_directory: bool,
@@ -323,7 +323,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the definition of a function that bash has exported to the environment (`export -f`), as a script that
-    /// can be read; None if there is no such function.
+    /// can be read; None if there is no such function. It is taken from backoff's environment, whatever a script has of
+    /// that.
     pub(crate) fn exported_function(&self, name: &str) -> Option<String> {
         // Bash exports it as `() { commands; }`.
         let body = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;

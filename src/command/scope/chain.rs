@@ -15,7 +15,8 @@ const MOST_INCOMPLETE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     names: Vec<String>,
-    /// Index of the first variable that a later one needs. What is found for those behind it lacks its values.
+    /// Index in `names` of the first variable that it or a later one needs. What is found for those behind it lacks its
+    /// values.
     needed_again: Option<usize>,
     /// The value of a variable while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,

@@ -66,7 +66,8 @@ impl Scope<'_> {
     /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
     /// may go, as it is not known which of them is the current one when the file is used. `~` is the home directory: a
     /// path that begins so is returned as it is written, and again with that directory. Unknown directories are left
-    /// out: before a missing file is taken for harmless, ask [`Self::may_be_in_unknown_directory`], too.
+    /// out: before a missing file is taken for harmless, ask [`Self::may_be_in_unknown_directory`], too. No path is
+    /// looked up here; `name` itself is the first.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !is_absolute(name) {

@@ -191,9 +191,9 @@ fn holds_dash(text: &[Symbol]) -> bool {
     text.iter().any(|symbol| dashes.contains(symbol))
 }
 
-/// Returns the element of an array. It is unknown if the index is no plain number, or if it might be an option in zsh,
-/// which counts from 1, and takes `$name` for all elements. An unknown one is an `AnyPart` if it might be an option, as
-/// `AnyWords` would be trusted in quotes.
+/// Returns the element of an array. It is unknown if the index is no plain number, or if zsh, which counts from 1, and
+/// takes `$name` for all elements, gives another one that might be an option. An unknown one is an `AnyPart` if it might
+/// be an option, as `AnyWords` would be trusted in quotes.
 fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
     let Some(index) = index else {
         return element_by_shells(texts.first(), texts);

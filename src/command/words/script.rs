@@ -209,8 +209,8 @@ impl ScriptReader<'_> {
 
     /// Reads a redirection with the word after it. The source of an input is kept, as it may be a script: the text of
     /// `<<<` and `<<`, or the file of `<`. There the `descriptor` before it, which is empty for none, does not count:
-    /// `3<file` is input, too. For an output only counts if it may be the standard one (`redirects_output`). Gives up on
-    /// the rest of the text at a here-document whose end is not known.
+    /// `3<file` is input, too. For an output only counts if it may be the standard one (`redirects_output`). Gives up
+    /// on the rest of the text at a here-document whose end is not known.
     fn read_redirection(&mut self, draft: &mut Draft, descriptor: &str) {
         if self.skip_if_next("<<<") {
             self.skip_blanks();
