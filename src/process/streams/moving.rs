@@ -17,7 +17,8 @@ use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
     /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that
-    /// are ready. Empty between attempts, except while kept output waits for its reader.
+    /// are ready. Empty between attempts, except while kept output waits for its reader. After an attempt that a fault
+    /// has broken off, the last one, its streams may still be open.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(started) = &self.starting {

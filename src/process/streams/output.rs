@@ -203,8 +203,8 @@ impl Output {
     }
 
     /// Writes the first `most` of the unwritten bytes, of which there are at least so many, or fewer, without blocking.
-    /// Returns the number of bytes written: 0 if there is no room, and after an error, which is noted (a lost reader, or
-    /// a fault) and closes the output. Notes the last byte, which tells whether a line is unfinished.
+    /// Returns the number of bytes written: 0 if there is no room, and after an error, which is noted (a lost reader,
+    /// or a fault) and closes the output. Notes the last byte, which tells whether a line is unfinished.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {

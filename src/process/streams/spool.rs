@@ -311,7 +311,7 @@ pub(super) struct Replayable {
 
 impl Replayable {
     /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
-    /// or cannot be kept, only notes that (`is_incomplete`), which makes a failure permanent.
+    /// or cannot be kept, only notes that (`is_incomplete`): then no further attempt is made.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if self.is_incomplete || bytes.is_empty() {
