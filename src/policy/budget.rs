@@ -8,9 +8,9 @@
 //! After a run gave up, the cool-off lets new runs of the name wait, as what they need is likely still down: a job that
 //! is started again and again must back off, too. It grows with the number of runs that gave up in a row.
 //!
-//! Time is the time since the UNIX epoch, in whole milliseconds. The window is kept in at most
-//! [`MOST_SLOTS`] slots, 60 of which span it, so that an attempt counts for at least the window and for at
-//! most a sixtieth longer.
+//! Time is the time since the UNIX epoch, in whole milliseconds. Attempts are kept in at most [`MOST_SLOTS`] slots, 60
+//! of which span the longest window asked for, so that an attempt counts for at least the window of the run that asks,
+//! and for at most a slot longer, or more if there were too many slots.
 
 use std::time::Duration;
 
@@ -66,7 +66,8 @@ pub enum Question {
     Attempt,
     /// Requests a retry, and counts an allowed one.
     Retry,
-    /// Requests the time that a new run must wait.
+    /// Requests the time that a new run must wait. Counts nothing, so that it also serves to learn
+    /// [`Answer::failed_runs`].
     CoolOff,
     /// The run gave up.
     GaveUp {

@@ -1,4 +1,5 @@
-//! Judges an attempt: success, transient failure or permanent failure.
+//! Judges an attempt by its end and output: success, transient failure or permanent failure. The run then asks the
+//! predicates, commands of the user, where the options leave the judgement to them.
 
 use std::fmt;
 use std::rc::Rc;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::policy::signal::Signal;
 use crate::text::exact;
 
-/// A finished attempt: how it ended, and what was seen meanwhile.
+/// A finished attempt, hook or predicate: how it ended, and what was seen meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
@@ -153,7 +153,7 @@ pub enum End {
     /// the output was lost, however the command itself ended.
     Signaled(Signal),
     /// backoff ended the attempt, however the process then died; or the deadline came while its output still waited for
-    /// its reader.
+    /// its reader, or before it could start.
     TimedOut(TimeLimit),
     /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),

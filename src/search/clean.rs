@@ -4,7 +4,7 @@
 //!   too, if something is on it. Each end becomes an LF.
 //! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase the rest, where nothing is),
 //!   modes, character sets, titles and links (OSC), other strings (DCS, SOS, PM, APC). A string ends at its terminator,
-//!   or unfinished at LF or after 4 KiB.
+//!   or unfinished at another sequence, CAN, SUB or LF, or after 4 KiB.
 //! - `CSI nC`, which moves the cursor over blanks, and each blank of Unicode become a space. U+200C and U+200D are no
 //!   blanks: they join letters and emojis.
 //! - All else stays, also bytes that are no text.
