@@ -26,10 +26,10 @@ pub(super) struct JsonLog {
 }
 
 impl JsonLog {
-    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure,
-    /// or is skipped, has no lines, unless verbose or after a warning; any other run has a complete log. So lines are
-    /// held back until an event decides that, and are then returned before its own. With `-q`, none is held back, and
-    /// few events have lines.
+    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure
+    /// or retry (`--until never`), or is skipped, has no lines, unless verbose or after a warning; any other run has a
+    /// complete log. So lines are held back until an event decides that, and are then returned before its own. With
+    /// `-q`, none is held back, and few events have lines.
     pub(super) fn lines(
         &mut self,
         sentences: &Sentences<'_>,
