@@ -28,8 +28,8 @@ pub(super) enum RetryAnswer {
 
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs. Before, waits for the count of the
-    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, and for an
-    /// attempt that is already counted: a granted retry, or the same call of an outer run.
+    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, for a
+    /// granted retry, which the grant has counted if a store answered, and for the same call of an outer run.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
             && !self.store.is_next_counted

@@ -58,7 +58,8 @@ impl<'a> Run<'a> {
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
             // 0 would tell an alarm that nothing failed, but the run did: a denied success, too few successes in a row.
-            // Any other status is the attempt's own, whatever that of backoff is.
+            // Any other status is the attempt's own, or that of a timeout if its output was cut off, whatever that of
+            // backoff is.
             spec.variables.set("BACKOFF_EXIT", 1);
         }
         // No attempt follows.

@@ -68,6 +68,7 @@ impl Run<'_> {
 
 /// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If
 /// the deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
+/// Replaces only the `why` in `reason`; the rest is what the rules found about a failure.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };
