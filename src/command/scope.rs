@@ -105,7 +105,7 @@ enum OtherValue {
     Number,
     /// Any value, which in quotes is trusted to be no option.
     Any,
-    /// An argument of the script or of a function.
+    /// An argument of the script or of a function, of which only counts if it may be an option.
     Argument,
     /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
     Changed,

@@ -258,7 +258,7 @@ impl Scope<'_> {
     /// program. Its value is made of the words behind the name, and may be an option if one of them is.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
-        // In a later word, such as `printf '%s' -v`, an option is a text.
+        // In a later word, such as `printf '%s' -v`, an option is a text; behind another option, it may be one.
         if !literals.first().is_some_and(is_option) {
             return self.add_printed_by_expansion(words, literals, frame);
         }

@@ -192,8 +192,8 @@ fn holds_dash(text: &[Symbol]) -> bool {
 }
 
 /// Returns the element of an array. It is unknown if the index is no plain number, or if zsh, which counts from 1, and
-/// takes `$name` for all elements, gives another one that might be an option. An unknown one is an `AnyPart` if it might
-/// be an option, as `AnyWords` would be trusted in quotes.
+/// takes `$name` for all elements, gives another one that might be an option. An unknown one is an `AnyPart` if it
+/// might be an option, as `AnyWords` would be trusted in quotes.
 fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
     let Some(index) = index else {
         return element_by_shells(texts.first(), texts);

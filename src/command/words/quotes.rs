@@ -62,7 +62,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads a text with the rules of double quotes, behind the opening quote if there is one. Returns its pieces, all
-    /// of them quoted. Moves the cursor behind the closing quote, or to the end of the text.
+    /// of them quoted. Moves the cursor behind the closing quote, or to the end of the text, which is marked as misread
+    /// if the quote is missing.
     pub(super) fn read_quoted_text(&mut self, end: QuotedEnd) -> Vec<Piece> {
         let mut pieces = Pieces::default();
         while !self.is_at_end() {
