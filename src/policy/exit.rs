@@ -57,11 +57,11 @@ pub enum Ending<'a> {
     /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
     /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
     AttemptInterrupted { end: &'a End, until: Until },
-    /// A limit on time passed before the first attempt could start.
+    /// A limit on time passed before the first attempt could start, or would pass during its cool-off.
     NoAttemptInTime,
     /// `--cool-off=skip:CODE`: the last run gave up not long ago.
     Skipped { code: u8 },
-    /// A signal came between two attempts, or PIPE as the output has lost its reader.
+    /// A signal came while no attempt ran (in a wait, hook or predicate), or PIPE as the output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed.
     Fault,

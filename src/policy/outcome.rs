@@ -75,7 +75,7 @@ impl Outcome {
         self.end == End::TimedOut(TimeLimit::Deadline)
     }
 
-    /// Returns true if exec failed, so that nothing ran.
+    /// Returns true if exec failed, so that nothing ran. False if the deadline came before the start.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_))
     }
@@ -118,7 +118,8 @@ impl fmt::Display for Outcome {
 pub struct Seen {
     /// The beginning of the first matching text of each pattern. Empty without patterns, and if nothing was observed.
     pub matched: Vec<Option<String>>,
-    /// Longest wait that a line asked for.
+    /// Longest wait that a line asked for, or else that a spent limit needs: from the time of the line, but the run
+    /// waits for all of it after the attempt.
     pub wait_asked: Option<Duration>,
     /// Standard input that the command has read cannot be replayed: it is too much, or was not kept (`input_error`).
     pub input_lost: bool,
