@@ -126,11 +126,9 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 
 /// Waits for the end of the command and, after a limit, of the rest of its tree. Drains the output, that is forwards
 /// what is still in the pipes, and describes the attempt, whose running time ends with the command. If the program
-/// could not be started, only tells why.
-///
-/// Returns a fault if the system does not tell how the command ended, unless a limit has ended it. The command may
-/// still run then; on Linux the kernel signals the command when backoff ends (`set_death_signal`), unless it is a
-/// set-user-ID program.
+/// could not be started, only tells why. Returns a fault if the system does not tell how the command ended, unless a
+/// limit has ended it. The command may still run then; on Linux the kernel signals the command when backoff ends
+/// (`set_death_signal`), unless it is a set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {
