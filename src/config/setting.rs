@@ -76,8 +76,8 @@ impl Setting {
         self.as_written().opt.long
     }
 
-    /// Returns the text for messages, without secrets: an address may hold a password. Not escaped: who prints the
-    /// message does that.
+    /// Returns the text for messages, without secrets: an address may hold a password. Not escaped, as the
+    /// printer of the message does that.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.redact {
