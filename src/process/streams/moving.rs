@@ -241,8 +241,9 @@ impl Streams {
     }
 }
 
-/// Returns true if a failed start has left its report in the pipe of the start. For a pipe that exec closed, some
-/// systems report POLLIN, too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
+/// Returns true if a failed start has left its report in the pipe of the start, and leaves it there, as
+/// `Child::start_failure` reads it at the end. For a pipe that exec closed, some systems report POLLIN, too, so the
+/// bytes are counted. Linux does not, and a sandbox there may refuse to count.
 fn has_report(start_pipe: &OwnedFd) -> bool {
     match fd::unread(start_pipe) {
         Ok(count) => count > 0,

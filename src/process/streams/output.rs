@@ -255,8 +255,8 @@ impl Output {
 
     /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`).
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
-        // Noted when output was kept. Dropped output needs no reader; `print` notes it again if the reader is still
-        // gone.
+        // Noted during attempts, and judged with them. Dropped output needs no reader; `print` notes it again if the
+        // reader is still gone.
         self.reader_gone = false;
         let is_wanted = match self.mode {
             OutputMode::Final => true,
