@@ -150,8 +150,8 @@ impl Running<'_> {
         has_survived_kill || gets_no_kill && self.child.is_protected()
     }
 
-    /// Sends KILL to the tree, once, if `--kill-after` has passed since the request to end; from then on `give_up` is
-    /// set. Notes for the message whether a process was there to be killed.
+    /// Sends KILL to the tree if `--kill-after` has passed since the request to end; that sets the time to give up
+    /// waiting (`give_up`). Notes for the message whether a process was there to be killed.
     pub(super) fn kill_if_due(&mut self) {
         if self.deadlines.take_kill(now()) {
             let child_state = if self.has_ended {
