@@ -2,7 +2,8 @@
 //! request twice, and order or pay twice.
 //!
 //! A word may be unknown in part, or it may not be certain that it is an option. Such a word can make a call unsafe to
-//! repeat, but never safe. In this module, `items` are the options and operands of one call.
+//! repeat, but never safe, except for a key that is the ID of the run, the same in each attempt. In this module,
+//! `items` are the options and operands of one call.
 
 mod items;
 pub(crate) mod options;

@@ -1,6 +1,6 @@
 //! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like. By their options and operands,
 //! these functions find where the command of the other program begins: that program is the one whose failures `--for`
-//! judges, and whose calls of curl and wget count.
+//! judges. The search for calls of curl and wget finds these at any word, and only asks here which word is the program.
 
 use super::words::MODIFIERS;
 
@@ -212,8 +212,9 @@ const RESERVED: &[&str] = &[
 /// Limit on nested wrappers.
 pub(super) const DEEPEST: usize = 16;
 
-/// Returns the words of the command that a program of this name runs, given the words after the name; empty if it runs
-/// none. Returns None if the program is no known wrapper, or if its words cannot be followed.
+/// Returns the words of the command that a program of this name, which has no directory, runs, given the words after
+/// the name; empty if it runs none. Returns None if the program is no known wrapper, or if its words cannot be
+/// followed.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);

@@ -81,8 +81,8 @@ fn is_known(symbol: &&Symbol) -> bool {
     matches!(symbol, Symbol::Known(_))
 }
 
-/// Returns the file name of a program, without its directories, with `...` for unknown parts, so that one with such a
-/// part is no known name.
+/// Returns the file name of a program, without its directories, which may be unknown, and with `...` for unknown parts,
+/// so that a file name with such a part is no known one.
 pub(super) fn base_name(text: &[Symbol]) -> String {
     let shown = shown(text);
     shown.rsplit('/').next().unwrap_or_default().to_owned()

@@ -114,7 +114,8 @@ fn meaning_of_letters(letters: &str) -> Letters<'_> {
 }
 
 /// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs or
-/// parallel. The part stays in one word. `mark` must not be empty, or the loop has no end.
+/// parallel. `doubt` is what it may be: never `AnyWords`, as it stays in one word. `mark` must not be empty, or the
+/// loop has no end.
 pub(super) fn replace_mark(word: &Word, mark: &str, doubt: Doubt) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();
