@@ -1,5 +1,5 @@
-//! Reads and writes without blocking in `read(2)` or `write(2)`. Only another process that takes the bytes or the room
-//! between `poll(2)` and the call can make a call on an inherited descriptor wait.
+//! Reads and writes without blocking in `read(2)` or `write(2)`. A call on an inherited descriptor can still wait if
+//! another process takes the bytes or the room between `poll(2)` and the call, or if the system refuses `poll(2)`.
 //!
 //! The description of an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
 //! on it. A pipe or terminal is reopened for writing as a description of our own; if that is refused, each write is
