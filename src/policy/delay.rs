@@ -236,8 +236,8 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap. A uniform one without a random part takes nothing from `rng`, and so does
-    /// not change the later waits of a `--seed`.
+    /// Draws a wait, never longer than the cap. A uniform one without a random part takes nothing from `rng`, and so
+    /// does not change the later waits of a `--seed`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {
