@@ -250,8 +250,8 @@ fn last_asked(event: &Event<'_>) -> Option<f64> {
     }
 }
 
-/// Returns the wait that the output asked for, in seconds, even if it is longer than the run waits; None if it asked for
-/// none, and without `--retry-after`, as the output is not searched then.
+/// Returns the wait that the output asked for, in seconds, even if it is longer than the run waits; None if it asked
+/// for none, and without `--retry-after`, as the output is not searched then.
 fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }
