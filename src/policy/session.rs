@@ -34,6 +34,7 @@ pub enum Stop {
     FailureCame,
     /// `--until never`: the run ended after a successful attempt.
     EndedOnSuccess(GiveUp),
+    /// The run has not reached its goal. The last attempt may be a success (`--consecutive`, `--until failure`).
     GaveUp(GiveUp),
 }
 
