@@ -225,7 +225,7 @@ impl Calls<'_> {
 }
 
 /// Returns true for a word behind which another command or input may begin: the end of `-exec` of find, the `:::` of
-/// parallel, or the name of a client.
+/// parallel, or the name of a client. The call may end before it, and is then judged both ways.
 fn may_end_call(text: &[Symbol]) -> bool {
     let is_end =
         exact(text).is_some_and(|text| [";", "+", ":::", ":::+", "::::"].contains(&&*text));

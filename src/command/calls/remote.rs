@@ -123,7 +123,8 @@ fn runs_its_input(script: &[Symbol]) -> bool {
     commands.any(is_shell_without_script)
 }
 
-/// Returns true if a command is a shell that runs its standard input, and gets none by a pipe or a redirection.
+/// Returns true if a command is a shell that runs its standard input, and gets none by a pipe or a redirection. `su`
+/// and `sudo -s`, which start one, do not count.
 fn is_shell_without_script(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command
