@@ -78,9 +78,9 @@ impl Requests {
         }
     }
 
-    /// Returns the first request of this client that certainly sends something. Doubts, guessed calls and unknown code
-    /// do not count: they are too common to trouble a user who has not asked for the judgement. Returns None if there
-    /// is no such request.
+    /// Returns the first request of this client that certainly sends something, without a fixed key. Doubts, guessed
+    /// calls and unknown code do not count: they are too common to trouble a user who has not asked for the judgement.
+    /// Returns None if there is no such request.
     pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
         for JudgedCall { call, request } in self.judged_calls(client) {
             if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {

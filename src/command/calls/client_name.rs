@@ -1,5 +1,5 @@
-//! Recognizes the name of a client, curl or wget, in a word, so that calls are found. What is taken for a call without
-//! being one costs a retry at worst, while a call that is not seen may send data twice.
+//! Recognizes the name of a client, curl or wget, in a word, so that calls are found. A word that is taken for a
+//! call without being one costs a retry at worst, while a call that is not seen may send data twice.
 
 use crate::command::http::tables::CLIENTS;
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};

@@ -209,8 +209,8 @@ impl Feeder {
     }
 
     /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
-    /// part of one word there: as an option of a client, it counts where the words are read one by one. What it adds
-    /// at the end may be the code of `eval`.
+    /// part of one word there: as an option of a client, it counts where the words are read one by one. Words that it
+    /// adds at the end may be the code of `eval`. `words` are all of the command, with their marks as they are written.
     fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
         let command = self.replace_marks(self.command(words), Doubt::HarmlessPart);
         let mut script = joined(&command);

@@ -95,8 +95,8 @@ enum Letters<'w> {
     Other,
 }
 
-/// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. What follows a letter
-/// that takes a value is that value.
+/// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. A letter that takes
+/// a value takes all that follows it in the word, or else the next word.
 fn meaning_of_letters(letters: &str) -> Letters<'_> {
     for (index, letter) in letters.char_indices() {
         let behind = &letters[index + letter.len_utf8()..];
