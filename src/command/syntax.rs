@@ -54,7 +54,7 @@ pub(crate) struct Script {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SimpleCommand {
-    /// The words, reserved words and assignments included.
+    /// The words, reserved words and assignments included. Empty if there is only an input, as in `(sh) <<END`.
     pub(crate) words: Vec<RawWord>,
     /// Here-documents and here-strings.
     pub(crate) input: Vec<RawWord>,

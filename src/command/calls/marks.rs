@@ -96,7 +96,7 @@ enum Letters<'w> {
 }
 
 /// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. A letter that takes
-/// a value takes all that follows it in the word, or else the next word.
+/// a value takes all that follows it in the word, or else the next word; only `i` takes none then.
 fn meaning_of_letters(letters: &str) -> Letters<'_> {
     for (index, letter) in letters.char_indices() {
         let behind = &letters[index + letter.len_utf8()..];
