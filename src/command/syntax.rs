@@ -85,7 +85,8 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
-    /// Returns true if the standard input is given: by a pipe, a file or a here-document.
+    /// Returns true if the standard input is given: by a pipe, a file or a here-document. The input of a group around
+    /// the command does not count, nor does a pipe to it, except for the first command of `{ ...; }`.
     pub(crate) fn has_input(&self) -> bool {
         self.reads_pipe || !self.input.is_empty() || !self.input_files.is_empty()
     }

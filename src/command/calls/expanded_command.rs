@@ -43,7 +43,8 @@ impl<'c> ExpandedCommand<'c> {
         }
     }
 
-    /// Returns true if the script gives the command a standard input.
+    /// Returns true if the script gives the command a standard input of its own. The input of a group or function
+    /// around it does not count, nor does that of backoff's own command.
     pub(super) fn has_input(&self) -> bool {
         self.in_script
             .is_some_and(|it| it.script.commands[it.index].has_input())

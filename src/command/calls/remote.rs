@@ -23,8 +23,8 @@ impl Calls<'_> {
     /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
     /// command by itself, whose first word is a program. The first of all is none, but an option or the host, unless a
     /// variable before the remote command may be several words. If the remote command is a shell that runs its input,
-    /// reads that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a
-    /// shell.
+    /// reads that instead; so, too, without a remote command, if the script gives ssh an input of its own, as ssh then
+    /// starts a shell.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);

@@ -54,8 +54,9 @@ impl Calls<'_> {
     }
 
     /// Reads the input of the shell that `su`, `sudo -s`, `at` and others start if they get no command, given the index
-    /// of that name. Reads nothing for another name, and if the script gives no input, as to backoff's own command.
-    /// Most of these names are too common as arguments of other commands (`grep at <file`).
+    /// of that name. Reads nothing for another name, and if the command has no input of its own
+    /// ([`ExpandedCommand::has_input`]). Most of these names are too common as arguments of other commands (`grep at
+    /// <file`).
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,
