@@ -96,8 +96,9 @@ struct Prepared {
 }
 
 /// Reads flags, variables and the configuration file, and makes the plan of the run from them; `plan` adds the chosen
-/// policy and the defaults of the file to the settings. An error is a mistake in one of them. Kept out of `main` so
-/// that its stack frame is gone during the run: `fork` copies written pages of the stack.
+/// policy and the defaults of the file to the settings. An error is a mistake in one of them, even if only a text is to
+/// be printed; a missing command is not an error here. Kept out of `main` so that its stack frame is gone during the
+/// run: `fork` copies written pages of the stack.
 #[inline(never)]
 fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     // They hold settings, and tell a run inside of another about the outer one.
@@ -150,7 +151,8 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, Usa
 }
 
 /// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration:
-/// the run would damage it. Compares files, not their names, as one file may have several.
+/// the run would damage it. Follows links, as one file may have several names. Two hard links are one file, except for
+/// log and report: the report replaces a directory entry, and the log keeps its own.
 fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     let Prepared {
         settings,

@@ -30,7 +30,8 @@ pub enum Store {
 
 /// A store whose files were read.
 pub(crate) struct PreparedStore {
-    /// The place without user and password, by which nested runs compare their stores.
+    /// The place without user and password, by which nested runs compare their stores. Links in a path are not
+    /// resolved: two paths of one directory count as two stores.
     pub(crate) location: String,
     /// Limit on the time for an answer.
     pub(crate) timeout: Duration,
@@ -113,8 +114,9 @@ impl Store {
     }
 
     /// Asks the store a question about a budget, by which the store also changes: it counts an attempt, begins a
-    /// cool-off. A directory blocks as long as the file system or another run's lock does, a server until `limit` after
-    /// `began`; so the caller asks in a child process that it can leave. The answer is never None here. Errors name the
+    /// cool-off. A directory blocks as long as the file system or another run's lock does, a server for `limit`, and
+    /// longer if the lookup of its name hangs; so the caller asks in a child process that it can leave. `limit` counts
+    /// from now, which is computed from `began`, any earlier moment. The answer is never None here. Errors name the
     /// store. `since_epoch` reads the clock, for a directory; a server has its own.
     pub(crate) fn ask(
         &self,

@@ -67,9 +67,9 @@ struct Redirection {
 }
 
 impl Address {
-    /// Asks the servers of a service in turn until one answers; each has an equal share of the time, as one that hangs
-    /// must leave some to the others. Returns the problem of each server if none answers. The script may have run even
-    /// so, if only its reply was late.
+    /// Asks the servers of a service in turn until one answers; each has an equal share of `time.limit`, as one that
+    /// hangs must leave some to the others. The limit counts from now on, whenever `time` began. Returns the problem of
+    /// each server if none answers. The script may have run even so, if only its reply was late.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -187,7 +187,8 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::GaveUp { .. } => "gave-up",
         Question::Succeeded => "succeeded",
     };
-    // The script reads these two only if a run gave up. -1 stands for None.
+    // The script reads these two only if a run gave up. -1 stands for None; a number beyond i64, which only a faulty
+    // server tells, becomes negative, too, and is not counted.
     let mut length_of_cool_off = Duration::ZERO;
     let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {

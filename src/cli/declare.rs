@@ -12,8 +12,9 @@ pub(super) const SUMMARY_ID: &str = "h";
 /// The id of the command and its arguments.
 pub(super) const COMMAND: &str = "COMMAND";
 
-/// Declares an option to clap, for parsing only. As with getopt, the word after an option that takes a text is its
-/// text, even if it begins with a dash (`-5`). Texts need not be UTF-8: the options read them later.
+/// Declares an option to clap, without the texts about it, which parsing does not need. As with getopt, the word after
+/// an option that takes a text is its text, even if it begins with a dash (`-5`). Texts need not be UTF-8: the options
+/// read them later.
 pub(super) fn arg(opt: &Spec) -> Arg {
     let arg = Arg::new(opt.long).long(opt.long).short(opt.short);
     match opt.kind {
@@ -40,8 +41,8 @@ fn with_optional_text(arg: Arg, missing: &'static str) -> Arg {
 }
 
 /// Returns the parser of a command line with these options, `-h` and the command. Options end at the first word that is
-/// none; that one and all after it are the command's. A repeated option overrides itself, unless its texts add up. Help
-/// and version are options of backoff's own.
+/// none; that one and all after it are the command's, except a `--` in this place, which clap drops. A repeated option
+/// overrides itself, unless its texts add up. Help and version are options of backoff's own.
 pub(super) fn parser(options: impl IntoIterator<Item = Arg>) -> Command {
     let summary = Arg::new(SUMMARY_ID).short('h').action(ArgAction::SetTrue);
     let command = Arg::new(COMMAND).num_args(1..).trailing_var_arg(true);

@@ -37,9 +37,9 @@ const CHANGES: [(&str, &str); 11] = [
 
 /// Names that completions offer.
 pub(crate) struct Names {
-    /// Presets, for `--for`.
+    /// Names of presets, for `--for`; `auto` is added here.
     pub(crate) presets: Vec<&'static str>,
-    /// Exit codes of sysexits.h.
+    /// Names of the exit codes of sysexits.h.
     pub(crate) sysexits: Vec<&'static str>,
 }
 

@@ -18,9 +18,9 @@ pub(super) const SUMMARY: &str = include_str!("summary.txt");
 /// The text of `--help examples`.
 const EXAMPLES_TEXT: &str = include_str!("examples.txt");
 
-/// Returns the help on a topic: a section, an option (also by its variable, `BACKOFF_TIMEOUT`) or the examples; on
-/// everything if the topic is empty. An unknown topic is a usage error. `color` is the text of `--color`, if it was
-/// given.
+/// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or
+/// the examples; on everything if the topic is empty. An unknown topic is a usage error. `color` is the text of
+/// `--color`, if it was given.
 pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
     let name = topic
         .trim_start_matches('-')
@@ -106,7 +106,8 @@ fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
 }
 
 /// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable
-/// itself, as help is printed before the settings are read; an invalid text counts as none, as help must not fail.
+/// itself, as help is printed before the settings are read. An invalid text counts as `auto`, as help must not fail; on
+/// the command line, it hides the variable, too.
 fn takes_color(typed: Option<&OsString>) -> bool {
     let set = typed
         .cloned()

@@ -19,7 +19,7 @@ use crate::text::is_printable;
 #[derive(Debug, Default)]
 pub struct CommandLine {
     /// The options that were given, with their texts; once for each text of a repeatable one. The text of a switch is
-    /// `1`, or the number of times given if it counts (`-vv`).
+    /// `1`, or the number of times given if it counts (`-vv`); a text that may be missing, and is, is `on` or empty.
     pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
@@ -162,7 +162,8 @@ fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
 /// The options of one word.
 struct Named<'w> {
     options: Vec<&'static Spec>,
-    /// The rest of the word, which is the text of the last option.
+    /// The rest of the word, with its `=` if it has one, which is the text of the last option. Used only to see whether
+    /// there is one: clap reads the text.
     text: &'w [u8],
 }
 
@@ -212,7 +213,8 @@ fn name_in(word: &[u8]) -> &[u8] {
 
 /// Takes these options with their texts, and the command, out of clap's matches. Texts stay as typed; the text of a
 /// switch is `1`, or the number of times if it counts (`-vv`), and a text that may be missing, and is, becomes `on`
-/// (`--plan`), or nothing (`--help`). Options that were not given are left out.
+/// (`--plan`), or nothing (`--help`). Options that were not given are left out. The parser of `matches` must know all
+/// `options`, as clap may panic about any other.
 fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandLine {
     let mut line = CommandLine::default();
     for opt in options {
@@ -235,9 +237,9 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandL
     line
 }
 
-/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool has
-/// the option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can
-/// suggest any.
+/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool or
+/// an earlier version has the option, or else clap's text. Parses again with all options declared, not only those in
+/// use, so that clap can suggest any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
@@ -275,7 +277,8 @@ fn in_one_line(clap_text: &str) -> String {
 }
 
 /// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if
-/// there is none, or if it looks like an option or cannot be printed.
+/// there is none, or if it looks like an option or cannot be printed. `option` is its name as clap reports it, with
+/// dashes, without `=`; a letter in a word of several (`-vx`) is not found, and has none.
 fn value_after(words: &[OsString], option: &str) -> Option<String> {
     let index = words
         .iter()

@@ -54,11 +54,13 @@ pub(crate) fn tip_for_flag(name: &str, value: Option<&str>) -> Option<String> {
 /// The option that took the place of one that is gone.
 pub(crate) struct Replacement {
     pub(crate) opt: &'static Spec,
+    /// May repeat what the user wrote: to be escaped before it is printed.
     pub(crate) value: String,
 }
 
 /// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
-/// Without an old `value`, it is that option's usual one. None if the name was never an option.
+/// Without an old `value`, it is that option's usual one. An old switch (`plot`) needs none. None if the name was never
+/// an option, or still is one.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let (opt, value): (&Spec, String) = match normal(name).as_str() {
         "spread" => match value {
@@ -83,7 +85,7 @@ pub(crate) struct Foreign {
     /// The names, separated by spaces.
     names: &'static str,
     pub(crate) opt: &'static Spec,
-    /// A value or a remark, which follows the option's name.
+    /// A value or a remark, which follows the option's name, with the blank or comma before it; empty for none.
     suffix: &'static str,
 }
 

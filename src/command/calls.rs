@@ -45,12 +45,13 @@ const MOST_CALLS: usize = 64;
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) client: &'static Client,
-    /// The words after the client's name, with those that `xargs` adds. A name that may be several words (`$CURL`) is
-    /// one of them.
+    /// The words after the client's name, with those that `xargs` or `parallel` adds. A name that may be several words
+    /// (`$CURL`) is the first of them.
     pub(super) words: Vec<Word>,
     pub(super) location: Location,
     pub(super) certainty: Certainty,
-    /// Calls with the same ID stand at the same place of a script and differ in the values of variables.
+    /// Calls of one client with the same ID stand at the same place of a script, and differ in the values of variables,
+    /// or in where they end. All guessed calls of a command share one ID.
     pub(super) id: usize,
 }
 
@@ -103,8 +104,8 @@ impl Context {
     }
 
     /// Returns true for what runs on another machine or in a container, where files of this machine are not found. A
-    /// script that this machine sends there as input does not count as such: it gets `Part` of the environment, so that
-    /// the file from which it comes is read.
+    /// script that this machine sends there as input does not count as such: its environment is `Unknown`, so that the
+    /// file from which it comes is read.
     fn is_elsewhere(&self) -> bool {
         self.frame.environment == Inherited::None
     }
@@ -149,8 +150,8 @@ pub(super) struct Calls<'s> {
 
 impl<'s> Calls<'s> {
     /// Finds the calls in backoff's command and in all its scripts, and the code that cannot be read: `found` and
-    /// `unknown` of the result. `environments` tells if variables are the same in each attempt; only then their values
-    /// count as known.
+    /// `unknown` of the result. `environments` tells if the environment is the same in each attempt; only then the
+    /// values that variables have there count as known.
     pub(super) fn find(
         command: &[&str],
         surroundings: &'s dyn Surroundings,
@@ -253,7 +254,8 @@ impl<'s> Calls<'s> {
     /// Adds a text that a shell will read: parses it, notes its assignments, and asks for another round, as these may
     /// change what earlier commands mean. Its own commands are read later in this round. Does nothing if the text was
     /// added before with the same arguments and environment, even under another name. Beyond the limit on all symbols,
-    /// this and each further text counts as unknown code, which may also set any variable.
+    /// this and each further new text counts as unknown code, which may also set any variable, and the search ends with
+    /// this round.
     fn add_script(&mut self, text: &[Symbol], context: Context) {
         let text: Symbols = text.iter().map(|symbol| as_code(*symbol)).collect();
         let key = (text, (*context.frame).clone());

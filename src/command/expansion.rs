@@ -89,7 +89,8 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
 }
 
 /// Returns one unknown word for the lists of words (`choices`) that a word may become. It counts as harmless only if
-/// each list is one plain word, such as `eu-1`, and not the name of a client, which the command would then call.
+/// each list is one plain word, such as `eu-1`, and mentions no client, which the command would then call. Otherwise it
+/// may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {
@@ -184,6 +185,7 @@ fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
 }
 
 /// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
+/// Braces stay as they are there.
 pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     atoms(scope, word, frame)
         .iter()
@@ -192,8 +194,9 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
 }
 
 /// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that
-/// it counts as any number of words wherever the text is used. A text that is too long to be examined counts as any
-/// words, behind a part that may be an option if one may begin in it: `AnyWords` alone would be trusted in quotes.
+/// it counts as any number of words where the text is used later, unless it is harmless, or may be an option already. A
+/// text that is too long to be examined counts as any words, behind a part that may be an option if one may begin in
+/// it: `AnyWords` alone would be trusted in quotes.
 fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {

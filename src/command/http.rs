@@ -2,7 +2,8 @@
 //! request twice, and order or pay twice.
 //!
 //! A word may be unknown in part, or it may not be certain that it is an option. Such a word can make a call unsafe to
-//! repeat, but never safe. In this module, `items` are the options and operands of one call.
+//! repeat, but never safe, except for a key that is the ID of the run, the same in each attempt. In this module,
+//! `items` are the options and operands of one call.
 
 mod items;
 pub(crate) mod options;
@@ -38,7 +39,7 @@ pub(crate) enum Suspicion {
 
 impl Client {
     /// Returns what the words after the client's name show about the request: an option that sends, a word that may be
-    /// one, and a fixed Idempotency-Key.
+    /// one, and a fixed Idempotency-Key. A key drops neither of the others: the caller weighs them.
     pub(crate) fn request_facts(&self, words: &[Word]) -> RequestFacts {
         let items = read_items(self, words);
         let hides = options(&items).find(|option| option.role == OptionRole::Hides);
@@ -150,8 +151,9 @@ fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
 }
 
 /// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the
-/// second request as the first. Returns None if there is none, or if it may not belong to all requests of the call. A
-/// header that may be the value of another option does not count, as it would make the call safe to repeat.
+/// second request as the first. Further such headers, fixed or not, do not matter. Returns None if there is none, if it
+/// may not belong to all requests of the call, or if any header is empty. A header that may be the value of another
+/// option does not count, as it would make the call safe to repeat.
 fn fixed_key(items: &[Item]) -> Option<String> {
     // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {
@@ -195,7 +197,7 @@ fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
 
 /// Returns false for a call of curl that may make several requests, or has no URL. With several, the refusal of one (a
 /// closed port, say) proves nothing about the others, which may have had an effect. Any other program (`command[0]`,
-/// without its directory) is taken to make one.
+/// without its directory) is taken to make one. `command` is the wrapped program, which the caller's preset is for.
 pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;

@@ -27,15 +27,16 @@ impl<'c> WrappedCommand<'c> {
         WrappedCommand { presets, wrapped }
     }
 
-    /// Returns true if `--for` names the preset of this program: then the user says that the command is such a program.
-    /// With `--for auto` it is only concluded.
+    /// Returns true if `--for` names the preset of this program: then the user says that the command is such a program,
+    /// or runs one, whatever its own name is. With `--for auto` it is only concluded.
     pub(crate) fn is_named(&self, program: &str) -> bool {
         self.presets
             .iter()
             .any(|preset| *preset != PresetName::Auto && preset.is_for(program))
     }
 
-    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`.
+    /// Returns true if a preset of `--for` judges failures of this program, named or by `auto`: with `auto` for each
+    /// program that has a preset. Whether the command is or runs this program is another question.
     pub(crate) fn is_judged(&self, program: &str) -> bool {
         self.presets.iter().any(|preset| preset.is_for(program))
     }
@@ -43,7 +44,7 @@ impl<'c> WrappedCommand<'c> {
 
 /// Returns the name and the arguments of the program that presets judge: the innermost one that has a preset, or else
 /// the innermost of all. `sudo curl URL` is `curl URL`, and `npx cowsay` is `npx cowsay`, as only npx has a preset. The
-/// name has no directory, and no version that no preset knows.
+/// name is that by which presets know the program ([`name_for_presets`]). Empty if there is no command.
 pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let mut words = command.to_vec();
     // The innermost so far that has a preset.

@@ -55,7 +55,8 @@ pub(crate) enum Selection {
 const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
 
 /// Returns false if no word of a command can name this client: then the slow search for its calls can be spared. Script
-/// files may name it all the same, so that callers ask this only if they would not read them.
+/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may,
+/// too, which then is overlooked: only a remark is lost by that.
 pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
     let mut words = command.iter();
     words.any(|word| word.contains(client) || word.contains(SPELLING))
@@ -63,7 +64,7 @@ pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
 
 impl Requests {
     /// Finds the calls of curl and wget in a command and in all its scripts, which are read through `surroundings`.
-    /// `environments` tells if variables are the same in each attempt; else their values do not count as known.
+    /// `environments` tells if the environment is the same in each attempt; else its values do not count as known.
     pub(crate) fn find(
         command: &[&str],
         surroundings: &dyn Surroundings,
@@ -77,9 +78,9 @@ impl Requests {
         }
     }
 
-    /// Returns the first request of this client that certainly sends something. Doubts, guessed calls and unknown code
-    /// do not count: they are too common to trouble a user who has not asked for the judgement. Returns None if there
-    /// is no such request.
+    /// Returns the first request of this client that certainly sends something, without a fixed key. Doubts, guessed
+    /// calls and unknown code do not count: they are too common to trouble a user who has not asked for the judgement.
+    /// Returns None if there is no such request.
     pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
         for JudgedCall { call, request } in self.judged_calls(client) {
             if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {

@@ -2,7 +2,8 @@
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
 //! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
-//! worst, while one that is missing may hide an option that sends data.
+//! worst, while one that is missing may hide an option that sends data. Only of what `+=` and the like make of a value,
+//! not each combination is among them (see `additions`).
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
@@ -35,7 +36,7 @@ use super::{AttemptEnvironments, Surroundings};
 /// unknown.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 
-/// The right side of an assignment.
+/// A word that gives values to a variable: the right side of an assignment, a word of a loop, or the like.
 #[derive(Debug)]
 struct AssignedWord {
     word: RawWord,
@@ -56,7 +57,7 @@ pub(crate) enum Separators {
 /// The values that a variable may have before a script adds to it.
 struct Starts {
     inherited: Vec<Value>,
-    /// Those by an assignment in a script.
+    /// Those by an assignment in a script, or by unknown code.
     assigned: Vec<Value>,
 }
 
@@ -104,7 +105,7 @@ enum OtherValue {
     Number,
     /// Any value, which in quotes is trusted to be no option.
     Any,
-    /// An argument of the script or of a function.
+    /// An argument of the script or of a function, of which only counts if it may be an option.
     Argument,
     /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
     Changed,
@@ -113,7 +114,8 @@ enum OtherValue {
 }
 
 /// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
-/// `expansion`, which imports it. `frame` is that of the script in which the words stand.
+/// `expansion`, which imports it. `frame` is that of the script in which the words stand. Where there would be too many
+/// results, unknown ones stand for them. Only the result of `loop_values` may be empty.
 pub(crate) trait Expand {
     /// Returns the lists of words that a command may consist of: one for each combination of the values that its
     /// variables may have.
@@ -149,17 +151,17 @@ pub(crate) struct Scope<'s> {
     changes_arguments: bool,
     /// A literal word that begins with `-` may become `$1`. An unknown argument is then not trusted, even in quotes.
     may_pass_options: bool,
-    /// Commands that may call a function.
+    /// Commands that may call a function, or set the arguments by `set`.
     function_calls: Vec<FunctionCall>,
     /// The arguments of `function_calls`, as they are expanded only when a script uses `$1`.
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
-    /// Directories to which `cd` may go.
+    /// Directories to which `cd` may go, some of them below others, and those of script files; without `.` in them.
     directories: Vec<String>,
     /// `cd` may go to any other directory, too.
     has_unknown_directory: bool,
-    /// Values of variables that were found before.
+    /// Values of variables that were found before. Whatever may give a variable a further value has to clear them.
     cached_values: RefCell<BTreeMap<(String, Inherited), Vec<Value>>>,
     /// Variables whose values are being found now.
     chain: RefCell<Chain>,
@@ -192,7 +194,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Allows for code that cannot be read, and may assign: from now on, each variable may have any value beside its
-    /// own. It is up to the caller to have earlier commands read again.
+    /// own. It is up to the caller to have earlier commands read again: arguments of functions that were found before
+    /// stay until then.
     pub(crate) fn allow_unknown_code(&mut self) {
         self.has_unknown_code = true;
         self.cached_values.borrow_mut().clear();
@@ -205,8 +208,8 @@ impl<'s> Scope<'s> {
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
     /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words. One at the end of a long chain of variables may be an option. `frame` is that
-    /// of the script that uses it.
+    /// word is being added, or any words. One at the end of a long chain of variables, or behind many circles, is not
+    /// looked up, and may be an option. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -320,7 +323,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the definition of a function that bash has exported to the environment (`export -f`), as a script that
-    /// can be read; None if there is no such function.
+    /// can be read; None if there is no such function. It is taken from backoff's environment, whatever a script has of
+    /// that.
     pub(crate) fn exported_function(&self, name: &str) -> Option<String> {
         // Bash exports it as `() { commands; }`.
         let body = self.surroundings.variable(&format!("BASH_FUNC_{name}%%"))?;

@@ -35,7 +35,7 @@ pub(crate) enum ExpansionValue {
 
 impl ParsedText {
     /// Adds what a nested text holds, such as a substitution: its commands and assignments count like those of this
-    /// text.
+    /// text, whose own script is added later, as the last one.
     pub(super) fn merge(&mut self, nested: ParsedText) {
         self.scripts.extend(nested.scripts);
         self.set_by_expansion.extend(nested.set_by_expansion);
@@ -54,7 +54,7 @@ pub(crate) struct Script {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SimpleCommand {
-    /// The words, reserved words and assignments included.
+    /// The words, reserved words and assignments included. Empty if there is only an input, as in `(sh) <<END`.
     pub(crate) words: Vec<RawWord>,
     /// Here-documents and here-strings.
     pub(crate) input: Vec<RawWord>,
@@ -85,20 +85,22 @@ impl SimpleCommand {
         &self.words[assignments.count()..]
     }
 
-    /// Returns true if the standard input is given: by a pipe, a file or a here-document.
+    /// Returns true if the standard input is given: by a pipe, a file or a here-document. The input of a group around
+    /// the command does not count, nor does a pipe to it, except for the first command of `{ ...; }`.
     pub(crate) fn has_input(&self) -> bool {
         self.reads_pipe || !self.input.is_empty() || !self.input_files.is_empty()
     }
 
-    /// Returns true for `for name`, even among further words: a parenthesis behind it holds the words of the loop in
-    /// zsh.
+    /// Returns true for `for name`, even among further words (`do for name`, but `echo for` as well): a parenthesis
+    /// behind it holds the words of the loop in zsh.
     pub(crate) fn begins_loop(&self) -> bool {
         let is_loop =
             |word: &RawWord| matches!(word.bare().as_deref(), Some("for" | "select" | "foreach"));
         self.words.len() > 1 && self.words.iter().any(is_loop)
     }
 
-    /// Returns true if the last word may be an option, which takes the next word as its value.
+    /// Returns true if the last word may be an option, which takes the next word as its value: one that begins with
+    /// `-`, or that has an expansion.
     pub(crate) fn ends_with_possible_option(&self) -> bool {
         let last = self.words.last().map(RawWord::literal);
         last.is_some_and(|text| text.is_none_or(|text| text.starts_with('-')))

@@ -1,6 +1,6 @@
 //! Programs that run another program: `sudo`, `env`, `timeout`, `sh -c` and the like. By their options and operands,
 //! these functions find where the command of the other program begins: that program is the one whose failures `--for`
-//! judges, and whose calls of curl and wget count.
+//! judges. The search for calls of curl and wget finds these at any word, and only asks here which word is the program.
 
 use super::words::MODIFIERS;
 
@@ -212,8 +212,9 @@ const RESERVED: &[&str] = &[
 /// Limit on nested wrappers.
 pub(super) const DEEPEST: usize = 16;
 
-/// Returns the words of the command that a program of this name runs, given the words after the name; empty if it runs
-/// none. Returns None if the program is no known wrapper, or if its words cannot be followed.
+/// Returns the words of the command that a program of this name, which has no directory, runs, given the words after
+/// the name; empty if it runs none. Returns None if the program is no known wrapper, or if its words cannot be
+/// followed.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);
@@ -292,7 +293,8 @@ fn behind_wrapper<'w, 'a>(name: &str, words: &'w [&'a str]) -> Option<&'w [&'a s
     skip_assignments(after_options).get(wrapper.operands..)
 }
 
-/// Returns true if these words are a wrapper and its own options and operands, without a command: `nice -n 5`.
+/// Returns true if these words are a wrapper and its own options and operands, without a command: `nice -n 5`, so that
+/// the next word would be the program. False for `nice -n`, as the next word would be the value.
 pub(super) fn lacks_command(words: &[&str]) -> bool {
     let Some((program, behind)) = words.split_first() else {
         return false;
@@ -301,8 +303,8 @@ pub(super) fn lacks_command(words: &[&str]) -> bool {
     behind_wrapper(name, behind).is_some_and(<[&str]>::is_empty)
 }
 
-/// Returns how many words are the options of `xargs` or `parallel` and their values, given the words after that name:
-/// all of them if the last value is missing.
+/// Returns how many words are the options of `xargs` or `parallel` and their values, given the words after that name,
+/// which has no directory: all of them if the last value is missing.
 pub(super) fn option_count_of_feeder(name: &str, words: &[&str]) -> usize {
     let feeder = FEEDERS.iter().find(|feeder| feeder.names.contains(&name));
     let command = feeder.and_then(|feeder| skip_options(words, feeder));
@@ -372,7 +374,8 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
 }
 
 /// Returns the index of the program that a command of a script runs in the end, behind reserved words, assignments and
-/// wrappers: that of `curl` in `then A=b sudo curl`. Returns the number of words if there is none.
+/// wrappers: that of `curl` in `then A=b sudo curl`. A shell is the program itself, unlike in [`inner_command`].
+/// Returns the number of words if there is none.
 pub(super) fn program_index(words: &[&str]) -> usize {
     let mut index = 0;
     while let Some(word) = words.get(index) {

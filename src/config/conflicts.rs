@@ -21,8 +21,8 @@ use crate::policy::session::Until;
 struct Conflict {
     first: &'static Spec,
     second: &'static Spec,
-    /// Returns true if settings of the two options contradict each other. A text that cannot be read is reported
-    /// later, unless the setting is dropped here.
+    /// Returns true if settings of `first` and `second`, in this order, contradict each other. A text that cannot be
+    /// read is reported later, unless the setting is dropped here.
     contradict: fn(&Setting, &Setting) -> bool,
     resolution: Resolution,
     /// An error is the first setting, then this with the second setting for `{}`.
@@ -220,7 +220,8 @@ fn is_same_file(log: &Setting, report: &Setting) -> bool {
 
 /// Settles the contradictions of a layer, the settings of one source, within itself and with `higher`, the settings of
 /// all sources above it. Removes from the layer the settings that are overridden, and returns them, for messages.
-/// Returns an error if two settings of the layer contradict each other, or if none of two settings may be dropped.
+/// Returns an error if settings of the layer contradict each other, whatever the resolution, or if a higher one may not
+/// go against one of the layer (`Refuse`, a limit on time).
 pub(super) fn settle(
     higher: &[Setting],
     layer: &mut Vec<Setting>,

@@ -30,7 +30,8 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
     lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
 }
 
-/// Lists the rules of each named preset. An unknown name is an error.
+/// Returns a text for each name, about the preset with this name or, as for `podman`, for this program. An unknown name
+/// is an error.
 pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     Ok(all_named(names)?.iter().map(listed_preset).collect())
 }
@@ -44,8 +45,8 @@ fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
         .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
 }
 
-/// Lists the named presets, or all if there are no names, with their rules: a JSON object on a line for each. An
-/// unknown name is an error.
+/// Lists the presets for these names (as [`presets_named`]), or all if there are no names, with their rules: a JSON
+/// object on a line for each. An unknown name is an error.
 pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
     let presets = if names.is_empty() {
         presets::all().collect()
@@ -156,8 +157,8 @@ fn listed_preset(preset: &Preset) -> String {
     text + "\n"
 }
 
-/// Returns the lines of `--list-policies`: for each policy its name and source, then an indented line for each option
-/// set.
+/// Returns the output of `--list-policies`: a text for each policy. An error would be one of the built-in policies,
+/// which tests exclude.
 pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
     Ok(config.all_policies()?.iter().map(listed_policy).collect())
 }

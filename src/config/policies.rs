@@ -22,7 +22,8 @@ pub(crate) struct Config {
     pub(crate) path: Option<PathBuf>,
     /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
     pub(crate) reason: String,
-    /// Settings of `[defaults]`.
+    /// Settings of `[defaults]`, in file order, even those that `distrust` forbids: the method of this name checks
+    /// that.
     pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
@@ -109,7 +110,8 @@ impl Config {
     }
 
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
-    /// An error would be one of the built-in policies, which tests exclude.
+    /// Includes settings that `distrust` forbids, which are an error only in the policy that is selected. An error here
+    /// would be one of the built-in policies, which tests exclude.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         for policy in built_in()? {

@@ -339,8 +339,9 @@ fn unknown(name: &str, list: &str) -> String {
     format!("{which}is not a preset{tip}")
 }
 
-/// Returns the presets that the names of `--for` select for a command with this file name, without duplicates, so that
-/// no rule applies twice. `program` is None if there is no command.
+/// Returns the presets that the names of `--for` select for a command with this file name, each once, as `auto` may
+/// select a named one. The rules of a preset that two of them include come twice, which does no harm. `program` is None
+/// if there is no command.
 pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<Preset> {
     let mut chosen = Vec::new();
     for name in names {

@@ -23,6 +23,7 @@ pub(crate) enum Source {
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) opt: &'static Spec,
+    /// As a flag or a variable takes it, not checked yet: of a switch `1`, `true` or the like.
     pub(crate) text: OsString,
     pub(crate) source: Source,
     /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
@@ -75,7 +76,8 @@ impl Setting {
         self.as_written().opt.long
     }
 
-    /// Returns the text for messages, without secrets: an address may hold a password.
+    /// Returns the text for messages, without secrets: an address may hold a password. Not escaped, as the
+    /// printer of the message does that.
     pub(crate) fn shown(&self) -> String {
         let text = self.text.to_string_lossy();
         match self.opt.redact {
@@ -84,7 +86,8 @@ impl Setting {
         }
     }
 
-    /// Returns true if the configuration file sets the option.
+    /// Returns true if the configuration file sets the option, in `[defaults]` or in a policy of its own. False for a
+    /// setting of a built-in policy, even if the file selects that.
     pub(super) fn is_of_file(&self) -> bool {
         !self.position.is_empty()
     }
@@ -114,7 +117,8 @@ impl Setting {
         UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }
 
-    /// Returns the value of the text as this option reads it; an error names the place.
+    /// Returns the value of the text as `opt` reads it, which must be the setting's own option; an error names the
+    /// place.
     pub(crate) fn read<T>(&self, opt: &Opt<T>) -> Checked<T> {
         opt.read(&self.text).map_err(|problem| self.error(problem))
     }

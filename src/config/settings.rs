@@ -27,7 +27,7 @@ pub(crate) struct Settings {
 
 /// A setting in a message.
 pub(crate) struct ShownSetting {
-    /// The text without secrets, or the texts of a repeatable option.
+    /// The text without secrets, or the texts of a repeatable option; not escaped, as the printer of the line does so.
     pub(crate) text: String,
     /// The name of the source, with a note if the setting is overridden.
     pub(crate) source: String,
@@ -64,9 +64,9 @@ impl Settings {
         Ok(())
     }
 
-    /// Replaces `--every` in a layer by the three settings that it implies, so that no later code has to know it. Of
-    /// the three, leaves out what a higher source sets. Returns an error if the layer itself sets one of them with
-    /// another text.
+    /// Replaces `--every` in a layer by the three settings that it implies, so that no later code has to know it:
+    /// `find` never returns it. Of the three, leaves out what a higher source sets. Returns an error if the layer
+    /// itself sets one of them with another text.
     fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
         let Some(index) = layer.iter().position(|setting| *setting.opt == *EVERY) else {
             return Ok(());

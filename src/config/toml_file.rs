@@ -45,7 +45,8 @@ pub(super) struct ParsedFile {
 }
 
 /// Parses a file, or the built-in policies, whose name `file` is empty. An error begins with the position: one of the
-/// syntax, wherever it is, or else the first wrong key or value from the top.
+/// syntax, wherever it is, or else the first key or type of a value from the top that is not accepted. The texts are
+/// not read here.
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<ParsedFile, UsageError> {
     let document = TomlText { file, bytes };
     let text = std::str::from_utf8(bytes)

@@ -92,7 +92,8 @@ fn range(text: &str) -> Option<RangeInclusive<u8>> {
     Some(one_code(first.trim())?..=one_code(last.trim())?)
 }
 
-/// Returns the exit code of a number, a name or a signal.
+/// Returns the exit code of a number, a name or a signal; None for any other text. A number is always a code: 15 is the
+/// code 15, and TERM is 143.
 fn one_code(text: &str) -> Option<u8> {
     let code = code(text).or_else(|_| signal(text).map(Signal::shell_status));
     code.ok()
@@ -101,6 +102,7 @@ fn one_code(text: &str) -> Option<u8> {
 /// Codes of `--success-exit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SuccessCodes {
+    /// All codes, also those with `=0`.
     pub all: CodeSet,
     /// Codes with `=0`, after which the run ends with 0.
     pub zero: CodeSet,

@@ -71,8 +71,8 @@ fn element(part: &str) -> Parsed<Duration> {
     })
 }
 
-/// Parses a duration; the problem is only the reason (`it is negative`), as the callers begin the sentence. Adds up
-/// whole numbers and fractions apart, so that a long duration is exact.
+/// Parses a duration, without spaces around it; the problem is only the reason (`it is negative`), as the callers begin
+/// the sentence. Adds up whole numbers and fractions apart, so that a long duration is exact.
 fn read(text: &str) -> Parsed<Duration> {
     if text.is_empty() {
         return Err(Problem::new("it is empty"));
@@ -129,7 +129,8 @@ struct Nanoseconds {
 }
 
 /// Returns the length of a number with a unit. Years and months are rejected, though humantime knows them: their
-/// lengths vary, and `M` is hardly ever meant as a month.
+/// lengths vary, and `M` is hardly ever meant as a month. `number` holds only digits and dots, as [`read`] has split it
+/// off; that it is one, and that neither text is empty, is checked here.
 fn nanoseconds(number: &str, unit: &str) -> Parsed<Nanoseconds> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {

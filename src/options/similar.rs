@@ -18,8 +18,8 @@ pub(crate) fn one_slip_away<'n>(
     known.find(|known| is_one_slip_away(&name, &normal(known)))
 }
 
-/// Returns true if the names are equal, or differ by one typo: a letter too many, too few or wrong, or two swapped.
-/// Cuts off what both begin and end with, so that only the difference is left.
+/// Returns true if the names, both as [`normal`] returns them, are equal, or differ by one typo: a letter too many, too
+/// few or wrong, or two swapped. Cuts off what both begin and end with, so that only the difference is left.
 fn is_one_slip_away(name: &str, known: &str) -> bool {
     let bytes = name.bytes().zip(known.bytes());
     let same_begin = bytes.take_while(|(a, b)| a == b).count();

@@ -75,8 +75,8 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
-/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, as it would
-/// match none.
+/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, which no
+/// line holds when patterns see it.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err(Problem::new(
@@ -225,7 +225,8 @@ pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
 /// The longest wait that `--retry-after` accepts from the output unless it names another.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
-/// Parses the longest wait to accept from the output (`--retry-after`): a duration, on or off. None is off.
+/// Parses the longest wait to accept from the output (`--retry-after`): a duration with its unit, on or off. None is
+/// off.
 pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
     match switch(text) {
         Ok(true) => return Ok(Some(LONGEST_RETRY_AFTER)),
@@ -274,7 +275,8 @@ pub(super) fn is_cool_off(text: &str) -> bool {
     text.starts_with("skip:") || cool_off(text).is_ok()
 }
 
-/// Returns true for a word that is rather the limit of `--retry-after` than the name of a command.
+/// Returns true for a word that is rather the limit of `--retry-after` than the name of a command, also for a number
+/// without a unit, although [`retry_after`] refuses it.
 pub(super) fn is_wait(text: &str) -> bool {
     retry_after(text).is_ok() || digits(text).is_some()
 }

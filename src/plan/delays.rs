@@ -1,7 +1,9 @@
 //! Reads the options on the waits between attempts, each with who has decided its value.
 //!
 //! Most defaults depend on other options. If two options contradict each other, the one whose source has the higher
-//! precedence wins: a flag overrides what the file says about something else, too.
+//! precedence wins: a flag overrides what the file says about something else, too. Most of these pairs are settled
+//! before (`config::conflicts`): of a list and a growth, say, or a growth and a jitter that grows by itself, only one
+//! is left here.
 
 use std::time::Duration;
 

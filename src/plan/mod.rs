@@ -75,7 +75,8 @@ pub(crate) fn plan(
 }
 
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
-/// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it.
+/// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it; this also
+/// reads the files for TLS that a policy's `--store` names, if it has a budget.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut to_check = Vec::new();
     for policy in &config.policies {
@@ -192,8 +193,8 @@ fn read_parts(
     })
 }
 
-/// Returns the warnings and remarks about settings that are valid, but may not be meant, for later: which of them is
-/// printed depends on the options for messages, and on whether the first attempt fails.
+/// Returns the warnings and remarks about settings that are valid, but may not be meant, to be printed when the run
+/// begins or its first attempt fails. Without `-v` or `-vv`, those that only these options show are left out here.
 fn find_remarks(
     settings: &Settings,
     sources: Sources<'_>,

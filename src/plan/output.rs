@@ -67,7 +67,8 @@ fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     }
 }
 
-/// Reads the options on backoff's own messages. The verbosity of the result is above 0 for `-v`, and below 0 for `-q`.
+/// Reads the options on backoff's own messages. The verbosity of the result is above 0 for `-v`, and below 0 for `-q`;
+/// `config::conflicts` leaves only one of the two.
 pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
     let format = settings.value(&LOG_FORMAT)?;
     let log_file = file(settings, &LOG_FILE)?;

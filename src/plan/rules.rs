@@ -223,6 +223,7 @@ impl SharedPatterns<'_> {
         }
         let index = self.patterns.len();
         self.known.push((text, index));
+        // Always one, as the row has a text.
         self.patterns.extend(row.pattern());
         Some(index)
     }

@@ -8,9 +8,9 @@
 //! After a run gave up, the cool-off lets new runs of the name wait, as what they need is likely still down: a job that
 //! is started again and again must back off, too. It grows with the number of runs that gave up in a row.
 //!
-//! Time is the time since the UNIX epoch, in whole milliseconds. The window is kept in at most
-//! [`MOST_SLOTS`] slots, 60 of which span it, so that an attempt counts for at least the window and for at
-//! most a sixtieth longer.
+//! Time is the time since the UNIX epoch, in whole milliseconds. Attempts are kept in at most [`MOST_SLOTS`] slots, 60
+//! of which span the longest window asked for, so that an attempt counts for at least the window of the run that asks,
+//! and for at most a slot longer, or more if there were too many slots.
 
 use std::time::Duration;
 
@@ -66,14 +66,16 @@ pub enum Question {
     Attempt,
     /// Requests a retry, and counts an allowed one.
     Retry,
-    /// Requests the time that a new run must wait.
+    /// Requests the time that a new run must wait. Counts nothing, so that it also serves to learn
+    /// [`Answer::failed_runs`].
     CoolOff,
     /// The run gave up.
     GaveUp {
-        /// Time in which no new run should start; zero after a permanent failure. A cool-off that lasts longer stays.
+        /// Time in which no new run should start; zero if waiting resolves nothing, as after a permanent failure. A
+        /// cool-off that lasts longer stays.
         cool_off: Duration,
-        /// Value of [`Ledger::failed_runs`] when this run began, so that concurrent runs that give up count as one.
-        /// None leaves the value as it is.
+        /// Value of [`Ledger::failed_runs`] when this run began, 0 if the store did not tell, so that concurrent runs
+        /// that give up count as one. None, if this run needs no such number, leaves the value as it is.
         earlier: Option<u64>,
     },
     /// The run succeeded: new runs may start at once.
@@ -87,9 +89,9 @@ pub struct Answer {
     pub allowed: bool,
     /// Counts in the window before this step.
     pub counts: Counts,
-    /// Remaining time in which no new run should start.
+    /// Remaining time in which no new run should start, before this step.
     pub cool_off: Duration,
-    /// Runs that have given up in a row, including the run that asks.
+    /// Runs that have given up in a row after this step: including the run that asks if it reports that it gave up.
     pub failed_runs: u64,
 }
 
@@ -192,7 +194,8 @@ impl Ledger {
     /// Counts a run that gave up after the `earlier` failed runs in a row that it knew of when it began. Runs that fail
     /// together know of the same number, so that they count as one.
     fn count_failed_run(&mut self, earlier: u64) {
-        // Less than `earlier` only if another run has succeeded since: no failed run before this one counts any more.
+        // Less than `earlier` if another run has succeeded since, or the store has lost its numbers or is another one
+        // (`--store-down local`): no failed run before this one counts any more.
         let before = if self.failed_runs < earlier {
             0
         } else {
@@ -202,8 +205,8 @@ impl Ledger {
         self.failed_runs = self.failed_runs.max(before.saturating_add(1));
     }
 
-    /// Adds an attempt to the slot of this moment, which is the last one, as `tidy` leaves none in the future, or is
-    /// made.
+    /// Adds an attempt to the slot of this moment, which is the last one or is made. `tidy` has to come before, with
+    /// the same `now`, so that no slot is in the future.
     fn count(&mut self, attempt: Counts, now: Duration) {
         let until = self.slot_end(millis(now));
         match self.slots.last_mut() {
@@ -220,9 +223,9 @@ impl Ledger {
         }
     }
 
-    /// Drops slots that are older than the longest window asked for. Moves slots in the future, left by a clock that
-    /// was set back, to now, as they would otherwise count for too long, and joins slots with the same end. The longest
-    /// window (`span`) is forgotten with the last slot that it kept.
+    /// Drops slots that are older than the longest window asked for before. Moves slots in the future, left by a clock
+    /// that was set back, to now, as they would otherwise count for too long, and joins slots with the same end. The
+    /// longest window (`span`) is forgotten with the last slot that it kept.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);

@@ -1,4 +1,5 @@
-//! Judges an attempt: success, transient failure or permanent failure.
+//! Judges an attempt by its end and output: success, transient failure or permanent failure. The run then asks the
+//! predicates, commands of the user, where the options leave the judgement to them.
 
 use std::fmt;
 use std::rc::Rc;
@@ -53,7 +54,7 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Success,
-    /// A failure that a retry may resolve.
+    /// A failure that a retry may resolve, or one whose predicate was cut off by the deadline, which ends the run.
     Transient(Reason),
     /// A failure that no retry can resolve.
     Permanent(Reason),
@@ -97,7 +98,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub why: Why,
-    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern.
+    /// Text that matched the pattern of the rule or, without such a text, a `--fail-match` pattern: its beginning.
     pub matched: Option<String>,
     /// Cause of the failure, if not the exit code alone.
     pub cause: Option<FailureCause>,
@@ -145,7 +146,7 @@ impl fmt::Display for FailureCause {
 /// Reason why a failure is transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The rule with this name matched.
+    /// The rule with this name matched, or the predicate `--retry-if` has decided.
     Rule(String),
     /// The predicate of this option failed.
     PredicateFailed { option: &'static str, how: String },
@@ -228,8 +229,8 @@ impl Classifier {
 
     /// Returns INT or QUIT if it ended the command, or a program of which it reports the end (130, 131): the user, who
     /// may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants no further
-    /// attempt. Returns None if `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then
-    /// has sent the signal.
+    /// attempt, so that the caller ends the run without a verdict. Returns None if `--success-exit` or `--retry-exit`
+    /// lists the code, and after a timeout, as backoff then has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -245,7 +246,7 @@ impl Classifier {
 
     /// Judges a failed attempt by the first of these that applies: survivors, stop rules, lost output and a lost reader
     /// make it permanent, retry rules make it transient; `judge_without_rule` judges the rest. Collects all rules that
-    /// apply, as the first names the verdict, but any may say that a repetition is safe.
+    /// apply, as the first of a kind names the verdict, but any of this kind may say that a repetition is safe.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..

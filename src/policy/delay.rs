@@ -69,7 +69,8 @@ pub enum Jitter {
 /// The options of the waits between attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delays {
-    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]. At most the cap, at which the plan cuts it.
+    /// The scale of the first wait; the slot time of [`Jitter::Slotted`]; the wait before an attempt that confirms a
+    /// success, even with a list, which else ignores it. At most the cap, at which `plan::delays` cuts it.
     pub base: Duration,
     /// Limit on every wait, except one that a server or a cool-off asks for.
     pub cap: Duration,
@@ -156,7 +157,7 @@ impl Delays {
                 let low = nanos(self.base);
                 // The cap comes before the draw: min(cap, draw) would pile the waits up at the cap.
                 let high = (nanos(previous.unwrap_or(self.base)) * factor).min(nanos(self.cap));
-                // A base above the cap makes `low` the higher one; the draw is cut at the cap.
+                // A base above the cap, which only tests have, makes `low` the higher one; the draw is cut at the cap.
                 self.uniform(low, high.max(low))
             }
             Jitter::Slotted { ceiling } => Distribution::Slots {
@@ -199,7 +200,8 @@ impl Delays {
     /// Returns the drawn wait, or, if the server or a cool-off asks for a longer one, `asked` and a random part, so
     /// that clients with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait,
     /// but at least a tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most
-    /// the cap. The sum may exceed the cap, as the server knows better.
+    /// the cap. The sum may exceed the cap, as the server knows better. For a cool-off that is waited for, `drawn` is a
+    /// quarter of it, so that r is that quarter.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;
@@ -234,8 +236,8 @@ fn fibonacci(i: u64) -> f64 {
 }
 
 impl Distribution {
-    /// Draws a wait, never longer than the cap. A wait without a random part takes nothing from `rng`, and so does not
-    /// change the later waits of a `--seed`.
+    /// Draws a wait, never longer than the cap. A uniform one without a random part takes nothing from `rng`, and so
+    /// does not change the later waits of a `--seed`.
     pub fn draw(&self, rng: &mut dyn Rng) -> Duration {
         match *self {
             Distribution::Uniform { low, high, cap } => {

@@ -54,13 +54,14 @@ pub enum Ending<'a> {
     /// The session stopped the run, and the deadline then cut off the output that was kept for the caller. `stop`
     /// always gives up, whatever the session decided.
     CutOff { stop: Stop },
-    /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command.
+    /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
+    /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
     AttemptInterrupted { end: &'a End, until: Until },
-    /// A limit on time passed before the first attempt could start.
+    /// A limit on time passed before the first attempt could start, or would pass during its cool-off.
     NoAttemptInTime,
     /// `--cool-off=skip:CODE`: the last run gave up not long ago.
     Skipped { code: u8 },
-    /// A signal came between two attempts, or PIPE as the output has lost its reader.
+    /// A signal came while no attempt ran (in a wait, hook or predicate), or PIPE as the output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed.
     Fault,
@@ -146,8 +147,8 @@ fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     }
 }
 
-/// Returns the command's own end, unchanged: its code, or death by its signal. An end in `zero` (`--success-exit
-/// CODE=0`) is a 0.
+/// Returns the command's own end, unchanged: its code, or death by its signal; without either, 124 or the code of a
+/// failed start. An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0.
 fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     if zero.contains_end(end) {
         return Exit::Code(0);

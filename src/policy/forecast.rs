@@ -3,7 +3,8 @@
 //! The least and the most of each wait are exact. So is the mean if a closed form exists: the mean of the distribution,
 //! or, for decorrelated jitter as long as no wait can reach the cap, m(i) = (base + factor * m(i - 1)) / 2 with m(-1) =
 //! base, the mean of a uniform draw from [base, factor * previous]. The means of capped decorrelated waits and the
-//! spread of totals come from 10,000 sampled runs with a fixed seed, so that the same options show the same plan.
+//! spread of totals come from 10,000 sampled runs (one without jitter, fewer in late rows) with a fixed seed, so that
+//! the same options show the same plan.
 
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ pub enum RowsEnd {
 }
 
 /// Returns the forecast of a run whose seed is not known. `before`, the mean of a wait that may be random, passes
-/// before the first attempt.
+/// before the first attempt: limits on time include it, the totals of rows do not.
 ///
 /// Rows end by a limit on retries, or once their mean total reaches a limit on time. The sampled runs are drawn on
 /// after the last row until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many retries
@@ -200,8 +201,8 @@ impl SampledRuns<'_> {
         }
     }
 
-    /// Draws the next wait of each run, and returns its row. Least and most come from the distribution, the mean from a
-    /// formula if there is one, the spread of totals from the draws.
+    /// Draws the next wait of each run, and returns its row, which becomes `last`. Least and most come from the
+    /// distribution, the mean from a formula if there is one, the spread of totals from the draws.
     fn next_row(&mut self) -> WaitRow {
         let last = self.last;
         // Decorrelated jitter multiplies the wait before, so the longest of one row gives the longest of the next.

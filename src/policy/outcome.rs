@@ -7,11 +7,12 @@ use std::time::Duration;
 use crate::policy::signal::Signal;
 use crate::text::exact;
 
-/// A finished attempt: how it ended, and what was seen meanwhile.
+/// A finished attempt, hook or predicate: how it ended, and what was seen meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub end: End,
-    /// Running time, without time in which backoff was stopped (Ctrl-Z).
+    /// Running time until the command ended, without time in which backoff was stopped (Ctrl-Z); zero if it never
+    /// started.
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
     pub forced_end: ForcedEnd,
@@ -25,7 +26,8 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     pub pid: i32,
-    /// The program's name, as the system shows it.
+    /// The program's name, as the system shows it or, before exec, as the command has it; `?` if unknown, and `its
+    /// process group` if `pid` is a group, whose members are unknown.
     pub program: String,
     pub why: Survival,
 }
@@ -73,7 +75,7 @@ impl Outcome {
         self.end == End::TimedOut(TimeLimit::Deadline)
     }
 
-    /// Returns true if exec failed, so that nothing ran.
+    /// Returns true if exec failed, so that nothing ran. False if the deadline came before the start.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_))
     }
@@ -114,17 +116,19 @@ impl fmt::Display for Outcome {
 /// Findings in the streams of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// First matching text of each pattern.
+    /// The beginning of the first matching text of each pattern. Empty without patterns, and if nothing was observed.
     pub matched: Vec<Option<String>>,
-    /// Longest wait that a line asked for.
+    /// Longest wait that a line asked for, or else that a spent limit needs: from the time of the line, but the run
+    /// waits for all of it after the attempt.
     pub wait_asked: Option<Duration>,
-    /// The command read more standard input than can be replayed.
+    /// Standard input that the command has read cannot be replayed: it is too much, or was not kept (`input_error`).
     pub input_lost: bool,
     /// Error that prevented keeping the input, except excess size.
     pub input_error: Option<String>,
     /// Standard input has to be read ahead of the command, first noticed before this attempt.
     pub input_read_ahead: bool,
-    /// The reader of the output is gone.
+    /// The reader of the output is gone. After exit 0 and a failed start only true if output was refused, as the
+    /// command had written all, or nothing.
     pub reader_gone: bool,
     /// Output had no reader any more as backoff passed it on. The command may not have noticed, as backoff took it.
     pub output_refused: bool,
@@ -136,7 +140,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns the first text that matched the pattern with this index; None if nothing did.
+    /// Returns the beginning of the first text that matched the pattern with this index; None if nothing did.
     pub fn text(&self, pattern: usize) -> Option<&str> {
         self.matched.get(pattern)?.as_deref()
     }
@@ -150,7 +154,7 @@ pub enum End {
     /// the output was lost, however the command itself ended.
     Signaled(Signal),
     /// backoff ended the attempt, however the process then died; or the deadline came while its output still waited for
-    /// its reader.
+    /// its reader, or before it could start.
     TimedOut(TimeLimit),
     /// `execve(2)` failed; nothing ran.
     NotStarted(StartFailure),
@@ -218,7 +222,8 @@ impl End {
         }
     }
 
-    /// Returns the signal that killed the command, if one did.
+    /// Returns the signal that killed the command, or by which its output was lost (see [`End::Signaled`]); None for
+    /// any other end.
     pub fn signal(&self) -> Option<Signal> {
         match self {
             End::Signaled(signal) => Some(*signal),
@@ -226,8 +231,8 @@ impl End {
         }
     }
 
-    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 124 for a timeout or no end, as
-    /// `timeout(1)` does.
+    /// Returns the number that a shell shows in `$?`: the code, 128+N for a signal, 126 or 127 for a failed start, 124
+    /// for a timeout, as `timeout(1)` does, or no end.
     pub fn shell_status(&self) -> u8 {
         self.code().unwrap_or(124)
     }

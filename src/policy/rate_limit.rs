@@ -91,8 +91,8 @@ impl Left {
 }
 
 impl RateLimits {
-    /// Reads a line with its line feed, printed at `now`, and remembers the limits that it tells about, and a status
-    /// 429. Most lines have neither, so one cheap search comes before all others.
+    /// Reads a line with its line feed, or a part of a long one, printed at `now`, and remembers the limits that it
+    /// tells about, and a status 429. Most lines have neither, so one cheap search comes before all others.
     pub(super) fn read(&mut self, line: &[u8], now: SystemTime) {
         if !is_match(&HINT, line) {
             return;

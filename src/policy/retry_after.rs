@@ -8,10 +8,11 @@
 //!
 //! - fields: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`, `retry-after-ms: 500`, `"retryDelay": "2s"`
 //!   (`google.rpc.RetryInfo`), `x-amz-retry-after: 1500` and `grpc-retry-pushback-ms: 1500` (milliseconds);
-//! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in 1 hour`, `try your request
-//!   again after '6' minutes`, `please wait 1 second`;
+//! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in 1 hour`, `try your
+//!   request again after '6' minutes`, `please wait 1 second`;
 //! - a date in place of the number: an HTTP date (whose names are case-sensitive), or `2026-10-21T07:28:00Z` and
-//!   `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it, all also with a zone such as `+0000`; also `try again at DATE`.
+//!   `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it, all also with a zone such as `+0000`; also `try again at
+//!   DATE`.
 //!
 //! A program's message about its own retries is ignored (`retrying in 5s`, curl's `Will retry in 1 second`, `next retry
 //! in 5s`), as the program waits by itself. So is a number that is part of something else (`5-10 minutes`, `1,000 s`,

@@ -1,5 +1,6 @@
 //! Decides whether a run stops or retries, and after which wait. The engine calls [`Session::begin`] before each
-//! attempt and [`Session::next`] after it; the session keeps what these decisions need to know about earlier attempts.
+//! attempt and [`Session::next`] after it, unless a signal or a lost output has ended the run without a verdict; the
+//! session keeps what these decisions need to know about earlier attempts.
 
 mod limits;
 
@@ -33,6 +34,7 @@ pub enum Stop {
     FailureCame,
     /// `--until never`: the run ended after a successful attempt.
     EndedOnSuccess(GiveUp),
+    /// The run has not reached its goal. The last attempt may be a success (`--consecutive`, `--until failure`).
     GaveUp(GiveUp),
 }
 
@@ -60,7 +62,8 @@ pub struct Session<'p> {
     /// Number of retries decided so far, including those before a reset, those after a success (`--until`), and one
     /// that the budget then denied.
     pub retries: u64,
-    /// The output of the command asked for a longer wait before the last retry than the one drawn, and got it.
+    /// The output of the command asked for a longer wait before the last retry than the one drawn, and got it. Set with
+    /// each `Decision::Retry`, so that it tells nothing after any other decision.
     pub is_wait_asked: bool,
     /// Step of the growth for the next wait: the retries since the growth last began.
     growth_step: u64,
@@ -111,7 +114,7 @@ impl<'p> Session<'p> {
 
     /// Decides the step after an attempt, by the goal (`--until`) and the limits of the run. `elapsed` is the time
     /// since the run began. Remembers a failure, as a later success is then a flaky one, and counts a retry that it
-    /// allows, although the budget, which is asked after that, may still deny it.
+    /// allows, although the budget, which is asked after that, may still deny it. A confirmation is no retry.
     pub fn next(
         &mut self,
         outcome: &Outcome,
@@ -166,7 +169,8 @@ impl<'p> Session<'p> {
 
     /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it
     /// (`--consecutive`), or giving up as a limit forbids that one. The wait before it is the base delay, as growth and
-    /// jitter only help a service that fails.
+    /// jitter only help a service that fails. Also called for a success whose output has lost its reader, whatever the
+    /// goal of the run (`goal_after`).
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
@@ -175,6 +179,7 @@ impl<'p> Session<'p> {
                 flaky: self.has_failed,
             });
         }
+        // Only lost input: the other reasons need a failure, or were ruled out above.
         if let Some(why) = self.retry_forbidden_by(outcome, &Verdict::Success) {
             return give_up(why);
         }
@@ -190,7 +195,8 @@ impl<'p> Session<'p> {
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
     /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
-    /// `--until never`. Counts the retry and lets the waits grow only if a wait is returned.
+    /// `--until never`: also if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
+    /// lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -203,7 +209,8 @@ impl<'p> Session<'p> {
             return Err(why);
         }
         self.note_restart(outcome, verdict);
-        // Waits grow with failures in a row, and a success that is to be repeated ends the row.
+        // Waits grow with failures in a row, and a success ends the row with `--until never`. With `--until failure`,
+        // each repetition follows a success, and the waits grow with these.
         if self.restart_is_due || self.is_expected_success(verdict) {
             self.restart_growth();
         }
@@ -282,8 +289,8 @@ impl<'p> Session<'p> {
         let failure_may_have_taken_effect = verdict
             .reason()
             .is_some_and(|reason| !reason.is_safe_to_repeat);
-        // The first two come before the deadline and later limits, as these exit with `--exhausted-exit`, by which a
-        // scheduler or the outer run may run the command again. They keep the command's own status.
+        // The first two keep the command's own status. They come before the deadline and later limits, which, except
+        // lost input, exit with `--exhausted-exit`, by which a scheduler or the outer run may run the command again.
         if !self.limits.idempotent && failure_may_have_taken_effect {
             Some(GiveUp::NotIdempotent)
         } else if self.limits.leave_to_outer {
@@ -301,7 +308,8 @@ impl<'p> Session<'p> {
     /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
     /// one has given up on a transient failure. It is the wait of one more retry, and grows by a step for each of the
     /// `failed_runs` that gave up in a row before this one, so that a job that is started again and again backs off,
-    /// too.
+    /// too: any number, as a server may tell it. With no such runs, and a retry that was decided but does not take
+    /// place, the caller uses the wait of that retry instead.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
             self.draw(rng)
@@ -315,7 +323,8 @@ impl<'p> Session<'p> {
 
     /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`: beyond
     /// it only a cool-off and `--until never` come here, as any other run has ended. The asked wait gets a random part,
-    /// so that clients with the same answer do not return together, unless `asked_is_exact`.
+    /// so that clients with the same answer do not return together, unless `asked_is_exact`. This part comes on top of
+    /// the limit.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {
@@ -336,7 +345,8 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
-    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began.
+    /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began. Asked
+    /// as the wait is decided, and by the engine once more before each attempt, as hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);

@@ -50,7 +50,7 @@ impl CodeSet {
     }
 
     /// Returns true if the end's code is in the set. An end without a code is in it if the set has `timeout`: such an
-    /// end is a timeout, except [`End::Unended`], on which no code decides.
+    /// end is a timeout, except [`End::Unended`], for which the answer makes no difference to any caller.
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }

@@ -202,7 +202,7 @@ pub(crate) fn plain_doubling() -> Delays {
     exponential(s(1), 2.0, s(30), Jitter::None)
 }
 
-/// Parses codes and ranges of codes, separated by commas: `0`, `1-9,75`.
+/// Parses codes, ranges of codes and `timeout`, separated by commas: `0`, `1-9,75`.
 pub(crate) fn codes(text: &str) -> CodeSet {
     let mut set = CodeSet::default();
     for range in text.split(',') {

@@ -94,9 +94,9 @@ impl Forked {
     }
 }
 
-/// Cuts the new child off from everything that it shares with backoff (descriptors, umask, core dumps), and sets a
-/// timer that ends it after `life`: a child that hangs must not stay for ever. Only `kept`, the descriptor for the
-/// answer, stays open.
+/// Cuts the new child off from backoff's descriptors, umask and core dumps, and sets a timer that ends it after `life`:
+/// a child that hangs must not stay for ever. Only `kept`, the descriptor for the answer, stays open. The child stays
+/// in backoff's group and session.
 fn set_up_child(life: Duration, kept: BorrowedFd<'_>) {
     close_all_except(kept.as_raw_fd());
     // A message of a panic must not end up in a file of `work`.

@@ -26,10 +26,10 @@ pub(super) struct JsonLog {
 }
 
 impl JsonLog {
-    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure,
-    /// or is skipped, has no lines, unless verbose or after a warning; any other run has a complete log. So lines are
-    /// held back until an event decides that, and are then returned before its own. With `-q`, none is held back, and
-    /// few events have lines.
+    /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure
+    /// or retry (`--until never`), or is skipped, has no lines, unless verbose or after a warning; any other run has a
+    /// complete log. So lines are held back until an event decides that, and are then returned before its own. With
+    /// `-q`, none is held back, and few events have lines.
     pub(super) fn lines(
         &mut self,
         sentences: &Sentences<'_>,
@@ -185,7 +185,8 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 /// only `survivors` is left out if there are none, as there almost never are.
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
-    // `code` would be 128+N after a signal, which the field `signal` already tells.
+    // `code` would be 128+N after a signal, which the field `signal` already tells. It is 126 or 127 after a failed
+    // start, and None after a timeout.
     let code = if signal.is_some() {
         None
     } else {
@@ -249,7 +250,8 @@ fn last_asked(event: &Event<'_>) -> Option<f64> {
     }
 }
 
-/// Returns the wait that the output asked for, in seconds.
+/// Returns the wait that the output asked for, in seconds, even if it is longer than the run waits; None if it asked
+/// for none, and without `--retry-after`, as the output is not searched then.
 fn asked_seconds(outcome: &Outcome) -> Option<f64> {
     outcome.seen.wait_asked.map(seconds)
 }

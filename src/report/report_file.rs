@@ -33,9 +33,11 @@ pub(crate) struct Report<'a> {
     duration_s: f64,
     result: Option<&'static str>,
     gave_up: Option<&'static str>,
-    /// The option that decided that the run gave up.
+    /// The option that decided that the run gave up, or a fixed word if none did (see `rule`).
     rule: Option<String>,
+    /// 128 + the number of the signal if backoff itself ends by one.
     exit_status: u8,
+    /// All attempts that have ended, also those that `attempts` has dropped.
     attempts_made: u64,
     attempts: VecDeque<Object>,
     /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
@@ -61,9 +63,9 @@ impl<'a> Report<'a> {
         self.started = timestamp(now);
     }
 
-    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay after it, or the result of
-    /// the run. Drops the oldest entry if there are too many. The events must come in order, as a delay is added to the
-    /// last entry.
+    /// Adds what an event tells to the report: an entry for an attempt that ended, the delay that is to follow it, even
+    /// if the run ends meanwhile, or the result of the run. Drops the oldest entry if there are too many. The events
+    /// must come in order, as a delay is added to the last entry.
     pub(super) fn observe(
         &mut self,
         sentences: &Sentences<'_>,

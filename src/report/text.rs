@@ -149,7 +149,7 @@ impl Sentences<'_> {
     }
 
     /// Returns why no attempt could begin in time. `why` is a limit on time: it has passed, or would pass during the
-    /// wait for the end of a cool-off, whose length `cool_off` then is.
+    /// wait for the end of a cool-off, whose length `cool_off` then is (None otherwise).
     fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
         let limit = typed_limit(&self.plan.limits, why);
         match cool_off {
@@ -163,8 +163,9 @@ impl Sentences<'_> {
     }
 
     /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
-    /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that the output
-    /// asked for a longer delay, and got it; that of a success asks for none.
+    /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that `delay` is
+    /// longer because the output asked for that, even if it asked for more; that of a success asks for none. A failed
+    /// start has no length that could be told, and asks for nothing.
     fn retrying(
         &self,
         number: &str,
@@ -193,7 +194,7 @@ impl Sentences<'_> {
         format!("{number} failed: {how}; retrying in {delay}{asked_note}")
     }
 
-    /// Returns the remark that the output asked for the wait, which then is longer than the options say. Only for a
+    /// Returns the remark that the output asked for the wait, which then is longer than the one drawn. Only for a
     /// wait that was asked for: both the wait and the limit on it, that of `--retry-after`, must be set.
     fn note_on_asked_wait(&self, outcome: &Outcome) -> &'static str {
         // The wait was cut to the limit: only with `--until never`, as otherwise the run gives up.
@@ -214,8 +215,8 @@ impl Sentences<'_> {
     }
 
     /// Returns the countdown of a wait for the attempt of `moment`, which is still to come: `left` is the rest of the
-    /// wait, and `wait` tells why. Cut to `columns`: a longer text would leave lines behind, as only the last line of
-    /// the terminal is overwritten.
+    /// wait, and `wait` tells why. Cut to `columns`, the width of the terminal without its last column: a longer text
+    /// would leave lines behind, as only the last line of the terminal is overwritten.
     pub(super) fn countdown(
         &self,
         moment: &Moment,
@@ -301,6 +302,7 @@ impl Sentences<'_> {
 
     /// Returns the tip about the likely mistake in a command that could not start, to be appended to the whole
     /// sentence. Empty if a file of that name exists, and only its interpreter is missing, or it may not be executed.
+    /// The message about a function of bash has a tip of its own, which is returned then.
     fn tip_to_start(&self, outcome: &Outcome) -> String {
         match &outcome.end {
             End::NotStarted(why) if why.is_about_name() => likely_mistake(self.plan),

@@ -42,8 +42,8 @@ impl ExtraEnv {
         ))
     }
 
-    /// Adds the variable of a line; an empty line adds none. An error is the reason to ignore the line, without its
-    /// text.
+    /// Adds the variable of a line, in place of an earlier one of this name; an empty line adds none. An error is the
+    /// reason to ignore the line, without its text; the earlier variable then stays.
     fn add_line(&mut self, line: &[u8]) -> Result<(), &'static str> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.is_empty() {

@@ -28,8 +28,8 @@ pub(super) enum RetryAnswer {
 
 impl Run<'_> {
     /// Begins to count an attempt that is not a retry, while the attempt runs. Before, waits for the count of the
-    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, and for an
-    /// attempt that is already counted: a granted retry, or the same call of an outer run.
+    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, for a
+    /// granted retry, which the grant has counted if a store answered, and for the same call of an outer run.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
             && !self.store.is_next_counted
@@ -111,9 +111,9 @@ impl Run<'_> {
             }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The cool-off is the wait that would have followed, longer after earlier failed runs.
             // The failure was the goal, and the run failed as its output was cut off.
             (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
+            // The cool-off is the wait that would have followed, longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if failed_runs == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, failed_runs, self.rng),

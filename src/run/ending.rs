@@ -23,7 +23,7 @@ impl Run<'_> {
 
     /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget,
     /// then to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile,
-    /// or the output cannot be printed.
+    /// or the output cannot be printed: then the budget still gets the report, but no line and no hook tells the end.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
@@ -56,9 +56,9 @@ impl Run<'_> {
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
-    /// Ends a run whose kept output was cut off by the deadline: as after a timeout, as the caller has only a part of
-    /// the output, for which no status of the command may vouch. So it counts as failed in the shared budget, too. A
-    /// run that gave up for another reason keeps that reason.
+    /// Ends a run whose kept output was cut off by the deadline: as after a timeout (124, or `--exhausted-exit`, if it
+    /// covers the reason), as the caller has only a part of the output, for which no status of the command may vouch.
+    /// So it counts as failed in the shared budget, too. A run that gave up for another reason keeps that reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
@@ -99,8 +99,8 @@ impl Run<'_> {
 
     /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT
     /// ended the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if
-    /// its kept output is cut off. The run has found nothing out, so neither `--on-give-up` nor the cool-off follows,
-    /// and no predicate judges the attempt.
+    /// its kept output is cut off, be it by the deadline or as the reader stalls after the signal. The run has found
+    /// nothing out, so neither `--on-give-up` nor the cool-off follows, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,

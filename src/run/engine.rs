@@ -138,7 +138,7 @@ impl Run<'_> {
             self.emit(&Event::Skipped(left))?;
             return Ok(Step::End(self.exit(Ending::Skipped { code })));
         }
-        // Many runs may wait for the same end. Up to a quarter is added at random to spread them.
+        // Many runs may wait for the same end. Up to a quarter is added at random to spread them, and at most the cap.
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
@@ -211,9 +211,9 @@ impl Run<'_> {
     }
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
-    /// it counts each retry that it grants. Also restores the terminal, unless the run ends after a success, and notes
-    /// for the budget the planned wait, and whether the next attempt is already counted. An error is a signal that ends
-    /// the run while the budget is asked.
+    /// it counts each retry that it grants; the wait of a retry is then shorter by the time that asking took. Also
+    /// restores the terminal, unless the run ends after a success, and notes for the budget the planned wait, and
+    /// whether the next attempt is already counted. An error is a signal that ends the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -268,8 +268,9 @@ impl Run<'_> {
     }
 
     /// Announces a retry, runs `--on-retry`, waits for `delay`, and runs `--before-retry`. `attempt` is the last one: a
-    /// failure or, with `--until`, perhaps a success. Returns `Step::End` if the run gives up instead, as its time runs
-    /// out meanwhile or `--before-retry` fails.
+    /// failure or, with `--until`, perhaps a success. Returns `Step::End` if the run gives up, as the wait would not
+    /// end in time, or `--before-retry` fails. If time runs out after the wait, returns `Step::Continue`, and the loop
+    /// ends the run.
     fn wait_to_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<Step> {
         // The budget, the log and the hook may each take time.
         if let Some(why) = self.out_of_time(delay) {

@@ -20,8 +20,8 @@ const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
 impl<'a> Run<'a> {
     /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
-    /// `--until`, perhaps a success. A failure of the hook only causes a warning; an error is a signal that ends the
-    /// run.
+    /// `--until`, perhaps a success. The hook's time comes on top of the wait. A failure of the hook only causes a
+    /// warning; an error is a signal that ends the run.
     pub(super) fn hook_on_retry(
         &mut self,
         delay: Duration,
@@ -58,7 +58,8 @@ impl<'a> Run<'a> {
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
             // 0 would tell an alarm that nothing failed, but the run did: a denied success, too few successes in a row.
-            // Any other status is the attempt's own, whatever that of backoff is.
+            // Any other status is the attempt's own, or that of a timeout if its output was cut off, whatever that of
+            // backoff is.
             spec.variables.set("BACKOFF_EXIT", 1);
         }
         // No attempt follows.
@@ -77,7 +78,8 @@ impl<'a> Run<'a> {
 
     /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails,
     /// or its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as
-    /// after a permanent failure of `attempt`, the last one. Without a file for variables, only warns: a hook that
+    /// after a permanent failure of `attempt`, the last one. If the deadline ends the hook, or no time is left to start
+    /// it, returns `Step::Continue`, and the loop ends the run. Without a file for variables, only warns: a hook that
     /// needs it fails itself.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {

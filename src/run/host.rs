@@ -102,9 +102,9 @@ pub(crate) enum KeptOutput {
 /// The success of printing kept output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Printed {
-    /// The reader has taken all of it.
+    /// The reader has taken all of the command's output, or none was to be printed.
     Complete,
-    /// The reader had no more time.
+    /// The reader took too long: past the deadline or, after a signal, longer than a grace. The rest is lost.
     CutOff,
 }
 
@@ -130,7 +130,9 @@ pub(crate) trait Host {
     fn elapsed(&self) -> Duration;
     /// Returns the time since the UNIX epoch, which may jump.
     fn time_of_day(&self) -> Duration;
-    /// Runs the command once and waits for its end. An error is a signal that came before it, or a fault of backoff's.
+    /// Runs the command once and waits for its end. If the deadline comes before the start, as input is read first,
+    /// runs nothing, and the outcome is a timeout. An error is a signal that came before the start, or a fault of
+    /// backoff's.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
@@ -151,7 +153,7 @@ pub(crate) trait Host {
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);
-    /// Begins to count an attempt that is not a retry, while the attempt runs.
+    /// Begins to count an attempt that is not a retry, while the attempt runs. No count may be pending.
     fn begin_counting(&mut self, budget: &SharedBudget);
     /// Waits until the attempt of `begin_counting`, if any, is counted, handling signals. The store has `patience` for
     /// that from the beginning of the count, and longer only if no processor was free.

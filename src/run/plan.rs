@@ -104,7 +104,7 @@ pub(crate) struct SharedBudget {
     /// Name in messages.
     pub(crate) name: String,
     pub(crate) limits: BudgetLimits,
-    /// Name and place of the budget.
+    /// Name and store of the budget, by which nested runs recognize it: `"api" in /var/lib/budgets`.
     pub(crate) place: String,
     /// The outer run has the same budget: it has counted the first attempt, and reports the end.
     pub(crate) is_inherited: bool,
@@ -133,8 +133,8 @@ pub(crate) struct Nesting {
     pub(crate) warns: bool,
     /// Product of the attempt limits of all outer runs; None if unlimited or unknown.
     pub(crate) outer_attempts: Option<u64>,
-    /// [`SharedBudget::place`] of the budget that has counted the attempt of the outer run, whose first attempt of this
-    /// run is the same call.
+    /// [`SharedBudget::place`] of the budget that has counted the attempt of the outer run. The first attempt of this
+    /// run is the same call, and that budget must not count it again. None if no budget has counted it.
     pub(crate) counted_budget: Option<String>,
     /// `run_id` of the outermost run; None if this run is the outermost, or if it is unknown.
     pub(crate) root_id: Option<String>,

@@ -1,6 +1,6 @@
-//! Runs `--success-if` and `--retry-if`, predicates (commands whose exit status is a yes or no) that judge an attempt
-//! if no rule decides. An error of a function here ends the run at once: a signal has come while the predicate ran, or
-//! the predicate could not be run.
+//! Runs predicates, commands whose exit status is a yes or no: `--success-if`, which has to confirm each success, and
+//! `--retry-if`, which judges a failure if no rule decides. An error of a function here ends the run at once: a signal
+//! has come while the predicate ran, or the predicate could not be run.
 
 use super::host::{RunResult, ShellKind};
 use super::state::Run;
@@ -10,9 +10,10 @@ use crate::policy::session::Until;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
-    /// (`Verdict::Ask`) by `--retry-if`. Returns `Ask` itself only with `--until failure`, which ends the run whatever
-    /// the answer. A predicate answers by 0 (yes) or 1 (no); anything else is its own failure, which makes the attempt
-    /// a permanent failure. An error is a signal that ends the run, or a predicate that cannot be run.
+    /// (`Verdict::Ask`), also a denied success, by `--retry-if`. Returns `Ask` itself only with `--until failure`, as
+    /// that ends the run whatever the answer. A predicate answers by 0 (yes) or 1 (no); anything else is its own
+    /// failure, which makes the attempt a failure, too ([`predicate_failed`]). An error is a signal that ends the run,
+    /// or a predicate that cannot be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -67,6 +68,7 @@ impl Run<'_> {
 
 /// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If
 /// the deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
+/// Replaces only the `why` in `reason`; the rest is what the rules found about a failure.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };

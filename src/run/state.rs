@@ -41,11 +41,13 @@ pub(super) enum Step {
 /// State from the answers of the budget.
 #[derive(Debug, Default)]
 pub(super) struct StoreState {
-    /// The next attempt is already counted, with the granted retry or by the outer run.
+    /// The next attempt must not be counted when it begins: it was counted with the granted retry or by the outer run,
+    /// or, as no store answered the request for the retry, it stays uncounted.
     pub(super) is_next_counted: bool,
     /// The one warning about the store that a run prints is printed.
     pub(super) has_warned: bool,
-    /// Runs that had given up in a row when this run began; None before the first answer.
+    /// Runs that had given up in a row as of the first answer, mostly that to the count of the first attempt; None
+    /// before it.
     pub(super) failed_runs_before: Option<u64>,
     /// Runs that have given up in a row as of the last answer; None before the first.
     pub(super) failed_runs_now: Option<u64>,

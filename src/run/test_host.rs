@@ -74,7 +74,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(BudgetAnswer::default())
     }
 
-    /// Gives no answer, as if the run had no budget.
+    /// Gives no answer, like a store that is down, but without a warning.
     fn ask_budget(
         &mut self,
         _: &SharedBudget,

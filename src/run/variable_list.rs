@@ -59,8 +59,9 @@ impl VariableList {
         self.end_entry(entry);
     }
 
-    /// Removes the variable of this name, and writes the name of its new entry, with `=`. Returns the entry, whose
-    /// value is still empty: the caller appends it, and calls [`VariableList::end_entry`].
+    /// Removes the variable of this name, and writes the name of its new entry, with `=`. The name must contain neither
+    /// `=` nor NUL. Returns the entry, whose value is still empty: the caller appends it to `text`, and calls
+    /// [`VariableList::end_entry`] before it begins another.
     fn begin_entry(&mut self, name: &str) -> Entry {
         let text = &self.text;
         self.listed
@@ -76,7 +77,8 @@ impl VariableList {
         }
     }
 
-    /// Ends the entry whose value was just appended, and lists it.
+    /// Ends the entry whose value was just appended, and lists it. Drops a value that contains a NUL, as the rest of it
+    /// would begin another entry.
     fn end_entry(&mut self, mut entry: Entry) {
         let value_begin = entry.value().start;
         if self.text[value_begin..].contains(&0) {

@@ -78,8 +78,8 @@ impl Run<'_> {
 
     /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason`
     /// belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
-    /// `counted_by` is the budget that has counted the attempt, so that an inner run does not count the same call
-    /// again.
+    /// `counted_by` is the place of the budget that has counted the attempt, so that an inner run does not count the
+    /// same call again; None for a predicate or hook, whose inner runs make calls of their own.
     fn spec(
         &self,
         attempt_limits: AttemptLimits,

@@ -1,10 +1,10 @@
 //! Cleans a stream of bytes: what patterns see is what a person reads.
 //!
-//! - A line ends at LF, CR LF or CR. A backspace and an escape sequence that moves the cursor or erases end it, too, if
-//!   something is on it. Each end becomes an LF.
+//! - A line ends at LF or CR LF. A CR alone, a backspace and an escape sequence that moves the cursor or erases end it,
+//!   too, if something is on it. Each end becomes an LF.
 //! - Sequences without visible effect vanish: colors (SGR), `CSI K` and `CSI 0K` (erase the rest, where nothing is),
 //!   modes, character sets, titles and links (OSC), other strings (DCS, SOS, PM, APC). A string ends at its terminator,
-//!   or unfinished at LF or after 4 KiB.
+//!   or unfinished at another sequence, CAN, SUB or LF, or after 4 KiB.
 //! - `CSI nC`, which moves the cursor over blanks, and each blank of Unicode become a space. U+200C and U+200D are no
 //!   blanks: they join letters and emojis.
 //! - All else stays, also bytes that are no text.
@@ -41,7 +41,7 @@ pub struct Cleaner {
     clean: Vec<u8>,
     /// Something is on the line. Without it, a motion of the cursor ends nothing: blank lines would come into being.
     has_text: bool,
-    /// A CR has just ended a line, so that an LF is part of this end.
+    /// A CR has ended a line, and nothing has come out since, so that an LF is part of this end.
     after_cr: bool,
 }
 

@@ -255,8 +255,8 @@ impl Counts {
         Self(counts)
     }
 
-    /// Returns the rarest literals of which each match of an expression holds one. Returns None if it may match without
-    /// a literal that is as long as a gram: a class has none, nor has what may be absent.
+    /// Returns the rarest literals of which each match of an expression without groups holds one. Returns None if it
+    /// may match without a literal that is as long as a gram: a class has none, nor has what may be absent.
     fn needed(&self, expression: &Hir) -> Option<Needed> {
         match expression.kind() {
             HirKind::Literal(literal) => self.needed_of_literal(&literal.0, false),
@@ -322,7 +322,8 @@ fn needed_of_all(branches: impl Iterator<Item = Option<Needed>>) -> Option<Neede
     Some(all)
 }
 
-/// Returns true if any number of characters may stand in the place of this part, as for `.*`.
+/// Returns true if characters of a class, without a limit on their number, stand in the place of this part, as for `.*`
+/// or `\d+`. The answer only decides which literals are looked for, not whether all lines are found.
 fn is_gap(part: &Hir) -> bool {
     match part.kind() {
         HirKind::Repetition(repetition) => {

@@ -99,7 +99,8 @@ impl Pattern {
         self.lists
     }
 
-    /// Returns the expression as it is written.
+    /// Returns the expression as it is written (see the field): one of the program's own still with groups for its
+    /// lists, and without both cases of each letter.
     pub(super) fn written(&self) -> &Hir {
         self.written
             .get_or_init(|| Box::new(parse_known(&self.text)))

@@ -319,6 +319,7 @@ fn lowercase_literal(hir: &Hir) -> Option<Vec<u8>> {
 pub(super) struct Built {
     /// The key is a pattern, and those of its literals that the line had.
     kept: HashMap<(usize, Vec<usize>), Option<Regex>>,
+    /// How many were ever built, those that are no longer kept included.
     count: usize,
 }
 
@@ -329,7 +330,7 @@ impl Built {
     }
 
     /// Returns an engine for the part of a pattern that may match in a line with these literals; None if no part can,
-    /// or the engine would be too large. It is built if no earlier line had the same of the pattern's literals. If too
+    /// or the engine would be too large. It is built unless one is kept for the same of the pattern's literals. If too
     /// many are kept, all of them are dropped before.
     pub(super) fn regex(
         &mut self,

@@ -15,7 +15,7 @@ fn width_of(c: char) -> usize {
 }
 
 /// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut; a part of the dots if
-/// there are fewer. A shorter line stays as it is.
+/// there are fewer. A line that fits stays as it is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

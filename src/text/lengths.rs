@@ -73,7 +73,8 @@ fn two_units(large: u64, large_unit: &str, small: u64, small_unit: &str) -> Stri
     }
 }
 
-/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond.
+/// Returns a time since the UNIX epoch in UTC (RFC 3339), down to the millisecond. A time after the year 9999 is shown
+/// as its last second.
 pub(crate) fn timestamp(time: Duration) -> String {
     humantime::format_rfc3339_millis(UNIX_EPOCH + time.min(LAST_SECOND)).to_string()
 }

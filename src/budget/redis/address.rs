@@ -124,7 +124,7 @@ struct AddressParts<'a> {
     user: &'a str,
     /// Hosts with ports, separated by commas. Empty with `redis+unix`.
     hosts: &'a str,
-    /// The database, or the socket with `redis+unix`.
+    /// The database with its slash (`/0`), or the socket with `redis+unix`; may be empty.
     path: &'a str,
 }
 

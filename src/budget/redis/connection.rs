@@ -13,7 +13,7 @@ use rustls::StreamOwned;
 
 use super::tls::Tls;
 
-/// Limit on the bytes received for a step, including those of TLS.
+/// Limit on the bytes received over a connection, including those of TLS.
 const MOST_BYTES: usize = 64 << 10;
 
 /// The time for a step, or for a server's share of it.

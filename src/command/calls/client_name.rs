@@ -1,5 +1,5 @@
-//! Recognizes the name of a client, curl or wget, in a word, so that calls are found. What is taken for a call without
-//! being one costs a retry at worst, while a call that is not seen may send data twice.
+//! Recognizes the name of a client, curl or wget, in a word, so that calls are found. A word that is taken for a
+//! call without being one costs a retry at worst, while a call that is not seen may send data twice.
 
 use crate::command::http::tables::CLIENTS;
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
@@ -81,8 +81,8 @@ fn is_known(symbol: &&Symbol) -> bool {
     matches!(symbol, Symbol::Known(_))
 }
 
-/// Returns the file name of a program, without its directories, with `...` for unknown parts, so that one with such a
-/// part is no known name.
+/// Returns the file name of a program, without its directories, which may be unknown, and with `...` for unknown parts,
+/// so that a file name with such a part is no known one.
 pub(super) fn base_name(text: &[Symbol]) -> String {
     let shown = shown(text);
     shown.rsplit('/').next().unwrap_or_default().to_owned()

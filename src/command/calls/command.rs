@@ -65,7 +65,8 @@ impl Calls<'_> {
     }
 
     /// Reads each word of a command: as the name of a client, a program that runs scripts, or a script itself. Scripts
-    /// are read as they stand in `scripts`, which is the same command with each mark of `xargs` unknown.
+    /// are read as they stand in `scripts`, which is the same command, word for word, with each mark of `xargs`
+    /// unknown. Behind the last of `MOST_CALLS` parts, the words count as unknown code.
     fn read_words(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -127,7 +128,7 @@ impl Calls<'_> {
     /// Adds a call if the word at this index names a client, and returns true if it does; if it is not certain where
     /// the call ends, adds one for each end, with the same ID. `parts_before` is how many calls and scripts of the
     /// command stand before it: by it, the call has the same ID whatever values its variables have, and is recognized
-    /// as the same call.
+    /// as the same call, unless a variable before it holds a call or script only in some of its values.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -167,10 +168,11 @@ impl Calls<'_> {
         true
     }
 
-    /// Adds the scripts that the program at this index runs, which get this context. Returns true if its name is known
-    /// and that of a shell or of another command that runs scripts (`eval`, `ssh`), even if none is found: the word
-    /// then counts as a part of the command. A shell behind the script of another one is only its argument, and does
-    /// not count. The word need not be a program: it may stand behind an unknown wrapper.
+    /// Adds the scripts that the program at this index runs. `context` is that behind the word; those of `ssh` get
+    /// their own. Returns true if the name is known and that of a shell or of another command that has scripts (`eval`,
+    /// `ssh`, but not `sudo`), even if none is found: the word then counts as a part of the command. A shell behind the
+    /// script of another one is only its argument, and does not count. The word need not be a program: it may stand
+    /// behind an unknown wrapper. An `alias -g` is noted as unknown code, too.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -223,7 +225,7 @@ impl Calls<'_> {
 }
 
 /// Returns true for a word behind which another command or input may begin: the end of `-exec` of find, the `:::` of
-/// parallel, or the name of a client.
+/// parallel, or the name of a client. The call may end before it, and is then judged both ways.
 fn may_end_call(text: &[Symbol]) -> bool {
     let is_end =
         exact(text).is_some_and(|text| [";", "+", ":::", ":::+", "::::"].contains(&&*text));
@@ -251,10 +253,11 @@ fn words_read_alone(words: &[Word]) -> usize {
 }
 
 /// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
-/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. A
-/// name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files of this
-/// machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and counts
-/// like `sudo`. Never gives back what an earlier program took.
+/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. Any
+/// word with such a name counts, as it may stand behind an unknown wrapper, so that an argument hides files behind it,
+/// too. A name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files
+/// of this machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and
+/// counts like `sudo`. Never gives back what an earlier program took.
 fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context) -> Context {
     let name = base_name(&command.words[index].text);
     let is_behind_option = command.words[..index]
@@ -282,8 +285,8 @@ fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context)
     }
 }
 
-/// Returns true if the word at this index is the `{}` of `find -exec {}` or `find -exec env {}`: a file that is found
-/// is the program.
+/// Returns true if the word at this index is or holds the `{}` of `find -exec {}` or `find -exec env {}`: a file that
+/// is found is the program. In these words, the marks of `xargs`, which may be `{}` as well, are unknown parts already.
 fn is_found_file(words: &[Word], index: usize) -> bool {
     let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
     let before = &words[index.saturating_sub(MOST_WORDS_OF_WRAPPER)..index];
@@ -314,8 +317,8 @@ fn defines_global_alias(words: &[Word]) -> bool {
 }
 
 /// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: the text of
-/// `-Stext`, `--option=text` and an alias of git (`alias.name=!text`). The whole word is always the first of them, and
-/// some are no scripts at all.
+/// `-Stext`, `--option=text`, `NAME=text` and an alias of git (`alias.name=!text`). The whole word is always the first
+/// of them, and some are no scripts at all.
 pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {

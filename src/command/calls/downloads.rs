@@ -54,7 +54,7 @@ impl Calls<'_> {
     /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
     /// may name a local file, which it may print instead. The beginning of the group is not known, so all commands of
     /// the script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at
-    /// its beginning. `frame` is that of the script.
+    /// its beginning. For a substitution, `commands` are all of it. `frame` is that of the script.
     pub(super) fn is_download(&self, commands: &[SimpleCommand], frame: &Frame) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {
@@ -81,8 +81,9 @@ impl Calls<'_> {
     }
 
     /// Returns true if a word, or the value of an option in it (`-fFILE`), is the name of a text file, and so of one
-    /// that may be a script, in any directory to which a script may go. So for a word that begins with an unknown part,
-    /// which may be any name: `"$(ls)"`. A quoted plain expansion (`"$NUMBER"`) is trusted to be none.
+    /// that may be a script, in any directory to which a script may go. Also for a word that begins with an unknown
+    /// part, which may be any name: `"$(ls)"`. A quoted plain expansion (`"$NUMBER"`) is trusted to be none. A file
+    /// that cannot be read does not count.
     pub(super) fn may_be_local_file(&self, word: &Word) -> bool {
         if may_name_any_file(&word.text) {
             return true;
@@ -96,8 +97,8 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true for a text that begins with an unknown part, also behind a directory or `-f`, by which a word may name
-/// any file. One that begins with another known part is more often a pattern: `s/a/$(pwd)/`.
+/// Returns true for a text that begins with an unknown part that is not trusted, also behind a directory or `-f`, by
+/// which a word may name any file. One that begins with another known part is more often a pattern: `s/a/$(pwd)/`.
 fn may_name_any_file(text: &[Symbol]) -> bool {
     let index = text
         .iter()
@@ -113,8 +114,8 @@ fn may_name_any_file(text: &[Symbol]) -> bool {
 }
 
 /// Returns true if these words, which begin with the program, call a client, so that what they print is a download: the
-/// program is one, runs one on another machine, or is a shell with such a script. As an argument of any other program,
-/// the name says nothing about what that prints (`./gen.sh curl`).
+/// program is one, is a shell with such a script, or runs its arguments (`ssh`, `flock`, `xargs`) and one of these is a
+/// client. As an argument of any other program, the name says nothing about what that prints (`./gen.sh curl`).
 pub(super) fn runs_client(words: &[Word]) -> bool {
     let Some((program, behind)) = words.split_first() else {
         return false;
@@ -132,7 +133,7 @@ pub(super) fn runs_client(words: &[Word]) -> bool {
 }
 
 /// Returns true if a command of a script calls a client, behind reserved words and known wrappers. A word with an
-/// expansion names none.
+/// expansion counts as it is written: `$CURL` names none, `$DIR/curl` does.
 fn calls_client(command: &SimpleCommand) -> bool {
     let words: Vec<Word> = command
         .words

@@ -43,9 +43,10 @@ const TABLES_OF_CODE: [&str; 5] = [
 ];
 
 impl Calls<'_> {
-    /// Reads what an assignment to one of [`TABLES_OF_CODE`] defines. A single element (`aliases[f]=x`) is unknown
-    /// code. The known elements of a whole table (`aliases=(f x)`) are read as scripts, and only an unknown one is
-    /// unknown code, as the names are common for arrays in bash. A plain value is that of an ordinary variable.
+    /// Reads what an assignment to one of [`TABLES_OF_CODE`] defines. A single element (`aliases[f]=x`) or an addition
+    /// (`+=`) is unknown code. The known elements of a whole table (`aliases=(f x)`) are read as scripts, and only an
+    /// unknown one is unknown code, as the names are common for arrays in bash. A plain value is that of an ordinary
+    /// variable.
     pub(super) fn read_table_of_code(&mut self, assignment: &Assignment, context: &Context) {
         if !TABLES_OF_CODE.contains(&assignment.name.as_str()) {
             return;
@@ -139,7 +140,7 @@ impl Calls<'_> {
 }
 
 /// Returns the arguments of a file that `source` gets with these words behind it; None if they are unknown. `$0` stays
-/// that of the shell, whose context is given.
+/// that of the shell, whose context is given: an unknown text if its arguments are unknown.
 fn arguments_of_source(words: &[Word], context: &Context) -> Option<Vec<Symbols>> {
     let mut arguments = known_parameters(&[], words)?;
     let of_shell = context.frame.arguments.as_ref();

@@ -43,7 +43,8 @@ impl<'c> ExpandedCommand<'c> {
         }
     }
 
-    /// Returns true if the script gives the command a standard input.
+    /// Returns true if the script gives the command a standard input of its own. The input of a group or function
+    /// around it does not count, nor does that of backoff's own command.
     pub(super) fn has_input(&self) -> bool {
         self.in_script
             .is_some_and(|it| it.script.commands[it.index].has_input())
@@ -51,8 +52,8 @@ impl<'c> ExpandedCommand<'c> {
 }
 
 /// Returns the index of the program that a command runs, behind reserved words, assignments and known wrappers. Returns
-/// the number of words if there is none. A word with an unknown part may be an assignment or the value of an option;
-/// any other one ends the search and counts as the program, as it matches no name.
+/// the number of words if there is none. A word with an unknown part may be an assignment, the value of an option, or a
+/// wrapper in an unknown directory (`$DIR/env`); any other one ends the search and counts as the program.
 fn program_index(words: &[Word]) -> usize {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

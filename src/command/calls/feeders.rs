@@ -98,7 +98,8 @@ pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
     name: String,
-    /// The marks that it replaces in the words of the command. None for an xargs that adds words at the end.
+    /// The marks that it replaces in the words of the command. Their list is empty for an xargs that surely adds words
+    /// at the end.
     marks: Marks,
     /// The index of the first word behind its name and options, among the words of the command: that of the command
     /// which it runs, if there is one.
@@ -106,7 +107,8 @@ pub(super) struct Feeder {
 }
 
 impl Feeder {
-    /// Returns the first such program among the words before an index, with its marks; None if there is none.
+    /// Returns the first such program among the words before an index, with its marks; None if there is none. Its
+    /// options are looked for before the index, too, so that `first` is at most the index.
     pub(super) fn before(words: &[Word], index: usize) -> Option<Feeder> {
         let position = words[..index]
             .iter()
@@ -169,6 +171,7 @@ impl Feeder {
     }
 
     /// Returns the index of the program that runs in the end, behind known wrappers, among all words of the command.
+    /// Without a program, it is the index of the `:::` of parallel, or the number of words.
     pub(super) fn program_index(&self, words: &[Word]) -> usize {
         let command = ExpandedCommand::new(self.command(words), None);
         self.first + command.program_index
@@ -206,8 +209,8 @@ impl Feeder {
     }
 
     /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
-    /// part of one word there: as an option of a client, it counts where the words are read one by one. What it adds
-    /// at the end may be the code of `eval`.
+    /// part of one word there: as an option of a client, it counts where the words are read one by one. Words that it
+    /// adds at the end may be the code of `eval`. `words` are all of the command, with their marks as they are written.
     fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
         let command = self.replace_marks(self.command(words), Doubt::HarmlessPart);
         let mut script = joined(&command);
@@ -231,7 +234,8 @@ impl Feeder {
     }
 }
 
-/// Returns the text of a word that may be an option. An unknown one that is not trusted to be none counts as `-`.
+/// Returns the text of a word that may be an option. One with an unknown beginning that is not trusted to be none
+/// counts as `-`, an option without a value, so that the command begins behind it.
 fn text_of_option(text: &[Symbol]) -> String {
     match text.first() {
         Some(Symbol::Unknown(doubt)) if *doubt > Doubt::TrustedPart => "-".to_owned(),

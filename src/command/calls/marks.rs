@@ -16,7 +16,8 @@ pub(super) struct Marks {
 }
 
 /// Returns the marks of parallel: its own, which are `{}` and others such as `{1}` and `{.}`, and that of `-I`, which
-/// takes the place of `{}`. `options` are the words between its name and its command.
+/// takes the place of `{}`, even if it is unknown. `options` are the words between its name and its command, empty for
+/// an unknown one.
 pub(super) fn marks_of_parallel(options: &[String]) -> Marks {
     let mut texts = vec!["{#}".to_owned(), "{%}".to_owned()];
     let numbers = (1..10).map(|number| number.to_string());
@@ -94,8 +95,8 @@ enum Letters<'w> {
     Other,
 }
 
-/// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. What follows a letter
-/// that takes a value is that value.
+/// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. A letter that takes
+/// a value takes all that follows it in the word, or else the next word; only `i` takes none then.
 fn meaning_of_letters(letters: &str) -> Letters<'_> {
     for (index, letter) in letters.char_indices() {
         let behind = &letters[index + letter.len_utf8()..];
@@ -113,7 +114,8 @@ fn meaning_of_letters(letters: &str) -> Letters<'_> {
 }
 
 /// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs or
-/// parallel. The part stays in one word. `mark` must not be empty, or the loop has no end.
+/// parallel. `doubt` is what it may be: never `AnyWords`, as it stays in one word. `mark` must not be empty, or the
+/// loop has no end.
 pub(super) fn replace_mark(word: &Word, mark: &str, doubt: Doubt) -> Word {
     let mark = known(mark);
     let mut text = Symbols::new();

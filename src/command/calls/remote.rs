@@ -23,8 +23,8 @@ impl Calls<'_> {
     /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
     /// command by itself, whose first word is a program. The first of all is none, but an option or the host, unless a
     /// variable before the remote command may be several words. If the remote command is a shell that runs its input,
-    /// reads that instead; so, too, without a remote command, if the script gives ssh an input, as ssh then starts a
-    /// shell.
+    /// reads that instead; so, too, without a remote command, if the script gives ssh an input of its own, as ssh then
+    /// starts a shell.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);
@@ -79,7 +79,7 @@ impl Calls<'_> {
 }
 
 /// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`
-/// is `None` for what is found there, and `Part` for an input from this machine, whose files have to be read.
+/// is `None` for what is found there, and `Unknown` for an input from this machine, whose files have to be read.
 fn context_of_remote(environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {
@@ -123,7 +123,8 @@ fn runs_its_input(script: &[Symbol]) -> bool {
     commands.any(is_shell_without_script)
 }
 
-/// Returns true if a command is a shell that runs its standard input, and gets none by a pipe or a redirection.
+/// Returns true if a command is a shell that runs its standard input, and gets none by a pipe or a redirection. `su`
+/// and `sudo -s`, which start one, do not count.
 fn is_shell_without_script(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command

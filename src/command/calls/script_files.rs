@@ -20,8 +20,9 @@ use crate::command::word::{Word, joined};
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file
-    /// adds nothing, as nothing would run, and neither does one of another machine; one whose name or directory is
-    /// unknown, or that is too long or cannot be read, is unknown code. The script gets the arguments of `context`.
+    /// adds nothing, as nothing would run, and neither does one of another machine or one that is no text; one whose
+    /// name or directory is unknown, or that is too long or cannot be read, is unknown code. The script gets the
+    /// arguments of `context`.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere {

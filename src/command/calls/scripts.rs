@@ -106,8 +106,8 @@ impl Calls<'_> {
     }
 
     /// Reads each `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands. The words that then
-    /// follow the name are unknown; they are added only to a text with a path or a client, as most aliases only add
-    /// options to a program. For the same reason, a single word without a slash is left out.
+    /// follow the name are unknown; they are added only to a text with a slash or a client, as most aliases only add
+    /// options to a program. For the same reason, a single word with neither is left out.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let Some(value) = name_and_value(&word.text).value else {
@@ -125,8 +125,9 @@ impl Calls<'_> {
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
     /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script, and is left out, unless it stands behind `-c` or is the
-    /// first word of `trap`: then it is a script for certain, and unknown code if it begins with an unknown part.
+    /// without a blank, is more often a name than a script, and is left out, unless it stands behind `-c`, also in the
+    /// same word, or is the first word of `trap`: then it is a script for certain, and unknown code if it begins with
+    /// an unknown part. All of this counts for the parts of a word as well (`--option=SCRIPT`).
     fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
         for (index, word) in words.iter().enumerate() {
             let is_script = match index.checked_sub(1) {

@@ -22,7 +22,9 @@ const HEADS: [&str; 8] = [
 
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
-    /// of the pipeline before the shell. `shell` is the name of the shell, and `shell_index` its place in the command.
+    /// of the pipeline before the shell. `shell` is the name of the shell, or of a program that starts one (`su`,
+    /// `ssh`), for messages, and `shell_index` its place in the command. The script gets the arguments of `context`,
+    /// not the words behind `-s`.
     ///
     /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
     /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
@@ -52,8 +54,9 @@ impl Calls<'_> {
     }
 
     /// Reads the input of the shell that `su`, `sudo -s`, `at` and others start if they get no command, given the index
-    /// of that name. Reads nothing for another name, and if the script gives no input. Most of these names are too
-    /// common as arguments of other commands (`grep at <file`).
+    /// of that name. Reads nothing for another name, and if the command has no input of its own
+    /// ([`ExpandedCommand::has_input`]). Most of these names are too common as arguments of other commands (`grep at
+    /// <file`).
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,

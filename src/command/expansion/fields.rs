@@ -53,8 +53,8 @@ struct Field {
 }
 
 /// Splits the atoms of one word of a script at blanks that are not quoted, and at breaks between the elements of
-/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `raw` is the word
-/// before its expansions.
+/// `"$@"`. Returns no word if there are only blanks, but an empty one for `''`. `raw` is the word before its
+/// expansions: by it, messages show each of the words, and the script is found whose output they are.
 pub(super) fn split(atoms: &[Atom], raw: &RawWord) -> Vec<Word> {
     parts(atoms)
         .map(|part| Field::new(part).into_word(raw))

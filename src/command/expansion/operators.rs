@@ -197,7 +197,8 @@ fn skipped_elements(parameter: &Parameter) -> Option<usize> {
 /// Returns the lists of atoms of a value that the operator changes: without its beginning or end, with another part, or
 /// in other letters. There is one for each text that the operand may be. A result that cannot be computed is a harmless
 /// part if the value and the operand can make no option, and may be any part of a word otherwise. A value that is not
-/// known is trusted as it is without an operator, unless there is reason to expect an option in it.
+/// known is trusted as it is without an operator, whatever the operand is, unless there is reason to expect an option
+/// in the value.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -272,8 +273,9 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word. With an element of which nothing is known, the
-/// list is any words, and `"$*"` a trusted part. `$*` is any words, too, where a script sets `IFS`.
+/// elements as words of their own, but `"$*"` joins them to one word. With an element that as a whole may be any words,
+/// the list is any words, and `"$*"` a trusted part. `$*` with known elements is any words, too, where a script sets
+/// `IFS`, even in quotes.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {

@@ -37,9 +37,9 @@ pub(super) fn printed(
     Some(texts)
 }
 
-/// Returns what a command may print, without its last line ends: the text for one that prints its own words, or a
-/// harmless unknown part for one that prints a single word. Returns None for any other command, or if a word is not
-/// known.
+/// Returns what a command may print, without its last line ends: the text for one that prints its own words, a harmless
+/// unknown part for one that prints a single word, or both a path and an empty text for one that looks for a program.
+/// Returns None for any other command, or if a word is not known.
 fn printed_by(words: &[Word]) -> Option<Vec<Symbols>> {
     let texts: Option<Vec<String>> = words.iter().map(|word| exact(&word.text)).collect();
     let texts = texts?;

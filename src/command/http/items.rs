@@ -74,7 +74,8 @@ struct ItemReader<'c> {
 
 impl ItemReader<'_> {
     /// Reads the next word, and notes in `next` what the word after it is. A word that may be several may be an option,
-    /// even where a value is expected, and leaves open if the next one is its value.
+    /// even where a value is expected or behind a known beginning (`-d$X`), and leaves open if the next one is its
+    /// value.
     fn read(&mut self, word: &Word) {
         if may_be_several_words(&word.text) {
             self.add_doubtful(word);
@@ -96,7 +97,7 @@ impl ItemReader<'_> {
         };
     }
 
-    /// Adds a word that may be an option that sends.
+    /// Adds a word that may be an option that sends, by which the call may send as a whole.
     fn add_doubtful(&mut self, word: &Word) {
         self.items.push(Item::MayBeOption(word.shown_origin()));
     }

@@ -102,8 +102,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Returns the effect of an option on the request, and if it takes a value. `option` is its name, `-d` or `--data`.
-    /// An option that stands in no table has no effect and takes no value.
+    /// Returns the effect of an option on the request, and if it takes a value. `option` is its name as it is given,
+    /// without a value: `-d`, `--data`, or cut short (`--dat`). An option that stands in no table has no effect and
+    /// takes no value.
     pub(super) fn meaning(&self, option: &str) -> Meaning {
         match long_name(option) {
             Some(long) => self.meaning_of_long(&long),
@@ -125,8 +126,8 @@ impl Client {
 
     /// Returns the meaning of a long option. Both clients accept an unambiguous abbreviation of a name, so that a name
     /// that stands in no table may be short for one that does: then the option has the effect of the first row that
-    /// fits, to be safe. That it takes a value is certain only if the row says so and no name in `with_value` fits:
-    /// else it may be short for more than one option.
+    /// fits, to be safe. It certainly takes a value only if the row says so and no name in `with_value` fits: else it
+    /// may be short for more than one option. `long` begins with `--`, in small letters ([`long_name`]).
     fn meaning_of_long(&self, long: &str) -> Meaning {
         if let Some(row) = self.options.iter().find(|row| row.names.contains(&long)) {
             return row.meaning;

@@ -144,8 +144,9 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
 }
 
 /// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
-/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and the caller
-/// notes that the value is changed.
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`]. If it is one that
+/// [`mentions`] finds, the caller notes that the value is changed; another one, such as that in an array, is any words
+/// when the word is expanded.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()
@@ -166,7 +167,8 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
 }
 
 /// Returns true if a word adds whole words before or behind the variable of this name, which it names once: `"$name x"`
-/// or `("${name[@]}" x)`. `"${name}x"` goes on with the last word, and is none.
+/// or `("${name[@]}" x)`. `"${name}x"` goes on with the last word, and is none. `pieces` are those that
+/// [`filled_pieces`] returns for the word.
 fn repeats_with_words(pieces: &[&Piece], name: &str) -> bool {
     if let [Piece::Array(elements)] = pieces {
         let mut named = elements.iter().filter(|element| mentions(element, name));
@@ -217,11 +219,12 @@ fn is_blank(symbol: &Symbol) -> bool {
     matches!(symbol, Symbol::Known(' ' | '\t' | '\n'))
 }
 
-/// Returns true if an expansion of this variable stands in the word, outside of any other.
+/// Returns true if an expansion of this variable stands in the word, outside of any other and of arrays.
 pub(super) fn mentions(word: &RawWord, name: &str) -> bool {
     word.pieces.iter().any(|piece| is_parameter(piece, name))
 }
 
+/// Returns true if a parameter is this variable without an index, whatever its operator is.
 fn is_whole(parameter: &Parameter, name: &str) -> bool {
     parameter.name == name && parameter.index.is_none()
 }

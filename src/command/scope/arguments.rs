@@ -39,7 +39,9 @@ impl Scope<'_> {
 
     /// Returns the indexes of the words that may be the name of a function that the command calls: the name of a known
     /// function at any place, as it may stand behind a wrapper, which may be a function itself (`retry fetch URL`), or
-    /// the program's name if that is an expansion. A `set` that sets the arguments counts as a call.
+    /// the program's name if that is an expansion. If a function has an unknown name, each word may be it. A `set` that
+    /// sets the arguments counts as a call: as it makes `$1` unknown in all scripts, its words only decide what that
+    /// may be ([`Self::doubt_of_arguments`]).
     fn called_function_indexes(&self, command: &SimpleCommand) -> Vec<usize> {
         let words = &command.words;
         let mut indexes = Vec::new();
@@ -137,7 +139,7 @@ impl Scope<'_> {
 
     /// Expands the words of all calls of functions, and returns the arguments, each list once. They are unknown if one
     /// may be several words, by which the later ones would move, or if there are too many lists. Then a `"$1"` is
-    /// trusted to be no option, unless a known word of any call begins one.
+    /// trusted to be no option, unless a word of any call begins with a known `-`.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
         let mut is_unknown = false;

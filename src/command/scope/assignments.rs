@@ -46,7 +46,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds the assignment of a word that a program gets as it is: `env name=value`. Does nothing for any other word.
+    /// Adds the assignment of a word of backoff's own command, at any place: `env name=value`. Does nothing for others.
     /// No shell reads the value, so that it counts as quoted: nothing in it is expanded or split. Called before the
     /// first value is asked for, as values that were found already stay.
     pub(crate) fn add_assignment_of_word(&mut self, word: &Word, frame: &Rc<Frame>) {
@@ -69,7 +69,8 @@ impl Scope<'_> {
         self.variables.entry(name.to_owned()).or_default()
     }
 
-    /// Notes that `IFS` may be unset: `${IFS:-word}` is the word. From then on, words are split at blanks.
+    /// Notes that `IFS` may be unset: `${IFS:-word}` is the word. Words are then split at blanks, as without any `IFS`,
+    /// so that `separators` stays, which `add_other` would change.
     fn unset_separators(&mut self) {
         self.variable("IFS").others.insert(OtherValue::Any);
     }
@@ -80,7 +81,8 @@ impl Scope<'_> {
         self.assign_word(name, word, assigning, frame);
     }
 
-    /// Adds a word as `assign` does, given how it gives values to the variable.
+    /// Adds a word as `assign` does, given how it gives values to the variable. If that is `IFS`, all scripts may split
+    /// words elsewhere from then on.
     fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
         if !assigning.is_addition() && mentions(&word, name) {
             // `x=${x}d` adds to the earlier value as `x+=d` does.
@@ -150,7 +152,8 @@ impl Scope<'_> {
     }
 
     /// Adds the variables that `read` and the like set in a command, given the literal texts of the words after that
-    /// name. The value may be an option if a here-document or here-string, from which `read` takes it, has one.
+    /// name. The value may be an option if a here-document or here-string, from which `read` takes it, has one. A file
+    /// or a pipe is trusted to have none.
     fn add_read(&mut self, command: &SimpleCommand, literals: &Literals) {
         let may_read_option = command.input.iter().any(input_may_hold_option);
         let other = if may_read_option {
@@ -212,8 +215,9 @@ impl Scope<'_> {
     }
 
     /// Allows another value for each variable that the words of `read` and the like may name, be it behind the letter
-    /// of an option (`read -raNAME`). A word with an expansion may name any variable, so that all of them are unknown
-    /// then. A word that is no name is passed over: of `let`, which sets numbers, that does no harm.
+    /// of an option (`read -raNAME`). None, a word with an expansion or one that is missing, may name any variable, so
+    /// that all of them are unknown then. A word that is no name is passed over: of `let`, which sets numbers, that
+    /// does no harm.
     fn add_names(&mut self, words: &Literals, other: OtherValue) {
         for word in words {
             let Some(word) = word else {
@@ -254,7 +258,7 @@ impl Scope<'_> {
     /// program. Its value is made of the words behind the name, and may be an option if one of them is.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
-        // In a later word, such as `printf '%s' -v`, an option is a text.
+        // In a later word, such as `printf '%s' -v`, an option is a text; behind another option, it may be one.
         if !literals.first().is_some_and(is_option) {
             return self.add_printed_by_expansion(words, literals, frame);
         }
@@ -312,7 +316,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds each of these words of `printf` to what the variable may hold that it sets.
+    /// Adds each of these words, which `printf` prints into the variable of this name, as a value of its own.
     fn add_printed_to(&mut self, name: &str, texts: &[RawWord], frame: &Rc<Frame>) {
         for word in texts {
             if word.literal().as_deref() != Some("--") {
@@ -375,7 +379,7 @@ fn separators(word: &RawWord) -> Separators {
 }
 
 /// Returns true if a word of an input may be an option: the input begins with a literal `-`, or has one behind a
-/// literal blank. Expansions are trusted to give none.
+/// literal blank in the same piece. Expansions are trusted to give none.
 fn input_may_hold_option(input: &RawWord) -> bool {
     let may_begin = |text: &[Symbol]| match text {
         [first, second] => {

@@ -15,7 +15,8 @@ const MOST_INCOMPLETE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     names: Vec<String>,
-    /// Index of the first variable that a later one needs. What is found for those behind it lacks its values.
+    /// Index in `names` of the first variable that it or a later one needs. What is found for those behind it lacks its
+    /// values.
     needed_again: Option<usize>,
     /// The value of a variable while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,
@@ -43,6 +44,7 @@ pub(super) enum Found {
 
 impl Chain {
     /// Begins to find the values of a variable. After [`Link::New`], `end` has to follow; after any other, it must not.
+    /// A circle is remembered until the search for its variable ends.
     pub(super) fn begin(&mut self, name: &str) -> Link {
         if let Some(index) = self.names.iter().position(|pending| pending == name) {
             let first = self.needed_again.map_or(index, |first| first.min(index));

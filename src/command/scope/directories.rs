@@ -10,6 +10,7 @@ impl Scope<'_> {
     /// Notes a directory to which a script goes with `cd`: script files are looked for there, too, in the one of this
     /// name in each directory that was noted before, and in each of those below this one, as a function may have gone
     /// there later. Returns true if it is new, so that scripts have to be read again. Too many count as an unknown one.
+    /// The current directory (`.`) adds nothing. `..` stays as it is written.
     pub(crate) fn add_directory(&mut self, directory: &str) -> bool {
         let directory = without_dots(directory);
         if directory.is_empty() || self.is_known_directory(&directory) {
@@ -32,7 +33,8 @@ impl Scope<'_> {
     }
 
     /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it
-    /// is new, so that scripts have to be read again. Beyond the limit it counts as an unknown one.
+    /// is new, so that scripts have to be read again. Beyond the limit it counts as an unknown one. `path` is the one
+    /// by which the file was found, so that its directory is not combined with those that were noted before.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
         let path = without_dots(path);
         let Some((directory, _)) = path.rsplit_once('/') else {
@@ -66,7 +68,8 @@ impl Scope<'_> {
     /// Returns the paths that the name of a file may mean: from backoff's directory, and from each to which a script
     /// may go, as it is not known which of them is the current one when the file is used. `~` is the home directory: a
     /// path that begins so is returned as it is written, and again with that directory. Unknown directories are left
-    /// out: before a missing file is taken for harmless, ask [`Self::may_be_in_unknown_directory`], too.
+    /// out: before a missing file is taken for harmless, ask [`Self::may_be_in_unknown_directory`], too. No path is
+    /// looked up here; `name` itself is the first.
     pub(crate) fn possible_paths(&self, name: &str) -> Vec<String> {
         let mut paths = vec![name.to_owned()];
         if !is_absolute(name) {

@@ -9,10 +9,10 @@ use crate::command::text::{Doubt, Symbols};
 /// The arguments of one call, first `$0`, which is left empty.
 type Arguments = Vec<Symbols>;
 
-/// A command that may call a function.
+/// A command that may call a function, or a `set` that sets the arguments.
 #[derive(Debug)]
 pub(super) struct FunctionCall {
-    /// The words after the function's name.
+    /// The words after the function's name, or those that `set` passes.
     pub(super) arguments: Vec<RawWord>,
     /// The frame of the script with the call, in which the words are expanded.
     pub(super) frame: Rc<Frame>,
@@ -23,8 +23,10 @@ pub(super) struct FunctionCall {
 pub(super) enum FunctionArguments {
     #[default]
     NotSearched,
-    /// Too many, or unknown words are among them. The doubt is what one of them may be.
+    /// Too many, or one of them may be several words, or they are being searched for now. The doubt is what one of them
+    /// may be.
     Unknown(Doubt),
-    /// Each list of arguments that some call may pass, once. Empty if no function is called.
+    /// Each list of arguments that some call may pass, once; an argument may have unknown parts. Empty if no function
+    /// is called.
     Known(Vec<Arguments>),
 }

@@ -1,7 +1,8 @@
 //! Values of a variable before a script sets it: its value in the environment, or one that a shell gives it.
 //!
-//! In all of them, `AnyWords` stands for a value that is not known, and `HarmlessPart` for one that is known to be
-//! harmless: a number or a name, which is no option and is not split.
+//! In all of them, `AnyWords` stands for a value that is not known, which in quotes is trusted to be no option,
+//! `AnyPart` for one that is not trusted, and `HarmlessPart` for one that is known to be harmless: a number or a name,
+//! which is no option and is not split.
 
 use super::{Frame, Inherited, LONGEST_TEXT, Scope};
 use crate::command::AttemptEnvironments;

@@ -50,8 +50,8 @@ impl Value {
     }
 
     /// Returns true if an option (or an `AnyPart`) begins the text or an element, or stands in one behind a blank, so
-    /// that a word split off later may be one. For a summary of additions, which in quotes is then not trusted.
-    /// `AnyWords` does not count, as in `may_hold_option`.
+    /// that a word split off later may be one. For unknown parts that stand for many values: they are then not trusted
+    /// in quotes. `AnyWords` does not count, as in `may_hold_option`.
     pub(crate) fn may_split_into_option(&self) -> bool {
         let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
         let texts = elements(self);
@@ -71,8 +71,8 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
 /// them are plain words, and any words otherwise. Beside a harmless part stand those that mention a client, as a
-/// command may call it by such a word. As any words are trusted in quotes, an `AnyPart` is returned beside them if one
-/// of the values may be an option.
+/// command may call it by such a word; if these alone are too many, all count as any words. As any words are trusted in
+/// quotes, an `AnyPart` is returned beside them if one of the values may be an option.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     let harmless = Value::Text(unknown(Doubt::HarmlessPart));
     let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
@@ -138,7 +138,8 @@ fn may_begin_option(text: &Symbols) -> bool {
 }
 
 /// Returns the element of a value that `${name[index]}` gives, or `$name` if `index` is None: the first one. Returns an
-/// empty text if there is no such element, and an unknown one if the index is not a plain number.
+/// empty text if there is no such element, and an unknown one if the index is not a plain number, or if zsh may give an
+/// option where bash gives none. Not for the indexes `@` and `*`, for which there is [`elements`].
 pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
     match value {
         Value::Text(text) => element_of_text(text, index),
@@ -148,7 +149,8 @@ pub(crate) fn element(value: &Value, index: Option<&str>) -> Symbols {
 
 /// Returns the element of a text, which has only the first one: any other is empty. With an index that is no plain
 /// number it is unknown: an `AnyPart` if the text may begin an option, as `AnyWords` would be trusted in quotes. It is
-/// unknown, too, if zsh takes the index for that of a character, or for a part of the text.
+/// unknown, too, if zsh takes the index for that of a character, or for a part of the text. A text with an unknown part
+/// that may be an option or several words stands for each of its elements, as it may be that of an array.
 fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
     let Some(index) = index else {
         return text.clone();
@@ -189,9 +191,9 @@ fn holds_dash(text: &[Symbol]) -> bool {
     text.iter().any(|symbol| dashes.contains(symbol))
 }
 
-/// Returns the element of an array. It is unknown if the index is no plain number, or if it might be an option in zsh,
-/// which counts from 1, and takes `$name` for all elements. An unknown one is an `AnyPart` if it might be an option, as
-/// `AnyWords` would be trusted in quotes.
+/// Returns the element of an array. It is unknown if the index is no plain number, or if zsh, which counts from 1, and
+/// takes `$name` for all elements, gives another one that might be an option. An unknown one is an `AnyPart` if it
+/// might be an option, as `AnyWords` would be trusted in quotes.
 fn element_of_list(texts: &[Symbols], index: Option<&str>) -> Symbols {
     let Some(index) = index else {
         return element_by_shells(texts.first(), texts);

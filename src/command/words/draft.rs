@@ -54,9 +54,9 @@ pub(super) enum Tabs {
 
 /// Returns the commands that begin within the words of another, behind a word that may end the head of a compound
 /// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The program of a command is looked
-/// for at its beginning, where `./x` does not stand in the outer one. This keeps all words, as they may be arguments;
-/// an inner command is a copy of its end, with the same input, as it may be what reads it. In zsh, a `}` at the end of
-/// a command closes a group (`{ sh <x }`), so that the copies lack it.
+/// for at its beginning, where `./x` does not stand in the outer one. The outer one keeps all words, as they may be
+/// arguments; an inner command is a copy of its end, with the same input, as it may be what reads it. In zsh, a `}` at
+/// the end of a command closes a group (`{ sh <x }`), so that the copies lack it.
 fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let copy = |words: &[RawWord]| SimpleCommand {
         words: words.to_vec(),
@@ -216,7 +216,8 @@ impl Draft {
     }
 
     /// Returns true if a parenthesis behind the words of the command may open a subshell. In other places only zsh
-    /// allows one: it is part of a pattern, and the command goes on behind it.
+    /// allows one: it is part of a pattern, and the command goes on behind it. The reader then takes it for a subshell
+    /// in spite of that, and marks the text as misread.
     pub(super) fn may_precede_parenthesis(&self) -> bool {
         if self.is_at_start {
             return true;

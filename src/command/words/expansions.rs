@@ -22,7 +22,8 @@ const OPERATORS: [&str; 24] = [
 
 impl ScriptReader<'_> {
     /// Reads what stands at the cursor in a word: a quotation, an expansion or a single symbol. `quoting` tells if
-    /// double quotes are open around it: there `'` is an ordinary symbol, and backslashes are left to the caller.
+    /// double quotes are open around it: there `'` is an ordinary symbol, and backslashes are left to the caller. The
+    /// text must not be at its end.
     pub(super) fn read_piece(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (self.peek(), quoting) {
             (Some('\\'), Quoting::Unquoted) => self.read_escape(pieces),
@@ -266,7 +267,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads the word after the operator of `${name...}`, up to the closing brace, before which the cursor stays.
-    /// Inside of double quotes, single quotes quote only in a pattern.
+    /// Inside of double quotes around the expansion (`quoting`), its text counts as quoted, too, and single quotes
+    /// quote only in a pattern.
     fn read_operand(&mut self, quoting: Quoting, operator: &str) -> RawWord {
         let start = self.position;
         let is_pattern = operator.starts_with(['#', '%', '/', '^', ',']);

@@ -62,7 +62,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads a text with the rules of double quotes, behind the opening quote if there is one. Returns its pieces, all
-    /// of them quoted. Moves the cursor behind the closing quote, or to the end of the text.
+    /// of them quoted. Moves the cursor behind the closing quote, or to the end of the text, which is marked as misread
+    /// if the quote is missing.
     pub(super) fn read_quoted_text(&mut self, end: QuotedEnd) -> Vec<Piece> {
         let mut pieces = Pieces::default();
         while !self.is_at_end() {
@@ -118,7 +119,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads what follows a backslash inside of `$'...'`, and adds the character that it stands for. Before an unknown
-    /// symbol or the end of the text, the backslash stands for itself. NUL adds nothing.
+    /// symbol, a letter without a meaning or the end of the text, the backslash stands for itself. NUL adds nothing.
+    /// Marks the text as misread where shells differ.
     pub(super) fn read_ansi_escape(&mut self, pieces: &mut Pieces) {
         let Some(c) = self.peek() else {
             pieces.add_symbol(Known('\\'), Quoting::Quoted);

@@ -52,7 +52,8 @@ impl ScriptReader<'_> {
         draft.script
     }
 
-    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it.
+    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it. It ends a `[[`, too,
+    /// so that one that only looks like it does not change what parentheses mean below; not within a parenthesis of it.
     fn read_line_end(&mut self, draft: &mut Draft) {
         self.position += 1;
         if draft.open_in_test == 0 {
@@ -146,7 +147,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads a `(` between words: of arithmetic, which is kept as a word; of `name ()`, which defines a function; or of
-    /// a subshell, whose commands follow like any others.
+    /// a subshell, whose commands follow like any others. The `name` of a function stays as a command, which does no
+    /// harm: it counts as a call without arguments.
     fn read_open_parenthesis(&mut self, draft: &mut Draft) {
         if let Some(length) = self.arithmetic_length() {
             let start = self.position;
@@ -174,7 +176,8 @@ impl ScriptReader<'_> {
     }
 
     /// Reads the operator at the cursor, which ends a command, or the redirection `&>`, which does not. Notes if the
-    /// next command reads the output of this one (`|`), and if patterns of `case` follow (`;;`).
+    /// next command reads the output of this one (`|`), and if patterns of `case` follow (`;;`). The commands of a `[[`
+    /// that `&&` and `||` separate are read as ones of their own, but a single `;` or `&` ends the `[[`.
     fn read_operator(&mut self, draft: &mut Draft) {
         if self.starts_with("&>") {
             self.position += 1;
@@ -194,7 +197,7 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Returns true at `<1-9>`, which is a pattern of names in zsh. The cursor does not move.
+    /// Returns true at `<1-9>` or `<->`, which is a pattern of names in zsh. The cursor does not move.
     fn is_range_of_zsh(&self) -> bool {
         let inside = (1..LONGEST_RANGE).map_while(|offset| self.peek_at(offset));
         let inside: String = inside.take_while(|c| *c != '>').collect();
@@ -206,7 +209,8 @@ impl ScriptReader<'_> {
 
     /// Reads a redirection with the word after it. The source of an input is kept, as it may be a script: the text of
     /// `<<<` and `<<`, or the file of `<`. There the `descriptor` before it, which is empty for none, does not count:
-    /// `3<file` is input, too. Gives up on the whole text at a here-document whose end is not known.
+    /// `3<file` is input, too. For an output only counts if it may be the standard one (`redirects_output`). Gives up
+    /// on the rest of the text at a here-document whose end is not known.
     fn read_redirection(&mut self, draft: &mut Draft, descriptor: &str) {
         if self.skip_if_next("<<<") {
             self.skip_blanks();

@@ -37,8 +37,8 @@ impl ScriptReader<'_> {
         }
     }
 
-    /// Reads `<(script)` or `=(script)`. The script is added to those that were found; for the word it is the name of a
-    /// file.
+    /// Reads `<(script)`, `>(script)` or `=(script)`. The script is added to those that were found; for the word it is
+    /// the name of a file.
     fn read_process(&mut self, pieces: &mut Pieces) {
         self.position += 2;
         let script = self.read_substitution();

@@ -29,7 +29,8 @@ pub struct Limits {
     pub stop_after: Option<Duration>,
     /// The run gives up once the next un-jittered wait would reach this length.
     pub stop_at_delay: Option<Duration>,
-    /// An attempt that ran this long, and is followed by another, resets growth and count.
+    /// An attempt that ran this long and is followed by another resets growth and count: a failure or, with `--until
+    /// never`, also a success.
     pub reset_after: Option<Duration>,
     /// Successes in a row that the run needs, at least 1.
     pub consecutive: u64,
@@ -66,7 +67,7 @@ pub enum GiveUp {
     NotIdempotent,
     /// `--nested once`.
     Nested,
-    /// The command read more standard input than can be replayed.
+    /// The command read standard input that cannot be replayed: too much, or not kept because of an error.
     Stdin,
 }
 

@@ -83,12 +83,12 @@ impl Drained {
     }
 }
 
-/// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got.
-///
-/// If another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
+/// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got. If
+/// another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
 /// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
 /// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
-/// is in the pipes, or at once if a limit or a signal has cut the attempt short before.
+/// is in the pipes, or at once if a limit or a signal has cut the attempt short before; a request that is forwarded, to
+/// a command that could not be ended, does not.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     // The only limit that still counts is the deadline, and the reader gets some time even past it.
     attempt.event_loop.give_readers_time(now());

@@ -20,9 +20,10 @@ pub(super) struct Deadlines<'a> {
     timeout: Deadline,
     /// End of the longest silence allowed.
     idle: Deadline,
-    /// Time of KILL, once the attempt was asked to end; never once it was sent.
+    /// Time of KILL, once the attempt was asked to end; never once it was sent, or if the user wants none.
     pub(super) kill: Deadline,
-    /// Time to give up waiting for processes that were to end; never while a KILL is to come.
+    /// Time to give up waiting for processes that were to end: set once KILL was sent, or by `wait_for_tree` if none is
+    /// wanted; never while a KILL is to come.
     pub(super) give_up: Deadline,
     /// The limit that has ended the attempt.
     pub(super) ended_by: Option<TimeLimit>,
@@ -142,8 +143,8 @@ impl<'a> Deadlines<'a> {
         is_due
     }
 
-    /// Returns true if no KILL is or was scheduled since the attempt was asked to end. A KILL that was sent shows in
-    /// `give_up`.
+    /// Returns true if no KILL is or was scheduled, so also before the attempt is asked to end. A KILL that was sent
+    /// shows in `give_up`.
     pub(super) fn never_kills(&self) -> bool {
         !self.kill.is_set() && !self.give_up.is_set()
     }

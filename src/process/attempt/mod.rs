@@ -33,6 +33,7 @@ pub(crate) struct Program<'a> {
     pub(crate) command: &'a mut Command,
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
+    /// Those of the command are of [`Streams::begin`], which the caller calls right before.
     pub(crate) stdio: ChildStdio,
     pub(crate) spec: &'a AttemptSpec,
     /// `spec.deadline` as a point in time.
@@ -41,7 +42,8 @@ pub(crate) struct Program<'a> {
 
 /// Runs the command, a hook or a predicate until it has ended and its output is read, and undoes what it may have left:
 /// its zombie, a terminal in the hands of another group, changed terminal modes. A failed exec is an outcome, too. An
-/// error is a fault of backoff itself and ends the run: no process could be made, or its end or output is unknown.
+/// error is a fault of backoff itself: no process could be made, or its end or output is unknown. It ends the run,
+/// except for `--on-retry` and `--on-give-up`, for which the run only warns.
 pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult<Attempt> {
     let role = program.role;
     // A program in backoff's own group may be a shell that gives the terminal to its jobs.
@@ -123,10 +125,10 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 }
 
 /// Waits for the end of the command and, after a limit, of the rest of its tree. Drains the output, that is forwards
-/// what is still in the pipes, and describes the attempt.
-///
-/// Returns a fault if the system does not tell how the command ended, unless a limit has ended it. The command may
-/// still run then; on Linux the kernel signals the command when backoff ends (`set_death_signal`).
+/// what is still in the pipes, and describes the attempt, whose running time ends with the command. If the program
+/// could not be started, only tells why. Returns a fault if the system does not tell how the command ended, unless a
+/// limit has ended it. The command may still run then; on Linux the kernel signals the command when backoff ends
+/// (`set_death_signal`), unless it is a set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {

@@ -51,7 +51,8 @@ pub(super) struct Running<'a> {
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
     /// The end of the command was noticed, or the system refuses to tell it, so that waiting is of no use. An ended
-    /// child stays a zombie until it is reaped.
+    /// child stays a zombie until it is reaped. Stays false once backoff has given up waiting ([`End::Unended`]), also
+    /// if the command ends later.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
@@ -83,6 +84,7 @@ pub(super) struct HandledSignals {
     /// A child may have changed its state.
     pub(super) look_at_children: bool,
     /// Asked for as the attempt is to end, and no signal was forwarded, as the command has ended or has got it itself.
+    /// Ignored while backoff waits for the end of the command or of its tree.
     pub(super) end_draining: bool,
     /// backoff was stopped at once, and not after the command ([`SignalAction::StopBackoff`]), and continued: the time
     /// in between does not count.
@@ -139,16 +141,17 @@ impl Running<'_> {
         }
     }
 
-    /// Returns true if there is no use in waiting for the command: it did not die of KILL in time, or this user may not
-    /// signal it (a command of `sudo`) and no KILL is to follow.
+    /// Returns true if there is no use in waiting for a command that was asked to end: it did not die of KILL in time,
+    /// or this user may not signal it (a command of `sudo`) and no KILL is to follow. Until it is asked to end, backoff
+    /// waits for a command that it may not signal, too.
     fn has_to_give_up(&self) -> bool {
         let has_survived_kill = self.deadlines.give_up.is_due(now());
         let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
         has_survived_kill || gets_no_kill && self.child.is_protected()
     }
 
-    /// Sends KILL to the tree if `--kill-after` has passed since the request to end. Notes for the message whether a
-    /// process was there to be killed.
+    /// Sends KILL to the tree if `--kill-after` has passed since the request to end; that sets the time to give up
+    /// waiting (`give_up`). Notes for the message whether a process was there to be killed.
     pub(super) fn kill_if_due(&mut self) {
         if self.deadlines.take_kill(now()) {
             let child_state = if self.has_ended {
@@ -163,7 +166,8 @@ impl Running<'_> {
     }
 
     /// Returns the processes of the attempt that still run: the command itself, and members of its tree. An empty list
-    /// means that all have ended.
+    /// means that all have ended. Where the system lists no processes, only the command or its group is seen, and an
+    /// ended command that led a group is reaped ([`ProcessTree::survivors`]).
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         let mut child_state = ChildState::Ended;
@@ -176,9 +180,9 @@ impl Running<'_> {
     }
 
     /// Returns the processes that a forwarded signal, and KILL if it was to follow, could not end: the command, if
-    /// backoff gave up waiting for it, and known members of its tree that this user may not signal. If there are
-    /// any, an exit status of 0 counts as no success, and no retry follows: so processes that only outlive the command
-    /// are left out.
+    /// backoff gave up waiting for it, and members of its tree that this user may not signal, as far as an earlier look
+    /// has found them (`continue_group`, KILL). If there are any, an exit status of 0 counts as no success, and no
+    /// retry follows: so processes that only outlive the command are left out.
     pub(super) fn processes_out_of_reach(&self) -> Vec<Survivor> {
         let mut survivors = Vec::new();
         if !self.has_ended {
@@ -206,8 +210,8 @@ impl Running<'_> {
     }
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
-    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without a signal, if the command
-    /// has just ended by itself: then it has not timed out.
+    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without such a request, if the
+    /// command has just ended by itself: then it has not timed out. `MayRun` does not mean that it still runs.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // On a busy machine backoff may not have read yet what came in time: reading it restarts the limit.
@@ -254,8 +258,8 @@ impl Running<'_> {
 
     /// Decides by [`on_signal`] what to do about a signal, and does it: forwards it, stops, or makes this attempt the
     /// last (then the first such signal is remembered, and KILL is scheduled if `--kill-after` was given). CONT also
-    /// ends a pending request to stop, and TSTP, TTIN or TTOU begins one. Returns the decision; `LookAtChildren` is
-    /// left to the caller.
+    /// ends a pending request to stop, and TSTP, TTIN or TTOU begins one, even if backoff stops at once. Returns the
+    /// decision; `LookAtChildren` is left to the caller.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         // Decided before CONT resets the state below.
@@ -322,8 +326,8 @@ impl Running<'_> {
     }
 
     /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our
-    /// terminal is copied to the command's, and the kernel sends WINCH for that, so that the command gets it once. It
-    /// is sent if our size is unknown.
+    /// terminal is copied to the command's, and the kernel sends WINCH if that has changed, so that the command gets it
+    /// once. It is sent if our size is unknown.
     fn forward(&mut self, signal: Signal) {
         let pty = self.event_loop.streams.pty.as_ref();
         let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
@@ -332,8 +336,8 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that asks to end. Also continues a stopped recipient, so that it can handle the signal, and
-    /// drops a pending request to stop.
+    /// Forwards a signal that asks to end, and notes that (`is_asked_to_end`). Also continues a stopped recipient, so
+    /// that it can handle the signal, and drops a pending request to stop.
     fn forward_request_to_end(&mut self, signal: Signal) {
         let _ = self.child.signal(signal);
         // If the command is about to stop, CONT revokes the pending stop.

@@ -10,9 +10,9 @@ use crate::process::sys::clock::now;
 use crate::process::terminal;
 
 impl Running<'_> {
-    /// Stops a command that has a session of its own, as backoff got a request to stop, which it follows once the
-    /// kernel reports the command's stop. By STOP, as the command's group may be orphaned, and the kernel would ignore
-    /// TSTP. Only drops the request if no shell could continue backoff.
+    /// Stops a command that has a session of its own, as backoff got a request to stop (the caller has noted it in
+    /// `stop_request`), which it follows once the kernel reports the command's stop. By STOP, as the command's group
+    /// may be orphaned, and the kernel would ignore TSTP. Only drops the request if no shell could continue backoff.
     pub(super) fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
             // backoff leads a session itself, so that no shell would notice its stop and continue it. Without a
@@ -78,7 +78,7 @@ impl Running<'_> {
     /// Stops backoff by `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]). All
     /// limits of the attempt are put off by the time for which it was stopped, and readers of output get new time. With
     /// `--pty` restores our terminal's modes before, and stops the rest of the job, too, unless `signal` is STOP, which
-    /// the command alone got.
+    /// the command alone got; the modes become raw again in [`Running::stop_after_command`], or once CONT is handled.
     pub(super) fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
         let mut target = Target::OwnProcess;

@@ -79,6 +79,7 @@ impl ProcessTree {
 
     /// Continues stopped members of the attempt's group, if it has one of its own, so that they can act on a signal.
     /// Running members get no CONT, which their handlers would see; nor does the child, which the caller knows to run.
+    /// Its look for members, in the whole tree, is also the one that [`ProcessTree::protected`] goes by later.
     pub(crate) fn continue_group(&mut self, child: &Child) {
         let Some(group) = child.group() else { return };
         self.update(child);
@@ -179,7 +180,8 @@ fn to_survivor(process: &Process) -> Survivor {
 }
 
 /// Returns the reason why a process, or a group, still runs although it was to end: this user may not signal it, or it
-/// does not die of KILL (it hangs in the kernel).
+/// does not die of KILL (it hangs in the kernel). The latter is true only after a KILL: `wait_for_tree` leaves such
+/// processes out if none was sent.
 pub(super) fn survival(target: Target) -> Survival {
     if is_protected(target) {
         Survival::Protected

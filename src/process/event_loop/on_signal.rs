@@ -1,7 +1,8 @@
 //! Decides what to do about a signal (the table under "Signals" in docs/DESIGN.md) and about a stop of the command, so
 //! that the command and the shell see what they would see without backoff: each signal reaches the command once, and
 //! the whole job stops or ends. One that a process sends to the whole group may reach the command twice, as the system
-//! does not tell backoff that the command got it, too. Pure functions; `attempt` and `waits` act on the answers.
+//! does not tell backoff that the command got it, too. One that a process sends to backoff alone may not reach it on a
+//! system that does not mark the sender (macOS). Pure functions; `attempt` and `waits` act on the answers.
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass};

@@ -22,7 +22,7 @@ use crate::run::host::{KeptOutput, Printed, RunError, RunResult, WaitEnd};
 use crate::run::streams::Channel;
 use crate::text::describe;
 
-/// Longest wait of messages for their reader once a signal has ended the run.
+/// Longest wait of a message for room, each time that its reader has none, once a signal has ended the run.
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_millis(250);
 
 impl EventLoop {
@@ -32,9 +32,9 @@ impl EventLoop {
         self.handle_queued_signals()
     }
 
-    /// Acts on signals that were received between two attempts: a stop stops backoff here until it is continued, USR1
-    /// ends the current wait. Returns [`RunError::Interrupted`] at the first signal that ends the run, and notes that
-    /// the run is ending; later signals stay in the queue.
+    /// Acts on signals that were received between two attempts: a stop erases the countdown and stops backoff here
+    /// until it is continued, USR1 ends the current wait, or the next one. Returns [`RunError::Interrupted`] at the
+    /// first signal that ends the run, and notes that the run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.next() {
             match on_signal(Phase::BetweenAttempts, received) {
@@ -58,8 +58,8 @@ impl EventLoop {
 
     /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the
     /// time. Shows and erases a countdown, whose line `format_line` formats. Returns a little early, so that the next
-    /// program can start in time ([`EventLoop::wait_ends`]). Returns whether USR1 has ended the wait early, or an error
-    /// if a signal ends the run.
+    /// program can start in time ([`EventLoop::wait_ends`]). Returns whether USR1 has ended the wait early, be it one
+    /// that came before the wait began, or an error if a signal ends the run.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -128,7 +128,7 @@ impl EventLoop {
 
     /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
     /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be
-    /// dropped.
+    /// dropped. An error is a signal that ends the run.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self

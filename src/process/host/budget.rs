@@ -1,6 +1,6 @@
-//! Asks the budget store for the run: counts the first attempt, asks for each retry, reports the end. Each question
-//! goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a limited
-//! time only. A store that gives no answer makes a warning; a `RunError` is a signal that ends the run.
+//! Asks the budget store for the run: counts attempts that are no retries, asks for each retry, reports the end. Each
+//! question goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a
+//! limited time only. A store that gives no answer makes a warning; a `RunError` is a signal that ends the run.
 
 use std::time::Duration;
 
@@ -24,8 +24,9 @@ const COUNTING: Duration = Duration::from_secs(5);
 const CPU_POLL: Duration = Duration::from_millis(10);
 
 impl System {
-    /// Begins to count a first attempt, without waiting: the count runs beside the attempt, which need not wait for it.
-    /// If it cannot be started, [`System::finish_count`] tells.
+    /// Begins to count an attempt that no granted retry has counted, without waiting: the count runs beside the
+    /// attempt, which need not wait for it. If it cannot be started, [`System::finish_count`] tells. The run has
+    /// finished an earlier count before, as its answer would be dropped.
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
         let time_limit = budget.timeout.max(COUNTING);
         let store = self.store.clone();
@@ -131,7 +132,7 @@ impl System {
 
     /// Waits for the answer of the run's store to a query. If it gives none, asks this machine's own budget of that
     /// name instead (`--store-down local`), so that at least the runs of this machine are limited together, or returns
-    /// no answer (`deny`): the caller refuses the retry then. If the own budget gives no answer either, or is the
+    /// no answer (`deny`): the caller refuses a retry then. If the own budget gives no answer either, or is the
     /// store that gave none, also returns no answer, and the run goes on without. A warning says which of these. An
     /// error is a signal that ends the run.
     fn answer_or_own(

@@ -1,5 +1,6 @@
 //! Implements `run::Host`, by which the loop of a run acts, on the operating system: signals, the monotonic clock, the
-//! command. Decides nothing about retries. A `RunError` ends the run: a signal has come, or backoff itself has failed.
+//! command. Decides nothing about retries. A `RunError` ends the run: a signal has come, or backoff itself has failed;
+//! only a failure in running a hook (`--on-retry`, `--on-give-up`) makes a warning instead.
 
 mod budget;
 mod query;
@@ -288,8 +289,9 @@ impl Host for System {
     }
 
     /// Runs a command line of the user by `/bin/sh -c`, and waits for its end. A predicate or `--before-retry` shares
-    /// backoff's group and terminal, if there is one, as it may ask the user; other hooks have a session of their own,
-    /// without a terminal. An error is a fault of backoff; a signal that came meanwhile is in the result.
+    /// backoff's group and terminal, as it may ask the user, or has a group of its own if backoff has no terminal;
+    /// other hooks have a session of their own, without a terminal. An error is a fault of backoff, about which the run
+    /// only warns for other hooks; a signal that came meanwhile is in the result.
     fn run_shell(
         &mut self,
         kind: ShellKind,
@@ -317,8 +319,8 @@ impl Host for System {
         run(&mut self.event_loop, program)
     }
 
-    /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the lines that it has
-    /// written there, or why there are none, and removes the file.
+    /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the bytes that it has
+    /// written there, unchecked and even if it failed, or why there are none, and removes the file.
     fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
         let file = env_file::make();
         // Without a file the hook still runs, with an empty variable; the caller decides what that means.
@@ -377,6 +379,7 @@ impl Host for System {
     }
 
     fn has_lost_lines(&self) -> bool {
+        // With `--log-file` only `complain` writes to standard error, and says so itself.
         self.log_path.is_none() && self.has_lost_lines
     }
 }

@@ -87,9 +87,10 @@ impl Query {
     }
 }
 
-/// Asks a store, in the child, as any step may hang. A server is given up `time_limit` after `began`; a directory takes
-/// as long as its file system. If this machine's own store would lie in a home directory that does not exist, returns
-/// an error: the store makes missing directories, and making a home is not backoff's task.
+/// Asks a store, in the child, as any step may hang. A server is given up after `time_limit` from now on; a directory
+/// takes as long as its file system. `began` is any earlier moment, by which the server's client measures time. If this
+/// machine's own store would lie in a home directory that does not exist, returns an error: the store makes missing
+/// directories, and making a home is not backoff's task.
 fn ask(
     store: &Store,
     budget: &SharedBudget,

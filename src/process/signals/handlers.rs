@@ -40,8 +40,8 @@ pub(super) type Record = [[u8; size_of::<i32>()]; 3];
 
 /// Sets a handler for each signal, except faults, which would repeat forever after a handler returned. A signal that
 /// the caller ignores stays ignored, as under `nohup`, except CHLD: the kernel would discard the attempt's exit status.
-/// Returns the signals that have a handler now, of which a child has to get the default action back: all but real-time
-/// signals, and CHLD if the caller ignores it (`restore_in_child`).
+/// Returns the signals that have a handler now. A child gets their default action back, except that of real-time
+/// signals, which exec resets; CHLD is ignored again there if the caller ignores it (`restore_in_child`).
 pub(super) fn set_handlers() -> io::Result<Vec<Signal>> {
     const FAULTS: [c_int; 6] = [SIGSEGV, SIGILL, SIGFPE, SIGBUS, SIGTRAP, SIGSYS];
     let mut handled = Vec::with_capacity(64);

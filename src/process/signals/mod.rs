@@ -1,9 +1,9 @@
 //! Signals: receiving and sending. The module says which signals came, and from whom; `event_loop/on_signal.rs` decides
 //! what to do about them.
 //!
-//! All signals are blocked except while backoff polls. A handler writes each signal as one record to a pipe, which the
-//! event loop polls. So no signal interrupts another system call, signals are handled in order of arrival, and CONT
-//! revokes a pending stop.
+//! All signals are blocked except while backoff polls or receives them. A handler writes each signal as one record to a
+//! pipe, which the event loop polls. So no signal interrupts another system call, signals are handled in order of
+//! arrival, and CONT revokes a pending stop.
 
 mod handlers;
 mod received;

@@ -64,7 +64,7 @@ impl Command {
         }
     }
 
-    /// Returns the command's name without its directory, as the system will show it once it runs.
+    /// Returns the command's name without its directory, for messages while the system does not show it: before exec.
     pub(crate) fn program(&self) -> String {
         let name = Path::new(OsStr::from_bytes(name_of(&self.words)));
         let base = name.file_name().unwrap_or(name.as_os_str());
@@ -87,7 +87,7 @@ impl Command {
     ) -> io::Result<Child> {
         let name = name_of(&self.words);
         self.environment.fill(variables);
-        // A PATH that `--before-retry` has set for this attempt overrides backoff's.
+        // A PATH that `--before-retry` has set before this attempt or an earlier one overrides backoff's.
         let new_path = variables.get("PATH");
         let new_files = new_path.map(|path| candidates(name, path));
         let files = new_files.as_deref().unwrap_or(&self.files);

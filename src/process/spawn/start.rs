@@ -107,7 +107,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
 
 /// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables
 /// and the caller's signal actions, and executes the command. Returns only after a failure, with the error of the
-/// failed step. `parent` is backoff's process number.
+/// failed step. If backoff (process `parent`) has died already, ends the child instead, without a report.
 fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let own = Pid::from_raw(0);
     // A new child leads no group, so neither call can fail.

@@ -97,8 +97,9 @@ impl Streams {
     }
 
     /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns
-    /// the command's ends. The caller has to drop them once the command has started, or its output would never end. Of
-    /// the input, only what takes nothing from its source may be in the pipe yet. An error ends the run.
+    /// the command's ends. The caller has to drop them once the command has started, or its output would never end.
+    /// Kept or duplicated input may be in the pipe already; nothing is taken from the source yet. An error ends the
+    /// run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;
@@ -130,7 +131,7 @@ impl Streams {
     }
 
     /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
-    /// typed if standard input is our terminal. `input`, if given, replaces the caller's standard input.
+    /// typed if standard input and output are our terminal. `input`, if given, replaces the caller's standard input.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
@@ -144,7 +145,8 @@ impl Streams {
     }
 
     /// Prepares an output for an attempt. If backoff must see it, makes a pipe, reads from it and returns the command's
-    /// end. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's.
+    /// end. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's. For
+    /// attempts without `--pty`.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
         if self.options.is_observed(channel) {
@@ -184,6 +186,7 @@ impl Streams {
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,
+            // Stays as it is, while the caller may set `reader_gone` for a reader that left without a failed write.
             output_refused: self.outputs.stdout.reader_gone,
             not_kept: self.not_kept(),
             // Set by the caller.
@@ -210,8 +213,8 @@ impl Streams {
         of_stderr.map(|why| format!("{}: {why}", Channel::Stderr))
     }
 
-    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. The rest
-    /// of such an output was forwarded at once.
+    /// Returns, once, which outputs could not be kept completely, and why, for a warning; None if all could. Such an
+    /// output is printed instead: what was kept, then the rest as it comes.
     fn not_kept(&mut self) -> Option<String> {
         let mut not_kept = Vec::new();
         for channel in Channel::ALL {
@@ -275,9 +278,9 @@ impl Streams {
         holds
     }
 
-    /// Returns where hooks have to write in place of standard error: the file that holds standard error back
-    /// (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself, also
-    /// if the system had no file to hold it back.
+    /// Returns where hooks and predicates have to write in place of standard error: the file that holds standard error
+    /// back (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself,
+    /// also if the system had no file to hold it back. An error (no descriptor is free) means that they cannot run.
     pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
         if self.drops_messages {
             return fd::null().map(Some);

@@ -17,7 +17,8 @@ use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
     /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that
-    /// are ready. Empty between attempts, except while kept output waits for its reader.
+    /// are ready. Empty between attempts, except while kept output waits for its reader. After an attempt that a fault
+    /// has broken off, the last one, its streams may still be open.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(started) = &self.starting {
@@ -60,7 +61,7 @@ impl Streams {
 
     /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
     /// to stay for later programs. Bytes that [`Streams::begin`] has put into the pipe were not taken from the source.
-    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched.
+    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched: then input moves at once.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
@@ -95,7 +96,8 @@ impl Streams {
     }
 
     /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most
-    /// one chunk of each output. Returns true if output was moved.
+    /// one chunk of each output. Returns true if output was moved, that is read or written, which restarts the idle
+    /// limit and prolongs draining. Errors are noted as faults of the streams, for [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();
@@ -239,8 +241,9 @@ impl Streams {
     }
 }
 
-/// Returns true if a failed start has left its report in the pipe of the start. For a pipe that exec closed, some
-/// systems report POLLIN, too, so the bytes are counted. Linux does not, and a sandbox there may refuse to count.
+/// Returns true if a failed start has left its report in the pipe of the start, and leaves it there, as
+/// `Child::start_failure` reads it at the end. For a pipe that exec closed, some systems report POLLIN, too, so the
+/// bytes are counted. Linux does not, and a sandbox there may refuse to count.
 fn has_report(start_pipe: &OwnedFd) -> bool {
     match fd::unread(start_pipe) {
         Ok(count) => count > 0,

@@ -30,7 +30,8 @@ pub(crate) struct OutputObserver {
     lines: PerChannel<Lines>,
     /// The waits that lines have asked for (`--retry-after`).
     retry_after: Option<RetryAfter>,
-    /// The longest wait to accept from the output.
+    /// The longest wait for the reset of a spent limit (`RateLimit`) that counts as a request. A line that asks to wait
+    /// counts however long the wait is.
     longest_asked: Duration,
     scanners: PerChannel<Option<Scanner>>,
     /// For each pattern the beginning of the first text that matched ([`EXCERPT`]).
@@ -81,7 +82,8 @@ impl OutputObserver {
     }
 
     /// Observes the next piece of an output, which need not end at a line's end. Gives up all further searching once
-    /// `search_left` is used up, so that hostile patterns do not delay the end of an attempt for long.
+    /// `search_left` is used up, so that hostile patterns do not delay the end of an attempt for long; copies and waits
+    /// go on. A piece is at most [`OutputObserver::read_limit`] long.
     pub(super) fn observe(&mut self, channel: Channel, bytes: &[u8]) {
         if bytes.is_empty() || !self.watched[channel] {
             return;
@@ -149,7 +151,7 @@ impl OutputObserver {
     }
 
     /// Returns a file with all observed output, as the standard input of predicates; None unless there are any. An
-    /// error means that it could not be kept.
+    /// error means that it could not be kept, and ends the run: the predicate's answer would be about a part.
     pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
         self.copy.as_ref().map(Transcript::to_file).transpose()
     }
@@ -233,8 +235,8 @@ struct Tail {
 }
 
 impl Tail {
-    /// Adds bytes, and forgets those that are more than the limit ago. Memory stays below twice the limit and one
-    /// piece.
+    /// Adds bytes, and now and then forgets those that are more than the limit ago. Memory stays below twice the limit
+    /// and one piece.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.

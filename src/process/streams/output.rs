@@ -56,7 +56,7 @@ pub(crate) struct Output {
     /// Output of the command was kept in this run, so failing to print what is kept is a failure. Without it, only
     /// backoff's own lines and those of hooks can be there.
     pub(crate) holds_output: bool,
-    /// The output has lost its reader.
+    /// The output has lost its reader. Stays set in later attempts, until [`Output::drop_unless_wanted`].
     pub(crate) reader_gone: bool,
     /// The error that stopped reading or writing. A lack of room for kept output is none (`full`).
     pub(crate) fault: Option<String>,
@@ -72,8 +72,9 @@ impl Output {
         }
     }
 
-    /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal, or is inherited. Drops kept
-    /// output of the previous attempt, except with `failure`, which prints that of all attempts.
+    /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal; None if backoff sees none of it
+    /// (inherited, or `/dev/null`). Drops kept output of the previous attempt, which has to be ended, except with
+    /// `failure`, which prints that of all attempts.
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
@@ -150,8 +151,8 @@ impl Output {
 
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
     /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination, at most `limit`
-    /// bytes; empty if nothing was read. While kept output is printed because no more can be kept, goes on with that
-    /// instead, and forwards further output once all is printed.
+    /// bytes (at least 1); empty if nothing was read. While kept output is printed because no more can be kept, goes on
+    /// with that instead, and forwards further output once all is printed.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.keeping == Keeping::Prints {
             if !self.print() && !self.is_broken() {
@@ -201,9 +202,9 @@ impl Output {
         0
     }
 
-    /// Writes at most `most` of the unwritten bytes, without blocking. Returns the number of bytes written: 0 if there
-    /// is no room, and after an error, which is noted (a lost reader, or a fault) and closes the output. Notes the last
-    /// byte, which tells whether a line is unfinished.
+    /// Writes the first `most` of the unwritten bytes, of which there are at least so many, or fewer, without blocking.
+    /// Returns the number of bytes written: 0 if there is no room, and after an error, which is noted (a lost reader,
+    /// or a fault) and closes the output. Notes the last byte, which tells whether a line is unfinished.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {
@@ -254,8 +255,8 @@ impl Output {
 
     /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`).
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
-        // Noted when output was kept. Dropped output needs no reader; `print` notes it again if the reader is still
-        // gone.
+        // Noted during attempts, and judged with them. Dropped output needs no reader; `print` notes it again if the
+        // reader is still gone.
         self.reader_gone = false;
         let is_wanted = match self.mode {
             OutputMode::Final => true,

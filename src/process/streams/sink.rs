@@ -1,4 +1,5 @@
-//! Reads and writes without ever blocking in `read(2)` or `write(2)`.
+//! Reads and writes without blocking in `read(2)` or `write(2)`. A call on an inherited descriptor can still wait if
+//! another process takes the bytes or the room between `poll(2)` and the call, or if the system refuses `poll(2)`.
 //!
 //! The description of an inherited descriptor is shared with the caller and the command, so O_NONBLOCK must not be set
 //! on it. A pipe or terminal is reopened for writing as a description of our own; if that is refused, each write is
@@ -68,8 +69,9 @@ pub(super) fn set_chunk_length(buffer: &mut Vec<u8>) {
     }
 }
 
-/// Reads a chunk, at most `limit` bytes, from a description that is non-blocking or ready. Returns 0 at the end, `None`
-/// if no data is available now. Makes `into` as long as a chunk, and widens a pipe that seems to have been full.
+/// Reads a chunk, at most `limit` bytes (at least 1), from a description that is non-blocking or ready. Returns 0 at
+/// the end, `None` if no data is available now. Makes `into` as long as a chunk, and widens a pipe that seems to have
+/// been full.
 pub(super) fn read_chunk(
     source: BorrowedFd<'_>,
     into: &mut Vec<u8>,
@@ -100,7 +102,7 @@ pub(super) fn read_inherited(
 
 /// Widens a pipe that seems to have been full when `count` bytes were read, so that writer and reader stop waiting for
 /// each other. More than half of the usual 64 KiB counts as full, as writes that do not fill pages leave gaps. Pipes
-/// are not widened from the start, as the capacity of all pipes of a user is limited.
+/// are not widened from the start, as the capacity of all pipes of a user is limited. Other files stay as they are.
 pub(super) fn widen_if_busy(pipe: BorrowedFd<'_>, count: usize) {
     if count > 32 * 1024 {
         system::widen_pipe(pipe, CHUNK as i32);

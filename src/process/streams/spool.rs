@@ -110,7 +110,8 @@ impl Spool {
     }
 
     /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full
-    /// spool. The part is a file in memory that children may append to, too, if the system has such files.
+    /// spool. The part is a file that children may append to, too, if [`memory_file`] can make one, which it may do
+    /// elsewhere than in memory; its bytes count as bytes in memory all the same.
     fn go_on_in_memory(&mut self, error: &io::Error) {
         let directory = std::env::temp_dir();
         let why = format!("{}: {}", directory.display(), describe_error(error));
@@ -173,7 +174,8 @@ impl Spool {
     }
 
     /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with
-    /// an offset of its own, except as in [`reopened`].
+    /// an offset of its own, except as in [`reopened`]. An error means that the system has no room for a copy, or no
+    /// free descriptor.
     pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
         if let [Part::File(file)] = &self.parts[..] {
             return reopened(file).map(OwnedFd::from);
@@ -309,7 +311,7 @@ pub(super) struct Replayable {
 
 impl Replayable {
     /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
-    /// or cannot be kept, only notes that (`is_incomplete`), which makes a failure permanent.
+    /// or cannot be kept, only notes that (`is_incomplete`): then no further attempt is made.
     pub(super) fn keep(&mut self, bytes: &[u8]) {
         self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
         if self.is_incomplete || bytes.is_empty() {

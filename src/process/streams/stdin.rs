@@ -104,8 +104,8 @@ impl Stdin {
     }
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
-    /// of the source, or if the limit is exceeded, chooses the method of the attempts, which ends this reading. An
-    /// error is that of the read.
+    /// of the source, or once bytes cannot be kept (beyond the limit, or disk and memory are full), chooses the method
+    /// of the attempts, which ends this reading. An error is that of the read, and ends the run.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
         if let Method::ReadFirst(chunk) = &mut self.method
             && let Some(count) = read_inherited(self.source, chunk)?
@@ -122,8 +122,9 @@ impl Stdin {
         Ok(())
     }
 
-    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound if it is a
-    /// file). Drop it once the command has started: otherwise backoff cannot see that the command has closed its own.
+    /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound before, with
+    /// [`Method::Rewind`]). Drop it once the command has started: otherwise backoff cannot see that the command has
+    /// closed its own.
     pub(crate) fn begin(&mut self) -> io::Result<Option<OwnedFd>> {
         match self.method {
             Method::Inherit => return Ok(None),
@@ -237,7 +238,8 @@ impl Stdin {
     }
 
     /// Takes bytes from the source into the chunk, and keeps them for later attempts. The command may never read them,
-    /// and then they are lost to later programs: so this is done only if the source cannot be duplicated.
+    /// and then they are lost to later programs: so this is done only if the source cannot be duplicated, or after
+    /// [`Stdin::read_first`] has taken more than can be kept.
     fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         // Leaves the rest of the source to later programs.
         if has_lost_its_reader(pipe.fd.as_fd()) {
@@ -283,10 +285,10 @@ impl Stdin {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file is rewound to
-    /// where it is now, unless it is an output, too ([`is_output_too`]), and anything else (a terminal, a socket, a
-    /// pipe open for writing only, no standard input at all) is inherited, as it cannot be read twice without reading
-    /// ahead. An error means that the system refuses to tell the type.
+    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file or block device
+    /// is rewound to where it is now, unless it is an output, too ([`is_output_too`]), and anything else (a terminal, a
+    /// socket, a pipe open for writing only, no standard input at all) is inherited, as it cannot be read twice without
+    /// reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

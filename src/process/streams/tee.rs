@@ -75,8 +75,8 @@ impl StdinPipe {
     /// Opens the next window once the command has read all that is in its pipe: takes the current window from the
     /// source, keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the
     /// next call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only
-    /// with 0 may the caller feed the source in another way. If the system cannot duplicate, the first call fails
-    /// so.
+    /// with 0 may the caller feed the source in another way. If the system cannot duplicate, the first window fails so.
+    /// Called once kept bytes and the chunk are written.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,

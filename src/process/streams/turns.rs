@@ -9,7 +9,8 @@ use crate::run::streams::{Channel, PerChannel};
 /// Most bytes of an output that are read before the other one has its turn, if both have data: outputs that are
 /// written alternately stay roughly in order.
 pub(super) const CHUNK: usize = 4096;
-/// Longest time for which an output waits until the other one has finished its line.
+/// Longest time for which an output waits for more of the other one's unfinished line. Each further piece of that line
+/// begins the time again.
 const LINE_GRACE: Duration = Duration::from_millis(100);
 
 /// The order in which the two outputs are written.

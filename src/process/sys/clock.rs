@@ -1,4 +1,5 @@
-//! Clocks, deadlines and `poll(2)`. All other modules get the time from here, so that none uses a clock that can jump.
+//! Clocks, deadlines and `poll(2)`. All other modules get the time from here, so that none measures by a clock that can
+//! jump.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

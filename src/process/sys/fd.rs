@@ -18,7 +18,8 @@ use crate::text::describe_error;
 
 /// Fills standard descriptors that the caller closed, so that no file of backoff gets their numbers, where a message
 /// would be written into it. Fillers can be neither read nor written, and exec closes them: the command finds its
-/// descriptors closed, as without backoff. Open ones stay as they are.
+/// descriptors closed, as without backoff. Open ones stay as they are. If `/` cannot be opened, closed ones
+/// stay closed.
 pub(crate) fn fill_closed_standard() {
     // open(2) returns the lowest free number. Above 2, none of the standard ones is free.
     while let Ok(fd) = open("/", PATH_ONLY | OFlag::O_CLOEXEC, Mode::empty()) {
@@ -158,7 +159,8 @@ pub(crate) fn unread(pipe: impl AsFd) -> nix::Result<usize> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns true if the reader of a pipe or socket is gone, as far as `poll` can tell without a write.
+/// Returns true if the reader of a pipe or socket is gone, as far as `poll` can tell without a write; also for a
+/// terminal that has hung up.
 pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
     // Without a wanted event, macOS reports nothing at all.
     ready(fd, PollFlags::POLLOUT)

@@ -72,7 +72,8 @@ pub(crate) fn unmap_code() {
 }
 
 /// Runs `wait`, and returns its result, so that its timers are on time: by default the kernel may be 50 us late, to
-/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as the command inherits the setting.
+/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as a child inherits the setting, so
+/// `wait` must start none.
 pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
     const DEFAULT_NS: u16 = 50_000;
     // A slack that the caller has set is meant, and stays; so it does if the system does not tell.
@@ -111,7 +112,7 @@ impl Drop for Adoption {
 
 /// Called in a new child: makes the kernel send it `signal` when backoff dies, even by KILL, so that the command does
 /// not run on alone. Returns false if backoff (`parent`) has died already, so that no signal will come. Other systems
-/// send nothing.
+/// send nothing, and Linux does not once the command has executed a set-user-ID program.
 pub(crate) fn set_death_signal(parent: u32, signal: Signal) -> bool {
     let _ = prctl::set_pdeathsig(signal);
     // The parent's number is 0 if backoff is outside of the child's PID namespace.
@@ -188,7 +189,8 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
 /// Duplicates at most `limit` bytes at the head of the pipe `source` into the empty pipe `target`, without blocking and
 /// without taking them out. Returns how many: 0 if the source has ended, EAGAIN if it has none now. `unread` is how
 /// many it holds, at least 1: the target is sized so that these fill it, as an event then reports that its reader has
-/// begun to read. ENOSYS if the system cannot duplicate.
+/// begun to read. EPIPE if the target has no reader. Any other error counts as a system that cannot duplicate
+/// (ENOSYS).
 pub(crate) fn duplicate(
     source: BorrowedFd<'_>,
     target: BorrowedFd<'_>,

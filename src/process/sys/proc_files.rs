@@ -56,7 +56,8 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Returns true if the process runs or waits for a CPU, and for nothing else. False if the system does not tell.
+/// Returns true if the process runs or waits for a CPU, and for nothing else. False if it is gone, or if the system
+/// does not tell.
 pub(crate) fn is_runnable(pid: libc::pid_t) -> bool {
     // Some systems have no such file.
     let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();

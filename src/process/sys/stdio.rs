@@ -1,5 +1,6 @@
 //! Direct writes to the standard descriptors: no buffer, no lock, no panic, all of which `print!` and `eprintln!`
-//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals.
+//! bring. For use before and after a run; during a run, messages go through the event loop, which handles signals. Only
+//! the countdown is written here meanwhile, as [`write_if_room`] does not wait.
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;

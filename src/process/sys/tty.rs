@@ -57,8 +57,8 @@ pub(crate) fn has_foreground(terminal: impl AsFd) -> bool {
 
 /// Returns who sent a signal that this process has received: the terminal, the kernel for another reason, or a process.
 /// If the system does not mark the sender (macOS), this looks at the terminal as it is now, so it has to be called
-/// soon. `from_kernel`: the system marks it as the kernel's. `sender` is the process number that came with it, 0 for
-/// none.
+/// soon, but not in the handler (not async-signal-safe). `from_kernel`: the system marks it as the kernel's. `sender`
+/// is the process number that came with it, 0 for none.
 pub(crate) fn origin_of(signal: Signal, from_kernel: bool, sender: libc::pid_t) -> Origin {
     let evidence = Evidence {
         signal,

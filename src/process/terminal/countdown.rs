@@ -13,7 +13,7 @@ use crate::text::escapes::ERASE_TO_END;
 /// Shorter waits would flicker.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Formats the remaining time in at most so many columns.
+/// Formats the remaining time, in whole seconds, in at most so many columns and without a line feed.
 pub(crate) type LineFor<'a> = &'a dyn Fn(Duration, usize) -> String;
 
 /// The line of a wait.
@@ -47,9 +47,9 @@ impl Countdown {
         self.is_wanted = wait >= SHORTEST && is_on && stdio::is_terminal(stdio::ERR);
     }
 
-    /// Draws the line if its seconds have changed, unless backoff is in the background or the terminal is stopped
-    /// (Ctrl-S): then the next second tries again. Returns the time of the next redraw, which is never if this wait
-    /// shows no line.
+    /// Draws the line if its seconds have changed, unless backoff is in the background, or the terminal is stopped
+    /// (Ctrl-S) or has no known width: then the next second tries again. `end` is the end of the wait. Returns the time
+    /// of the next redraw, which is never if this wait shows no line.
     pub(crate) fn show(
         &mut self,
         now: Instant,

@@ -1,6 +1,6 @@
 //! The modes (termios) of our terminal, that is the one on standard input. They are raw while typed input goes to the
-//! command (`--pty`), restored on every way out, and reset after a failed attempt to those before the first attempt: a
-//! killed program leaves a terminal without echo.
+//! command (`--pty`), restored on every way out, and reset to those before the first attempt after an attempt that was
+//! killed, has failed or is followed by another one: a killed program leaves a terminal without echo.
 
 use std::sync::Mutex;
 
@@ -57,7 +57,8 @@ pub(super) fn signal_keys(modes: &Termios) -> Option<Vec<(u8, Signal)>> {
     Some(used)
 }
 
-/// Returns the signal keys of our terminal's modes before raw mode, if it is in raw mode.
+/// Returns the signal keys of our terminal's modes before raw mode. None if it is not in raw mode, or if those modes
+/// turn no key into a signal.
 pub(super) fn signal_keys_before_raw() -> Option<Vec<(u8, Signal)>> {
     let saved = SAVED.lock().ok()?;
     signal_keys(saved.as_ref()?)
@@ -111,8 +112,9 @@ impl Before {
         }
     }
 
-    /// Restores the saved modes after an attempt that ended by itself. If standard output is a pipe, the modes stay, as
-    /// the pipe's reader may be a pager that has set them.
+    /// Restores the saved modes after an attempt that has failed or that another one follows, whose command may have
+    /// ended by itself. If standard output is a pipe, the modes stay, as the pipe's reader may be a pager that has set
+    /// them.
     pub(crate) fn restore_unless_piped(&self) {
         if self.0.is_some() && !is_piped(stdio::OUT) {
             self.restore();

@@ -60,7 +60,7 @@ pub(crate) struct Pty {
 /// A pseudo-terminal that was opened for an attempt.
 pub(crate) struct OpenPty {
     pub(crate) pty: Pty,
-    /// The source of its output.
+    /// The source of its output: another descriptor of the master, so that only closing both hangs up.
     pub(crate) output: OwnedFd,
     /// The command's streams.
     pub(crate) child: ChildStdio,
@@ -138,7 +138,8 @@ impl Pty {
 
     /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, and restores
     /// our terminal's modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if
-    /// they are signal keys (Ctrl-C). Bytes that were read for this command, and not written to it, are dropped.
+    /// they are signal keys (Ctrl-C); they stay in our terminal if it was not raw, or had turned signal keys off. Bytes
+    /// that were read for this command, and not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -198,7 +199,8 @@ impl Pty {
     }
 
     /// Hangs up, as the output has no reader or could not be moved: closes backoff's ends of the terminal, so that the
-    /// command gets HUP, and errors when it writes. May be called again.
+    /// command gets HUP, and errors when it writes. The caller has closed [`OpenPty::output`] before, which would keep
+    /// the terminal. May be called again.
     pub(crate) fn hang_up(&mut self) {
         self.stop_forwarding();
         // First, as the last close of the other end would wait for a reader.
@@ -239,7 +241,8 @@ impl Pty {
     }
 
     /// Forwards typed input, without blocking, if [`Pty::interest`] is ready (`is_ready`). While our terminal is not in
-    /// raw mode, first looks whether it is gone or backoff is in its foreground again.
+    /// raw mode, though typed input is to be forwarded, first looks whether it is gone or backoff is in its foreground
+    /// again.
     pub(crate) fn work(&mut self, is_ready: bool) {
         if self.leader.is_some() && !self.is_raw {
             if modes::terminal_is_gone() {
