@@ -38,7 +38,8 @@ pub(super) enum OperandsOfShell<'w> {
         file: &'w Word,
         arguments: &'w [Word],
     },
-    StandardInput,
+    /// A script on standard input, with the operands of `-s`.
+    StandardInput { arguments: &'w [Word] },
     /// The word for a message: it may be an option, so the operands are unknown.
     Unknown(String),
 }
@@ -99,7 +100,7 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
     match operands {
         [script, arguments @ ..] if options.has_c => OperandsOfShell::Script { script, arguments },
         [file, arguments @ ..] if !options.has_s => OperandsOfShell::File { file, arguments },
-        _ => OperandsOfShell::StandardInput,
+        arguments => OperandsOfShell::StandardInput { arguments },
     }
 }
 

@@ -71,7 +71,7 @@ impl Calls<'_> {
             return;
         };
         let operands = shells::operands_of_shell(&command.words[index + 1..]);
-        if matches!(operands, OperandsOfShell::StandardInput) {
+        if matches!(operands, OperandsOfShell::StandardInput { .. }) {
             let context = context_of_remote(Inherited::Unknown);
             self.read_standard_input(&name, command, index, &context);
         }
@@ -139,5 +139,5 @@ fn is_shell_without_script(command: &SimpleCommand) -> bool {
     let operands = shells::operands_of_shell(arguments);
     shells::is_shell(&base_name(&program.text))
         && !command.has_input()
-        && matches!(operands, OperandsOfShell::StandardInput)
+        && matches!(operands, OperandsOfShell::StandardInput { .. })
 }

@@ -7,6 +7,8 @@
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages.
 
+use std::slice;
+
 use super::client_name::mentions_client;
 use super::command::possible_scripts;
 use super::expanded_command::ExpandedCommand;
@@ -52,14 +54,16 @@ impl Calls<'_> {
             }
             OperandsOfShell::File { file, arguments } => {
                 // `$0` is the file.
-                let mut parameters = known_parameters(before, arguments);
-                if let Some(parameters) = &mut parameters {
-                    parameters.insert(0, file.text.clone());
-                }
+                let words = [slice::from_ref(file), arguments].concat();
+                let parameters = known_parameters(before, &words);
                 self.read_script_file(file, &context.with_arguments(parameters));
             }
-            OperandsOfShell::StandardInput => {
-                self.read_standard_input(&name, command, shell_index, context);
+            OperandsOfShell::StandardInput { arguments } => {
+                // `$0` is the shell.
+                let words = [&from_shell[..1], arguments].concat();
+                let parameters = known_parameters(before, &words);
+                let context = context.with_arguments(parameters);
+                self.read_standard_input(&name, command, shell_index, &context);
             }
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);

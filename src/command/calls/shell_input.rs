@@ -23,8 +23,7 @@ const HEADS: [&str; 8] = [
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
     /// of the pipeline before the shell. `shell` is the name of the shell, or of a program that starts one (`su`,
-    /// `ssh`), for messages, and `shell_index` its place in the command. The script gets the arguments of `context`,
-    /// not the words behind `-s`.
+    /// `ssh`), for messages, and `shell_index` its place in the command. The script gets the arguments of `context`.
     ///
     /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
     /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
