@@ -257,7 +257,9 @@ impl<'s> Scope<'s> {
         if let Some(values) = self.values_with_additions(name, &starts, &additions) {
             return values;
         }
-        // Too many, or one that cannot be told: any words, made of those that are added.
+        // Too many, or one that cannot be told: the summary returns only unknown values. The one that is pushed keeps
+        // them from counting as harmless. It is an `AnyPart` if the added words may bring an option, also behind a
+        // blank, as the result may be split or cut later: `AnyWords` alone would be trusted in quotes.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));

@@ -177,8 +177,8 @@ pub enum TimeLimit {
 /// Failure of `execve(2)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartFailure {
-    /// True if the command does not exist (ENOENT, ENOTDIR): status 127. Otherwise the command exists and cannot be
-    /// run: 126.
+    /// True if the command, or the interpreter of a script, does not exist (ENOENT, ENOTDIR): status 127. Otherwise the
+    /// command exists and cannot be run: 126.
     pub not_found: bool,
     /// Text for people, such as `command not found`; may end with a tip.
     pub message: String,

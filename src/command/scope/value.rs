@@ -110,7 +110,8 @@ fn begins_suspected_option(text: &[Symbol]) -> bool {
 }
 
 /// Returns the elements of a value as `"${name[@]}"` gives them. A text is its only element; an empty one stands for an
-/// unset variable, which has none.
+/// unset variable, which has none. A text with an unknown part may stand for several elements: a caller that counts or
+/// picks elements has to test `may_be_several_words` first.
 pub(crate) fn elements(value: &Value) -> Vec<Symbols> {
     match value {
         Value::Text(text) if text.is_empty() => Vec::new(),

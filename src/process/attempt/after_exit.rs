@@ -64,7 +64,8 @@ pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
     }
 }
 
-/// How much of an attempt's output has reached its reader.
+/// How much of an attempt's output has reached its reader. `Completely` if none waits for the reader when draining
+/// ends: also if the reader is gone (`Seen::reader_gone`), or if the output is kept for the end of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Drained {
     Completely,

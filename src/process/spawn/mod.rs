@@ -113,7 +113,8 @@ fn name_of(words: &[CString]) -> &[u8] {
 /// Explains for a message why none of the `files`, which exec has tried for `name`, could be executed, of which `errno`
 /// alone says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the
 /// exit statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
-/// earlier step of the child, with any `errno`.
+/// earlier step of the child, with any `errno`. Other code compares the message with the constants of [`StartFailure`],
+/// and splits it at its tip, which stands last.
 fn explain(errno: Errno, name: &[u8], files: &[CString]) -> StartFailure {
     let paths: Vec<&Path> = files.iter().map(path_of).collect();
     let existing = paths.iter().find(|path| path.exists());
