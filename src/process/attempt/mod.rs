@@ -97,8 +97,13 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             event_loop.wait_ends,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
-    // Signals that came before the fork have not reached the child, and are to be forwarded.
-    event_loop.signals.receive_before_child();
+    event_loop.signals.receive();
+    // A signal that came before the fork has not reached the child. One that has come since is forwarded, too, and
+    // merges with the child's own one, which a new child still blocks. If backoff got no processor until the program
+    // had started, the signal has most likely reached it, which would get it twice.
+    if !event_loop.signals.queue.is_empty() && child.is_starting() {
+        event_loop.signals.forward_queued();
+    }
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
     // A program that cannot be started must not use up input that later programs are to read.

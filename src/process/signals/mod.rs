@@ -169,11 +169,9 @@ impl Signals {
         }
     }
 
-    /// Receives signals that came before a child was made. None of them has reached the child, so those of the terminal
-    /// count as sent to backoff alone, which makes the event loop forward them. Called right after the fork: a signal
-    /// that comes between is forwarded, too, and merges with the child's own one, which a new child still blocks.
-    pub(crate) fn receive_before_child(&mut self) {
-        self.receive();
+    /// Makes the queued signals of the terminal count as sent to backoff alone, so that the event loop forwards them:
+    /// they came before a child was made, and have not reached it.
+    pub(crate) fn forward_queued(&mut self) {
         for received in &mut self.queue {
             received.by_terminal = false;
         }
