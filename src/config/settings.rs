@@ -10,7 +10,6 @@ use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
 use crate::options::problem::Checked;
-use crate::options::values;
 use crate::options::{BASE, COOL_OFF, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
@@ -145,8 +144,8 @@ impl Settings {
     }
 
     /// Returns an option's setting for a message, even if the setting is overridden, which the name of the source then
-    /// tells; None if no source sets the option. A repeatable option has all its texts. Of several sources that are
-    /// overridden, only the highest is shown, as it would decide.
+    /// tells; None if no source sets the option. A repeatable option has all its texts. If several sources are
+    /// overridden, only the highest of them is shown, as it would decide.
     pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
         let (settings, note) = match self.find(opt) {
             Some(_) => (&self.merged, ""),
@@ -214,9 +213,9 @@ fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
     let texts = [word.to_owned(), format!("{word}s")];
     texts.into_iter().find(|text| {
         if *opt == *RETRY_AFTER {
-            values::retry_after(text).is_ok()
+            RETRY_AFTER.read(text.as_ref()).is_ok()
         } else if *opt == *COOL_OFF {
-            values::cool_off(text).is_ok()
+            COOL_OFF.read(text.as_ref()).is_ok()
         } else {
             // The word was taken for a text of the option as it is accepted.
             true
