@@ -169,7 +169,7 @@ impl fmt::Display for Store {
 }
 
 /// Returns a `--store` text without secrets, to show what the user has typed: a directory unchanged, an address with
-/// `***` in place of user and password. Of an address with a password among its settings returns only the scheme, and
+/// `***` in place of user and password. For an address with a password among its settings, returns only the scheme, and
 /// of one that does not parse at most that, as a typo may have put a password anywhere.
 pub(crate) fn redacted(text: &str) -> String {
     let Some((scheme, after_scheme)) = text.split_once("://") else {

@@ -114,7 +114,7 @@ enum OtherValue {
 }
 
 /// Expands words. Values of variables need expansions, and these need values: by this trait, `scope` calls the module
-/// `expansion`, which imports it. `frame` is that of the script in which the words stand. Where there would be too many
+/// `expansion`, which imports it. `frame` is that of the script in which the words stand. If there would be too many
 /// results, unknown ones stand for them. Only the result of `loop_values` may be empty.
 pub(crate) trait Expand {
     /// Returns the lists of words that a command may consist of: one for each combination of the values that its
@@ -274,9 +274,9 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that scripts assign to a variable, each once, or unknown ones that stand for too many.
-    /// Additions are left out: they are made to these values later. Of more values than the limit only matters whether
-    /// all are plain words, which of them mention a client, and whether one may be an option: so beyond it, further
-    /// plain words are left out, and the search ends once an option is among the values.
+    /// Additions are left out: they are made to these values later. If there are more values than the limit, it only
+    /// matters whether all are plain words, which of them mention a client, and whether one may be an option: so beyond
+    /// it, further plain words are left out, and the search ends once an option is among the values.
     fn values_without_additions(&self, variable: &ScriptVariable) -> Vec<Value> {
         let mut values = Vec::new();
         for assigned in &variable.assigned {

@@ -16,8 +16,8 @@ const NO_READER: &str = "output not read";
 /// Processes of the attempt could not be ended.
 const SURVIVORS: &str = "survivors";
 
-/// Returns the name of what decided whether a failure is retried; None for a success. That the command is not
-/// idempotent (by `--idempotent no` or its words) outweighs the rule that would have allowed a retry, unless the
+/// Returns the name of what decided whether a failure is retried; None for a success. If the command is not
+/// idempotent (by `--idempotent no` or its words), this outweighs the rule that would have allowed a retry, unless the
 /// failure is safe to repeat: it had no effect, or the user permits a retry.
 pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason()?;

@@ -1,5 +1,5 @@
 //! Operators on texts of which all is known: `${text#beginning}`, `${text/old/new}` and the like, computed as all
-//! shells compute them. What shells may do in different ways, or what takes more than the common cases, is left
+//! shells compute them. Results that may differ between shells, or take more than the common cases, are left
 //! unknown.
 
 use crate::command::scope::value::number;

@@ -1,6 +1,6 @@
 //! Variables whose values need each other: `a=$b` needs those of `b`. In a circle (`a=$b`, `b=$a`), the search would
-//! never end: so a variable that is needed again gets one value that stands for the others. What is found with it lacks
-//! those, and is not kept, except for that variable itself.
+//! never end: so a variable that is needed again gets one value that stands for the others. A value that is found with
+//! it lacks those, and is not kept, except for that variable itself.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ const MOST_INCOMPLETE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Chain {
     names: Vec<String>,
-    /// Index in `names` of the first variable that it or a later one needs. What is found for those behind it lacks its
-    /// values.
+    /// Index in `names` of the first variable that it or a later one needs. The values found for those behind it lack
+    /// its values.
     needed_again: Option<usize>,
     /// The value of a variable while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,

@@ -57,7 +57,7 @@ impl Scope<'_> {
 
     /// Returns `texts`, which the shell may give to a variable, and behind them the values that the variable may have
     /// in the environment of the script. The value is unknown on another machine, and if a hook may change it between
-    /// attempts. It is empty if the variable is unset and the shell gives it none either. Where the script may run
+    /// attempts. It is empty if the variable is unset and the shell gives it none either. If the script may run
     /// elsewhere, all of these are possible.
     fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
         let is_unknown = frame.environment == Inherited::None

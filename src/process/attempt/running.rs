@@ -166,7 +166,7 @@ impl Running<'_> {
     }
 
     /// Returns the processes of the attempt that still run: the command itself, and members of its tree. An empty list
-    /// means that all have ended. Where the system lists no processes, only the command or its group is seen, and an
+    /// means that all have ended. If the system lists no processes, only the command or its group is seen, and an
     /// ended command that led a group is reaped ([`ProcessTree::survivors`]).
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = Vec::new();

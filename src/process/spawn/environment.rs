@@ -74,8 +74,7 @@ pub(super) struct Environment {
     inherited: Vec<Inherited>,
     /// Pointers to the entries, ending with a null pointer. They point into backoff's environment, into the variables
     /// of [`Environment::fill`], which have to stay until the program has started, and into `pid_variables`, which must
-    /// not grow.
-    // Usually not on the heap: see `variable_list.rs`.
+    /// not grow. Usually not on the heap: see `variable_list.rs`.
     pub(super) entries: SmallVec<[*const c_char; 64]>,
     pid_variables: Vec<PidVariable>,
 }
