@@ -170,8 +170,13 @@ impl<'p> Session<'p> {
     /// Decides the step after a success if success is the goal: the end, or another attempt that has to confirm it
     /// (`--consecutive`), or giving up as a limit forbids that one. The wait before it is the base delay, as growth and
     /// jitter only help a service that fails. Also called for a success whose output has lost its reader, whatever the
-    /// goal of the run (`goal_after`).
+    /// goal of the run (`goal_after`): with `--until failure` the run gives up, as another attempt would have no reader
+    /// either.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
+        if self.limits.until == Until::Failure {
+            // No failure came, which neither a 0 nor another attempt may hide.
+            return give_up(GiveUp::Permanent);
+        }
         self.successes_in_a_row += 1;
         // With `--nested once` no further attempt can confirm the success.
         if self.successes_in_a_row >= self.limits.consecutive || self.limits.leave_to_outer {

@@ -11,6 +11,8 @@ use crate::policy::sets::CodeSet;
 use crate::run::event::JudgedAttempt;
 use crate::text::{length, printable};
 
+const READER_GONE: &str = "the reader of its output is gone";
+
 impl Sentences<'_> {
     /// Returns `how`, which tells how `attempt`, the last one, ended, with the reason for the end of the run in
     /// brackets, and advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
@@ -124,16 +126,17 @@ impl Sentences<'_> {
     }
 
     /// Returns the reason why the failure is permanent: the rule or cause that the verdict names, or that no retry rule
-    /// matched; nothing for a success. Processes that still run have a reason of their own, in the caller.
+    /// matched; for a success, which is none with `--until failure`, the only cause. Processes that still run have a
+    /// reason of their own, in the caller.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
-            return String::new();
+            return READER_GONE.to_owned();
         };
         let how = match why {
             Why::Rule(rule) => rule.clone(),
             // backoff could not deliver the output, which no option changes.
             Why::ReaderGone if outcome.seen.reader_gone => {
-                return "the reader of its output is gone".to_owned();
+                return READER_GONE.to_owned();
             }
             // SIGPIPE of another pipe or socket, or a failed start, which the user may know better.
             Why::ReaderGone | Why::CannotStart => {

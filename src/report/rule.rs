@@ -44,8 +44,9 @@ pub(super) fn of_attempt(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> O
 pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
     match event {
         Event::Stopped { stop, attempt } => match stop.gave_up()? {
-            // The rule that made the failure permanent.
-            GiveUp::Permanent => of_attempt(plan, &attempt.outcome, &attempt.verdict),
+            // The rule that made the failure permanent. A success is such an end only with `--until failure`.
+            GiveUp::Permanent => of_attempt(plan, &attempt.outcome, &attempt.verdict)
+                .or_else(|| Some(NO_READER.to_owned())),
             limit => Some(of_limit(limit).to_owned()),
         },
         // A limit on time passed before the first attempt.

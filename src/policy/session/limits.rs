@@ -47,7 +47,7 @@ pub struct Limits {
 /// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
-    /// The failure is permanent.
+    /// The failure is permanent; with `--until failure` also a success whose output has lost its reader.
     Permanent,
     /// `--attempts` are exhausted.
     Attempts,

@@ -239,6 +239,30 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     assert_eq!(Stop::FailureCame.gave_up(), None);
 }
 
+/// Asserts that a success whose output has lost its reader ends a run with its own result, unless the goal is a failure.
+#[test]
+fn a_success_without_a_reader_is_not_the_failure_that_was_looked_for() {
+    let mut unread = failed(ms(1));
+    unread.seen.reader_gone = true;
+    let succeeded = Decision::Stop(Stop::Succeeded { flaky: false });
+    for (until, consecutive, end) in [
+        (Until::Success, 1, succeeded),
+        (Until::Never, 1, succeeded),
+        (Until::Failure, 1, gave_up(GiveUp::Permanent)),
+        (Until::Failure, 2, gave_up(GiveUp::Permanent)),
+    ] {
+        let limits = Limits {
+            until,
+            consecutive,
+            ..Limits::UNLIMITED
+        };
+        let delays = plain_doubling();
+        let mut session = Session::new(&limits, &delays);
+        let decision = session.next(&unread, &Verdict::Success, ms(1), &mut seeded(1));
+        assert_eq!(decision, end, "{until:?}");
+    }
+}
+
 /// A model of a session, with its own copy of the state.
 struct Model<'a> {
     limits: &'a Limits,
