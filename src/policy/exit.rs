@@ -148,9 +148,11 @@ fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
 }
 
 /// Returns the command's own end, unchanged: its code, or death by its signal; without either, 124 or the code of a
-/// failed start. An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0.
+/// failed start. An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0, but a failed start is no
+/// success, whatever its code: a signal may come meanwhile, so that no verdict says so.
 fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
-    if zero.contains_end(end) {
+    let has_started = !matches!(end, End::NotStarted(_));
+    if has_started && zero.contains_end(end) {
         return Exit::Code(0);
     }
     match end {

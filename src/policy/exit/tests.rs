@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::budget::Counts;
+use crate::policy::outcome::StartFailure;
 
 fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
     status_until(Until::Success, stop, end, overrides)
@@ -154,15 +155,35 @@ fn output_that_was_cut_off_is_124_or_the_status_of_an_exhausted_run() {
 fn an_interrupted_run_ends_as_its_attempt_and_finds_no_failure() {
     let interrupted = |until, end: &End| {
         let ending = Ending::AttemptInterrupted { end, until };
-        super::status(ending, overrides())
+        let zero = [24, 126, 127]
+            .map(CodeSet::of)
+            .into_iter()
+            .fold(CodeSet::default(), CodeSet::union);
+        super::status(
+            ending,
+            Overrides {
+                zero,
+                ..overrides()
+            },
+        )
     };
     let killed = End::Signaled(Signal::INT);
+    let not_started = |not_found| {
+        End::NotStarted(StartFailure {
+            not_found,
+            message: String::new(),
+        })
+    };
     for (until, end, exit) in [
         (Until::Success, &killed, Exit::Signal(Signal::INT)),
         (Until::Success, &End::Exited(24), Exit::Code(0)),
         (Until::Success, &BY_DEADLINE, Exit::Code(124)),
         (Until::Failure, &End::Exited(0), Exit::Code(1)),
         (Until::Failure, &End::Exited(7), Exit::Code(7)),
+        (Until::Success, &End::Exited(127), Exit::Code(0)),
+        (Until::Success, &not_started(true), Exit::Code(127)),
+        (Until::Success, &not_started(false), Exit::Code(126)),
+        (Until::Failure, &not_started(true), Exit::Code(127)),
     ] {
         assert_eq!(interrupted(until, end), exit, "{until:?} {end}");
     }
