@@ -335,7 +335,7 @@ impl Failure<'_> {
             why,
             matched: self.fail_match.map(str::to_owned),
             cause: self.cause,
-            is_safe_to_repeat: self.outcome.could_not_start(),
+            is_safe_to_repeat: self.outcome.has_not_run(),
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Outcome {
     pub ran: Duration,
     /// Details, if a limit or a signal ended the attempt.
     pub forced_end: ForcedEnd,
+    /// The deadline came before backoff began to start the command: nothing ran.
+    pub is_too_late: bool,
     /// Processes of the attempt that could not be ended.
     pub survivors: Vec<Survivor>,
     /// Findings in the streams that options examine.
@@ -59,8 +61,17 @@ impl Outcome {
             end,
             ran,
             forced_end: ForcedEnd::default(),
+            is_too_late: false,
             survivors: Vec::new(),
             seen: Seen::default(),
+        }
+    }
+
+    /// Returns the outcome of an attempt for which the deadline left no time: the command was not started.
+    pub(crate) fn too_late() -> Outcome {
+        Outcome {
+            is_too_late: true,
+            ..Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO)
         }
     }
 
@@ -78,6 +89,12 @@ impl Outcome {
     /// Returns true if exec failed, so that nothing ran. False if the deadline came before the start.
     pub fn could_not_start(&self) -> bool {
         matches!(self.end, End::NotStarted(_))
+    }
+
+    /// Returns true if the command certainly did not run, so that it had no effect. False if a limit or a signal came
+    /// while the system started the command: it may have begun just then.
+    pub(crate) fn has_not_run(&self) -> bool {
+        self.could_not_start() || self.is_too_late
     }
 }
 

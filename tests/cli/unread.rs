@@ -76,6 +76,11 @@ fn an_attempt_that_has_waited_until_the_deadline_is_not_begun() {
     all_end(&[
         (124, &format!("-v -- touch {file}")),
         (124, &format!("-vv --initial-delay 200ms -- touch {file}")),
+        // Nothing may have taken effect.
+        (
+            75,
+            &format!("-v --idempotent no --exhausted-exit 75 -- touch {file}"),
+        ),
         (1, &format!("-b 1ms --on-retry 'touch {file}' -- false")),
     ]);
     assert!(!std::fs::exists(&file).unwrap());

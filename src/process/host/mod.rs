@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
-use crate::policy::outcome::{End, Outcome, TimeLimit};
+use crate::policy::outcome::Outcome;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::{TimeLeft, WriteError};
@@ -245,9 +245,8 @@ impl Host for System {
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         self.event_loop.receive_signals()?;
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
-            let outcome = Outcome::new(End::TimedOut(TimeLimit::Deadline), Duration::ZERO);
             return Ok(Attempt {
-                outcome,
+                outcome: Outcome::too_late(),
                 interrupted: None,
             });
         }
