@@ -28,8 +28,8 @@ pub enum Store {
     Redis(Arc<Address>),
 }
 
-/// A store whose files were read.
-pub(crate) struct PreparedStore {
+/// What a plan has to know of a store.
+pub(crate) struct StorePlace {
     /// The place without user and password, by which nested runs compare their stores. Links in a path are not
     /// resolved: two paths of one directory count as two stores.
     pub(crate) location: String,
@@ -77,25 +77,37 @@ impl Store {
         }
     }
 
-    /// Returns location and timeout of the store. Reads the files that an address names, so that a faulty one is an
-    /// error at the start, which names the file, and not a store that seems to be down at the first retry. A directory
-    /// is not looked at yet.
-    pub(crate) fn prepare(&self) -> Result<PreparedStore, StoreError> {
+    /// Returns location and timeout of the store, or an error if an address names a certificate or a key without the
+    /// other. Opens nothing: the store may be that of a policy that is not in use.
+    pub(crate) fn place(&self) -> Result<StorePlace, StoreError> {
         match self {
             Store::Directory(path) => {
                 // Without a path the location is empty, and `ask` reports an error.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
-                Ok(PreparedStore {
+                Ok(StorePlace {
                     location: absolute.display().to_string(),
                     timeout: DEFAULT_TIMEOUT,
                 })
             }
             #[cfg(feature = "redis")]
-            Store::Redis(address) => Ok(PreparedStore {
-                location: address.prepare().map_err(StoreError::Tls)?,
-                timeout: address.timeout.unwrap_or(DEFAULT_TIMEOUT),
-            }),
+            Store::Redis(address) => {
+                address.check_names().map_err(StoreError::Tls)?;
+                Ok(StorePlace {
+                    location: address.location(),
+                    timeout: address.timeout.unwrap_or(DEFAULT_TIMEOUT),
+                })
+            }
+        }
+    }
+
+    /// Reads the files that an address names, so that a faulty one is an error at the start, which names the file, and
+    /// not a store that seems to be down at the first retry. A directory is not looked at yet.
+    pub(crate) fn read_files(&self) -> Result<(), StoreError> {
+        match self {
+            Store::Directory(_) => Ok(()),
+            #[cfg(feature = "redis")]
+            Store::Redis(address) => address.read_files().map_err(StoreError::Tls),
         }
     }
 

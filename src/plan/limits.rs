@@ -126,7 +126,7 @@ pub(super) struct BudgetAndStore {
     pub(super) store: Store,
 }
 
-/// Returns the budget of `--budget`, and prepares its store, which may be an error. `cap` is the run's own longest
+/// Returns the budget of `--budget`, and its store, whose files are not read yet (`read_store_files`). `cap` is the run's own longest
 /// wait. `outer` is the `place` (name and store) of the budget that has counted the attempt of the outer run, None
 /// without one: if it is this budget, the first attempt is the same call, and is not counted again.
 pub(super) fn budget(
@@ -148,17 +148,17 @@ pub(super) fn budget(
         });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let prepared = store
-        .prepare()
+    let store_place = store
+        .place()
         .map_err(|problem| store_error(settings, &problem))?;
     // By this, nested runs recognize the same budget.
-    let place = format!("{name:?} in {}", prepared.location);
+    let place = format!("{name:?} in {}", store_place.location);
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),
         place,
         limits,
-        timeout: prepared.timeout,
+        timeout: store_place.timeout,
         denies_if_down,
         cool_off: cool_off(mode, longest),
     };
@@ -176,6 +176,14 @@ fn budget_limits(settings: &Settings) -> Checked<BudgetLimits> {
         min: settings.value(&BUDGET_MIN)?,
         window: settings.value(&BUDGET_WINDOW)?,
     })
+}
+
+/// Reads the files that the address of `store` names (certificates, a key). `settings` are those of the run, and an
+/// error names the option that they have the store from.
+pub(super) fn read_store_files(settings: &Settings, store: &Store) -> Checked<()> {
+    store
+        .read_files()
+        .map_err(|problem| store_error(settings, &problem))
 }
 
 /// Returns the usage error about a store. It begins with the option that names the store, if one does.

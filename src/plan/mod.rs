@@ -71,12 +71,15 @@ pub(crate) fn plan(
         config,
         surroundings,
     };
-    build_plan(settings, sources)
+    let planned = build_plan(settings, sources)?;
+    limits::read_store_files(settings, &planned.store)?;
+    Ok(planned)
 }
 
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
-/// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it; this also
-/// reads the files for TLS that a policy's `--store` names, if it has a budget.
+/// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it. Opens no
+/// other file: those that an unused policy names may be missing on this machine, and one that is not trusted, because
+/// others can write to the configuration, may hang.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut to_check = Vec::new();
     for policy in &config.policies {

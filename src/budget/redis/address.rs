@@ -203,18 +203,30 @@ impl Address {
         })
     }
 
-    /// Returns the service and its database without user and password, by which nested runs compare their stores. Reads
-    /// the files that the address names, to find faulty ones at the start. If it names none, the machine's authorities
-    /// are not read yet: this takes a while, and can wait for the first query.
-    pub(crate) fn prepare(&self) -> Result<String, TlsError> {
+    /// Returns the service and its database without user and password, by which nested runs compare their stores.
+    pub(crate) fn location(&self) -> String {
+        // The same for all servers.
+        let database = self.servers[0].redis_settings().db();
+        format!("{}/{database}", self.name())
+    }
+
+    /// Returns an error if the files that the address names do not make a whole. Reads none of them.
+    pub(crate) fn check_names(&self) -> Result<(), TlsError> {
+        match &self.tls {
+            Some(tls) => tls.check_names(),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the files that the address names, to find faulty ones at the start. If it names none, the machine's
+    /// authorities are not read yet: this takes a while, and can wait for the first query.
+    pub(crate) fn read_files(&self) -> Result<(), TlsError> {
         if let Some(tls) = &self.tls
             && !tls.files.is_empty()
         {
             tls.config()?;
         }
-        // The same for all servers.
-        let database = self.servers[0].redis_settings().db();
-        Ok(format!("{}/{database}", self.name()))
+        Ok(())
     }
 
     /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries:

@@ -83,6 +83,15 @@ impl Tls {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
+    /// Returns an error if the address names a certificate without its key, or a key alone. Reads no file.
+    pub(super) fn check_names(&self) -> Result<(), TlsError> {
+        if self.files.contains_key("cert") == self.files.contains_key("key") {
+            Ok(())
+        } else {
+            Err(TlsError::OneWithoutTheOther)
+        }
+    }
+
     /// Makes the configuration: of the authorities in the file `ca` or else those of the system, of which those that
     /// cannot be parsed are left out, and of `cert` and `key`, by which the server knows this client. These two go
     /// together; of several keys the first counts.
