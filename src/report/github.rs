@@ -18,22 +18,13 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
     format!("::{command} title=backoff::{}\n", escaped(sentence))
 }
 
-/// Whose output precedes the end of a group. It may lack its last line feed, which decides where the next line begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LastOutput {
-    /// The command's, which backoff has seen.
-    Seen,
-    /// A predicate's, which backoff has not seen.
-    Unseen,
-}
-
 /// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so, or None.
 /// The log then shows the attempt's output folded. Notes in `is_open` whether a group is open, as only an open one may
-/// be ended, and once. Without a `title` no group begins.
+/// be ended, and once. Without a `title` no group begins. A command has to begin a line: whoever writes it ends the line
+/// of the output before (`Streams::is_mid_line`).
 pub(super) fn group(
     event: &Event<'_>,
     title: Option<String>,
-    last_output: LastOutput,
     is_open: &mut bool,
 ) -> Option<String> {
     match event {
@@ -45,13 +36,7 @@ pub(super) fn group(
         // A signal or a fault may end the run before the attempt's end is reported.
         Event::Ended { .. } | Event::Interrupted { .. } | Event::Failed(_) if *is_open => {
             *is_open = false;
-            // A command has to begin a line. backoff ends the last line of the output that it has seen, but not of
-            // other output, after which an empty line may come about.
-            let line_feed = match last_output {
-                LastOutput::Seen => "",
-                LastOutput::Unseen => "\n",
-            };
-            Some(format!("{line_feed}::endgroup::\n"))
+            Some("::endgroup::\n".to_owned())
         }
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::github::{self, LastOutput};
+use super::github;
 use super::log::JsonLog;
 use super::report_file::Report;
 use super::text::Sentences;
@@ -81,14 +81,7 @@ impl<'a> Reporter<'a> {
         } else {
             None
         };
-        // A predicate runs after the command and writes to standard error itself, perhaps without a last line feed.
-        let plan = self.text.plan;
-        let last_output = if plan.retry_if.is_some() || plan.success_if.is_some() {
-            LastOutput::Unseen
-        } else {
-            LastOutput::Seen
-        };
-        let group = github::group(event, title, last_output, &mut self.is_in_group);
+        let group = github::group(event, title, &mut self.is_in_group);
         let lines = group.unwrap_or_default() + &line.unwrap_or_default();
         if lines.is_empty() { None } else { Some(lines) }
     }

@@ -190,9 +190,7 @@ impl System {
     /// are noted, and the next message says that lines were lost. An error is a signal that ends the run.
     fn write_to_standard_error(&mut self, lines: &str) -> RunResult<()> {
         let streams = &mut self.event_loop.streams;
-        // `::endgroup::` after a predicate, whose output backoff does not see, begins with a newline itself
-        // (`report/github.rs`).
-        let lacks_newline = std::mem::take(&mut streams.is_mid_line) && !lines.starts_with('\n');
+        let lacks_newline = std::mem::take(&mut streams.is_mid_line);
         let lines = [if lacks_newline { "\n" } else { "" }, lines].concat();
         if streams.hold_message(&lines) {
             return Ok(());
@@ -315,7 +313,9 @@ impl Host for System {
             // Not `self.deadline`: `--on-give-up` may run past it, and has a later one.
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
-        run(&mut self.event_loop, program)
+        let ran = run(&mut self.event_loop, program);
+        self.event_loop.streams.note_unseen_output();
+        ran
     }
 
     /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the bytes that it has

@@ -213,6 +213,13 @@ impl Streams {
         }
     }
 
+    /// Notes that a hook or predicate may have written, whose output backoff does not see: with `--log-format
+    /// github-groups`, whose lines have to begin a line, the next message begins a new one, after which the line before
+    /// may be empty.
+    pub(crate) fn note_unseen_output(&mut self) {
+        self.is_mid_line |= self.options.ends_lines;
+    }
+
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.outputs.stdout.reader_gone
