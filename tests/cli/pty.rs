@@ -90,6 +90,11 @@ fn a_window_that_changes_is_one_winch() {
     assert!([1, 2].contains(&winches(&mut terminal)));
     stty(&ours, "cols 60");
     assert_eq!(winches(&mut terminal), 1);
+    // Without a change, the terminal sends none, but a process may, as to a command without --pty.
+    stty(&ours, "cols 60");
+    assert_eq!(winches(&mut terminal), 0);
+    send(backoff, Signal::SIGWINCH);
+    assert_eq!(winches(&mut terminal), 1);
     send(pid, Signal::SIGTERM);
     assert_eq!(terminal.expect("15\r\n"), "");
 }

@@ -23,7 +23,7 @@ use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::processes::program_name;
 use crate::process::terminal;
-use crate::process::terminal::pty::Pty;
+use crate::process::terminal::pty::CopiedSize;
 
 /// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do.
 /// A later STOP has another reason.
@@ -283,7 +283,7 @@ impl Running<'_> {
             _ => {}
         }
         match action {
-            SignalAction::Forward => self.forward(signal),
+            SignalAction::Forward => self.forward(received),
             SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
                 self.interrupted.get_or_insert(signal);
                 self.deadlines.on_interruption(now());
@@ -325,14 +325,20 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH is not sent: the size of our
-    /// terminal is copied to the command's, and the kernel sends WINCH if that has changed, so that the command gets it
-    /// once. It is sent if our size is unknown.
-    fn forward(&mut self, signal: Signal) {
-        let pty = self.event_loop.streams.pty.as_ref();
-        let is_sent_by_kernel = signal == Signal::WINCH && pty.is_some_and(Pty::copy_size);
-        if !is_sent_by_kernel {
-            let _ = self.child.signal(signal);
+    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH first copies the size of our terminal
+    /// to the command's. If that changes, the kernel sends WINCH. If not, the terminal's WINCH has come too late, as an
+    /// earlier one copied the size, but one of a process is forwarded, as a command without `--pty` gets it, too.
+    fn forward(&mut self, received: Received) {
+        let has_got_it = match &self.event_loop.streams.pty {
+            Some(pty) if received.signal == Signal::WINCH => match pty.copy_size() {
+                CopiedSize::Changed => true,
+                CopiedSize::Same => received.by_terminal,
+                CopiedSize::Unknown => false,
+            },
+            _ => false,
+        };
+        if !has_got_it {
+            let _ = self.child.signal(received.signal);
         }
     }
 

@@ -57,6 +57,17 @@ pub(crate) struct Pty {
     pub(crate) typed_late: Vec<u8>,
 }
 
+/// The effect of copying the size of our terminal to the command's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopiedSize {
+    /// The kernel sends WINCH to the command.
+    Changed,
+    /// The command's terminal had the size already, or is hung up.
+    Same,
+    /// The size of our terminal is unknown.
+    Unknown,
+}
+
 /// A pseudo-terminal that was opened for an attempt.
 pub(crate) struct OpenPty {
     pub(crate) pty: Pty,
@@ -208,20 +219,28 @@ impl Pty {
         self.release();
     }
 
-    /// Copies the size of our terminal to the command's; the kernel then sends WINCH to the command if it changes.
-    /// Returns false if our size is unknown: then the command's terminal gets 24 lines of 80 columns, as usual.
-    pub(crate) fn copy_size(&self) -> bool {
+    /// Copies the size of our terminal to the command's; the kernel then sends WINCH to the command if it changes. If
+    /// our size is unknown, the command's terminal gets 24 lines of 80 columns, as usual.
+    pub(crate) fn copy_size(&self) -> CopiedSize {
         let mut size = self.ours.as_ref().map(window_size).unwrap_or_default();
         let is_known = size.ws_col > 0;
         if !is_known {
             size.ws_row = 24;
             size.ws_col = 80;
         }
-        if let Some(master) = &self.master {
-            // SAFETY: the call reads a record of this type.
-            let _ = unsafe { set_window_size(master.as_raw_fd(), &size) };
+        let Some(master) = &self.master else {
+            return CopiedSize::Same;
+        };
+        let is_same = window_size(master) == size;
+        // SAFETY: the call reads a record of this type.
+        let _ = unsafe { set_window_size(master.as_raw_fd(), &size) };
+        if !is_known {
+            CopiedSize::Unknown
+        } else if is_same {
+            CopiedSize::Same
+        } else {
+            CopiedSize::Changed
         }
-        is_known
     }
 
     /// Returns the descriptor and events to poll: the command's terminal while typed bytes wait for room there, or else
