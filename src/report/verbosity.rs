@@ -72,8 +72,13 @@ impl Sentences<'_> {
                 by: Interruption::OfCommand,
                 ..
             } => NORMAL,
-            // The signal interrupted no attempt: backoff itself dies by the signal, which tells enough.
-            Event::Interrupted { outcome: None, .. } => VERBOSE,
+            // The signal interrupted no attempt, and backoff itself dies by the signal, which tells enough.
+            Event::Interrupted {
+                outcome: None,
+                signal,
+                exit,
+                ..
+            } if *exit == Exit::Signal(*signal) => VERBOSE,
             Event::Interrupted {
                 signal,
                 outcome: Some(outcome),

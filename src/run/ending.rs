@@ -97,6 +97,29 @@ impl Run<'_> {
         Ok(printed)
     }
 
+    /// Prints or drops kept output like [`Run::print_kept`] as `signal` has ended the run, during an attempt with this
+    /// outcome or while none ran. If the output cannot be printed, says first that the signal came, as the status will
+    /// be that of the fault.
+    pub(super) fn print_kept_after_signal(
+        &mut self,
+        kept: KeptOutput,
+        signal: Signal,
+        by: Interruption,
+        outcome: Option<&Outcome>,
+    ) -> RunResult<Printed> {
+        let printed = self.print_kept(kept);
+        if matches!(printed, Err(RunError::Fault(_))) {
+            // A further signal while the line is written does not change the result.
+            let _ = self.emit(&Event::Interrupted {
+                signal,
+                by,
+                outcome,
+                exit: self.exit(Ending::Fault),
+            });
+        }
+        printed
+    }
+
     /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT
     /// ended the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if
     /// its kept output is cut off, be it by the deadline or as the reader stalls after the signal. The run has found
@@ -113,7 +136,8 @@ impl Run<'_> {
             outcome,
             verdict: None,
         })?;
-        let printed = self.print_kept(kept_output(succeeded))?;
+        let kept = kept_output(succeeded);
+        let printed = self.print_kept_after_signal(kept, signal, by, Some(outcome))?;
         if printed == Printed::Complete && succeeded {
             // As in `stop`: with `--stderr failure`, the line about the signal is dropped, too.
             self.host.drop_later_messages();

@@ -47,12 +47,19 @@ pub(crate) fn run<'a>(
     // An outer run with the same budget has counted the first attempt of this one.
     run.store.is_next_counted = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
-    // Prints nothing if printing has already begun (`Run::stop`), as nothing is kept then.
-    if result.is_err()
-        && let Err(error) = run.print_kept(KeptOutput::OfFailure)
-    {
+    if let Err(error) = &result {
+        // Prints nothing if printing has already begun (`Run::stop`), as nothing is kept then.
+        let kept = KeptOutput::OfFailure;
+        let printed = match error {
+            RunError::Interrupted(signal) => {
+                run.print_kept_after_signal(kept, *signal, Interruption::OfBackoff, None)
+            }
+            RunError::Fault(_) => run.print_kept(kept),
+        };
         // The later error counts, as it may be a signal.
-        result = Err(error);
+        if let Err(error) = printed {
+            result = Err(error);
+        }
     }
     if let Err(error) = &result {
         // A signal while the line is written does not change the result.
