@@ -107,7 +107,7 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
     let machine = Machine::default();
-    let planned = plan::plan(&mut settings, &line.command, &variables, &config, &machine)?;
+    let planned = plan::plan(&mut settings, line, &variables, &config, &machine)?;
     Ok(Prepared {
         settings,
         config,

@@ -23,6 +23,8 @@ pub struct CommandLine {
     pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
+    /// `--` stands before the command, so that its first word is certainly meant as the command.
+    pub has_dashes: bool,
     /// The option directly before the command, without `--` between them, if it takes no text, or takes it after `=`
     /// and has none: the command may be meant as its text.
     pub switch_before_command: Option<&'static Spec>,
@@ -48,6 +50,7 @@ pub fn parse(args: &[OsString]) -> Result<Task, UsageError> {
         .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
     let mut line = command_line(&mut matches, &used.options);
+    line.has_dashes = used.has_dashes;
     line.switch_before_command = used.switch_before_command;
     // --help overrides -h, and -h overrides --version.
     if let Some(topic) = line.text(&HELP) {
@@ -76,7 +79,8 @@ impl CommandLine {
 struct Used {
     /// Each once, in any order; all options of backoff if one is `--help`.
     options: Vec<&'static Spec>,
-    /// As in [`CommandLine`].
+    /// This one and the next are as in [`CommandLine`].
+    has_dashes: bool,
     switch_before_command: Option<&'static Spec>,
 }
 
@@ -96,7 +100,7 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
         if word.starts_with(b"--help") {
             return Ok(Used {
                 options: OPTIONS.to_vec(),
-                switch_before_command: None,
+                ..Used::default()
             });
         }
         let Named { options, text } = options_in(word);
@@ -118,10 +122,13 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     }
     used.sort_by_key(|opt| opt.long);
     used.dedup_by_key(|opt| opt.long);
+    let next = words.next();
+    let has_dashes = next == Some(b"--");
     // In `--pty true make`, the command `true` may be meant as the text of the switch.
-    let is_command_next = words.next().is_some_and(|word| word != b"--");
+    let is_command_next = next.is_some() && !has_dashes;
     Ok(Used {
         options: used,
+        has_dashes,
         switch_before_command: last_switch.filter(|_| is_command_next),
     })
 }

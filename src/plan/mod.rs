@@ -10,8 +10,6 @@ mod remarks;
 mod rules;
 mod without_effect;
 
-use std::ffi::OsString;
-
 use self::delays::DecidedDelays;
 use self::idempotence::Idempotence;
 use self::in_effect::Deciders;
@@ -19,6 +17,7 @@ use self::limits::{BudgetAndStore, Premises};
 use self::remarks::Remarks;
 use self::rules::Rules;
 use crate::budget::client::Store;
+use crate::cli::parse::CommandLine;
 use crate::command::Surroundings;
 use crate::command::nesting::nesting;
 use crate::command::program::WrappedCommand;
@@ -44,7 +43,7 @@ pub(crate) struct Planned {
 /// Inputs of a plan beside the settings.
 #[derive(Clone, Copy)]
 struct Sources<'r> {
-    command: &'r [OsString],
+    typed: &'r CommandLine,
     variables: &'r Variables,
     /// The configuration file.
     config: &'r Config,
@@ -57,7 +56,7 @@ struct Sources<'r> {
 /// First checks the whole file.
 pub(crate) fn plan(
     settings: &mut Settings,
-    command: &[OsString],
+    typed: &CommandLine,
     variables: &Variables,
     config: &Config,
     surroundings: &dyn Surroundings,
@@ -66,7 +65,7 @@ pub(crate) fn plan(
     settings.add(config.policy(settings)?)?;
     settings.add(config.defaults()?)?;
     let sources = Sources {
-        command,
+        typed,
         variables,
         config,
         surroundings,
@@ -93,7 +92,7 @@ fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked
     }
     let sources = Sources {
         // The file is checked without regard to this run.
-        command: &[],
+        typed: &CommandLine::default(),
         variables: &[],
         config,
         surroundings,
@@ -144,6 +143,7 @@ fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     output::check_command_line_only(settings)?;
     // Only for judgements of the command, so that bytes that are not UTF-8 may be lost.
     let texts: Vec<_> = sources
+        .typed
         .command
         .iter()
         .map(|word| word.to_string_lossy())
@@ -152,7 +152,7 @@ fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     let command = WrappedCommand::new(&words, preset_names(settings)?);
     let parts = read_parts(settings, sources, &words, &command)?;
     let remarks = find_remarks(settings, sources, &words, &command, &parts);
-    let planned = assemble(settings, sources.command, parts, remarks)?;
+    let planned = assemble(settings, sources.typed, parts, remarks)?;
     // Last, as a text that cannot be read is the first thing to mend.
     without_effect::check(settings)?;
     Ok(planned)
@@ -229,13 +229,14 @@ fn preset_names(settings: &Settings) -> Checked<Vec<PresetName>> {
 /// Reads the options on which no other part depends, and puts the parts together. Decides nothing.
 fn assemble(
     settings: &Settings,
-    command: &[OsString],
+    typed: &CommandLine,
     parts: Parts,
     remarks: Remarks,
 ) -> Checked<Planned> {
     let attempts = parts.limits.attempts;
     let plan = Plan {
-        command: command.to_vec(),
+        command: typed.command.clone(),
+        has_dashes: typed.has_dashes,
         streams: output::streams(settings, parts.rules.patterns, attempts)?,
         classifier: parts.rules.classifier,
         retry_if: settings.get(&RETRY_IF)?,

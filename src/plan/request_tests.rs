@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::io::Write;
 
 use proptest::prelude::*;
@@ -34,7 +35,7 @@ pub(super) fn planned(
     let mut settings = Settings::of_command_line(&typed)?;
     settings.add_variables(variables)?;
     let config = Config::load(&settings)?;
-    let planned = plan(&mut settings, &typed.command, variables, &config, &Nothing)?;
+    let planned = plan(&mut settings, &typed, variables, &config, &Nothing)?;
     Ok((config, planned.plan))
 }
 
@@ -123,7 +124,7 @@ fn settings_of(words: &[String], variable: Option<(String, &str)>, file: &str) -
     let mut settings = Settings::of_command_line(&typed).unwrap();
     settings.add_variables(&variables).unwrap();
     let config = Config::load(&settings).unwrap();
-    let planned = plan(&mut settings, &typed.command, &variables, &config, &Nothing);
+    let planned = plan(&mut settings, &typed, &variables, &config, &Nothing);
     // Some options change nothing without others.
     match planned {
         Ok(_) => settings,

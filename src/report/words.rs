@@ -94,7 +94,8 @@ pub(super) fn likely_mistake(plan: &Plan) -> String {
     }
     // `backoff 5 -- cmd`: the 5 was meant for backoff.
     let is_followed_by_dashes = plan.command.get(1).is_some_and(|next| next == "--");
-    if word.starts_with(|c: char| c.is_ascii_digit()) && is_followed_by_dashes {
+    let begins_as_number = word.starts_with(|c: char| c.is_ascii_digit());
+    if begins_as_number && is_followed_by_dashes && !plan.has_dashes {
         return "; tip: only options of backoff stand before --".to_owned();
     }
     if may_be_function(&word) {
@@ -160,13 +161,13 @@ fn may_be_function(word: &str) -> bool {
 }
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
-/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, or without words
-/// before a `--` in the command. The pattern's first word is not known here, so that the tip has dots for it.
+/// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, without words before a
+/// `--` in the command, or if another `--` stands before the command. The pattern's first word is not known here, so that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
-    let dashes = plan.command.iter().position(|word| word == "--")?;
-    if dashes == 0 {
+    if plan.has_dashes {
         return None;
     }
+    let dashes = plan.command.iter().position(|word| word == "--")?;
     let option = option_with_pattern(&plan.classifier)?;
     let words: Vec<String> = plan.command[..dashes].iter().map(name).collect();
     let expression = quoted(format!("... {}", words.join(" ")));

@@ -18,6 +18,8 @@ use crate::policy::signal::Signal;
 pub(crate) struct Plan {
     /// Command and arguments; empty only if nothing runs.
     pub(crate) command: Vec<OsString>,
+    /// `--` stands before the command, so that its first word is certainly meant as the command.
+    pub(crate) has_dashes: bool,
     pub(crate) limits: Limits,
     pub(crate) delays: Delays,
     pub(crate) classifier: Classifier,
