@@ -126,9 +126,9 @@ pub(super) struct BudgetAndStore {
     pub(super) store: Store,
 }
 
-/// Returns the budget of `--budget`, and its store, whose files are not read yet (`read_store_files`). `cap` is the run's own longest
-/// wait. `outer` is the `place` (name and store) of the budget that has counted the attempt of the outer run, None
-/// without one: if it is this budget, the first attempt is the same call, and is not counted again.
+/// Returns the budget of `--budget`, and its store, whose files are not read yet (`read_store_files`). `cap` is the
+/// run's own longest wait. `outer` is the `place` (name and store) of the budget that has counted the attempt of the
+/// outer run, None without one: if it is this budget, the first attempt is the same call, and is not counted again.
 pub(super) fn budget(
     settings: &Settings,
     cap: Duration,

@@ -20,8 +20,8 @@ pub(super) fn annotation(level: Level, sentence: &str) -> String {
 
 /// Returns the command that begins or ends the group of an attempt in the runner's log, if the event does so, or None.
 /// The log then shows the attempt's output folded. Notes in `is_open` whether a group is open, as only an open one may
-/// be ended, and once. Without a `title` no group begins. A command has to begin a line: whoever writes it ends the line
-/// of the output before (`Streams::is_mid_line`).
+/// be ended, and once. Without a `title` no group begins. A command has to begin a line: whoever writes it ends the
+/// line of the output before (`Streams::is_mid_line`).
 pub(super) fn group(
     event: &Event<'_>,
     title: Option<String>,

@@ -162,7 +162,8 @@ fn may_be_function(word: &str) -> bool {
 
 /// Returns a tip if a pattern of several words was probably not quoted: in `-r connection refused -- cmd` the pattern
 /// is `connection`, and `refused -- cmd` was taken for the command. None without such an option, without words before a
-/// `--` in the command, or if another `--` stands before the command. The pattern's first word is not known here, so that the tip has dots for it.
+/// `--` in the command, or if another `--` stands before the command. The pattern's first word is not known here, so
+/// that the tip has dots for it.
 fn unquoted_pattern(plan: &Plan) -> Option<String> {
     if plan.has_dashes {
         return None;

@@ -239,7 +239,8 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     assert_eq!(Stop::FailureCame.gave_up(), None);
 }
 
-/// Asserts that a success whose output has lost its reader ends a run with its own result, unless the goal is a failure.
+/// Asserts that a success whose output has lost its reader ends a run with its own result, unless the goal is a
+/// failure.
 #[test]
 fn a_success_without_a_reader_is_not_the_failure_that_was_looked_for() {
     let mut unread = failed(ms(1));

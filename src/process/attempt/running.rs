@@ -325,9 +325,10 @@ impl Running<'_> {
         }
     }
 
-    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH first copies the size of our terminal
-    /// to the command's. If that changes, the kernel sends WINCH. If not, the terminal's WINCH has come too late, as an
-    /// earlier one copied the size, but one of a process is forwarded, as a command without `--pty` gets it, too.
+    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH first copies the size of our
+    /// terminal to the command's. If that changes, the kernel sends WINCH. If not, the terminal's WINCH has come too
+    /// late, as an earlier one copied the size, but one of a process is forwarded, as a command without `--pty` gets
+    /// it, too.
     fn forward(&mut self, received: Received) {
         let has_got_it = match &self.event_loop.streams.pty {
             Some(pty) if received.signal == Signal::WINCH => match pty.copy_size() {
