@@ -26,7 +26,8 @@ pub fn limits(text: &str) -> Parsed<Vec<Duration>> {
     durations(text).map_err(|problem| suggest_zero(text).unwrap_or(problem))
 }
 
-/// Returns the problem of a word for the lack of a limit; None for any other text.
+/// Returns a better problem for a text that is no duration, if it is a word for the lack of a limit (`none`); None for
+/// any other text, which keeps its own.
 fn suggest_zero(text: &str) -> Option<Problem> {
     if is_word_for_no_limit(text) {
         return Some(Problem::new(

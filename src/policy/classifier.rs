@@ -169,7 +169,7 @@ pub enum Why {
 impl Why {
     /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`. None if another
     /// reason decided.
-    pub fn shell_command_failure(&self) -> Option<String> {
+    pub fn predicate_or_hook_failure(&self) -> Option<String> {
         match self {
             Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
             Why::BeforeRetryFailed(how) => Some(format!("--before-retry failed: {how}")),
@@ -365,8 +365,8 @@ impl Rule {
             .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
         // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, as the command went
         // on after it printed the text; codes may, as they list `timeout`.
-        let is_by_pattern_alone = self.kind == RuleKind::Retry && self.codes.is_none();
-        if is_by_pattern_alone && matches!(outcome.end, End::TimedOut(_)) {
+        let is_retry_without_codes = self.kind == RuleKind::Retry && self.codes.is_none();
+        if is_retry_without_codes && matches!(outcome.end, End::TimedOut(_)) {
             return false;
         }
         has_code && has_match

@@ -125,9 +125,9 @@ impl Sentences<'_> {
         format!("it may have taken effect, and is not idempotent: {why}")
     }
 
-    /// Returns the reason why the failure is permanent: the rule or cause that the verdict names, or that no retry rule
-    /// matched; for a success, which is none with `--until failure`, the only cause. Processes that still run have a
-    /// reason of their own, in the caller.
+    /// Returns the reason why the failure is permanent: the rule, failed predicate or other cause that the verdict
+    /// names, or that no retry rule matched. A success comes here only with `--until failure`, if its output has no
+    /// reader. Processes that still run have a reason of their own, in the caller.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
             return READER_GONE.to_owned();
@@ -145,7 +145,7 @@ impl Sentences<'_> {
             Why::Unread => {
                 return "its output is cut off, as its reader stopped reading".to_owned();
             }
-            _ => match why.shell_command_failure() {
+            _ => match why.predicate_or_hook_failure() {
                 Some(failure) => failure,
                 None => self.no_match(),
             },

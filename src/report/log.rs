@@ -216,7 +216,7 @@ pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Ve
 fn reason(outcome: &Outcome, verdict: &Verdict) -> Option<String> {
     let why = verdict.why()?;
     let failure = words::how_it_failed(outcome, verdict, str::to_owned);
-    Some(match why.shell_command_failure() {
+    Some(match why.predicate_or_hook_failure() {
         Some(failed) => format!("{failure}; {failed}"),
         None => failure,
     })

@@ -189,8 +189,8 @@ pub(super) fn waits(plan: &Plan) -> Waits {
     }
 }
 
-/// Returns a line about the wait before the first attempt, from `least` to `most`, or nothing if there is none. Names
-/// the limit on time, if there is one, as the wait uses up a part of it.
+/// Returns a line about the wait before the first attempt (`--initial-delay` and `--splay`), from `least` to `most`, or
+/// nothing if there is none. Names the limit on the run's time, if there is one, as the wait uses up a part of it.
 fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
     if most.is_zero() {
         return String::new();

@@ -94,8 +94,8 @@ impl Run<'_> {
     }
 
     /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later
-    /// runs. None if there is nothing to report: no budget, or that of an outer run, which reports itself; a failure
-    /// that an outer run retries, or one that was the goal.
+    /// runs, which may have one even if this run has none. None if there is nothing to report: no budget, or that of an
+    /// outer run, which reports itself; a failure that an outer run retries, or one that was the goal.
     fn final_update(
         &mut self,
         stop: Stop,
@@ -111,7 +111,7 @@ impl Run<'_> {
             }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The failure was the goal, and the run failed as its output was cut off.
+            // The failure that was the goal did not come, or its output was cut off: no service has failed.
             (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
             // The cool-off is the wait that would have followed, longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {

@@ -336,7 +336,7 @@ impl Run<'_> {
         }
     }
 
-    /// Prints remarks, each on a line.
+    /// Prints remarks (`Plan::remarks`), each on a line.
     fn remark(&mut self, remarks: &[String]) -> RunResult<()> {
         for remark in remarks {
             self.emit(&Event::Remark(remark))?;

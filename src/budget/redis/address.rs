@@ -26,7 +26,8 @@ pub enum AddressError {
     UserAfterFirstHost,
 }
 
-/// Formats as the rest of a sentence that begins with the address, without its secrets.
+/// Formats as the rest of a sentence that begins with the text of `--store`, its secrets masked: `"redis://***" has a #
+/// in it`.
 impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -128,8 +128,8 @@ pub(super) fn preset_lines() -> impl Iterator<Item = &'static str> + Clone {
     of_presets.map(Section::first_line)
 }
 
-/// Returns the five columns of a line, or None if it has fewer, as a comment has. A start with a preset reads many
-/// lines, so this only looks for the four tabs, and copies nothing.
+/// Returns the five columns of a line without its line feed, or None if it has fewer, as a comment has. A start with a
+/// preset reads many lines, so this only looks for the four tabs, and copies nothing.
 pub(super) fn columns(line: &'static str) -> Option<[&'static str; 5]> {
     let mut tabs = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t');
     let first = tabs.next()?.0;

@@ -226,7 +226,7 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
 
 #[test]
 fn a_hook_or_predicate_that_failed_is_named() {
-    let failed = |why: Why| why.shell_command_failure().unwrap_or_default();
+    let failed = |why: Why| why.predicate_or_hook_failure().unwrap_or_default();
     let (option, how) = ("--retry-if", "exit 5".to_owned());
     let asked = Why::PredicateFailed {
         option,
@@ -237,7 +237,7 @@ fn a_hook_or_predicate_that_failed_is_named() {
         failed(Why::BeforeRetryFailed(how)),
         "--before-retry failed: exit 5"
     );
-    assert_eq!(Why::ByDefault.shell_command_failure(), None);
+    assert_eq!(Why::ByDefault.predicate_or_hook_failure(), None);
     assert_eq!(FailureCause::SuccessIf.to_string(), "--success-if says no");
 }
 

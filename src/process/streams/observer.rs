@@ -210,7 +210,7 @@ impl Transcript {
     }
 }
 
-/// Returns the beginning of a text for a message, at most [`EXCERPT`] bytes, without a part of a character at its end.
+/// Returns the beginning of a text for a message, at most [`EXCERPT`] bytes, and not cut within a character.
 fn excerpt(text: &[u8]) -> &[u8] {
     let mut length = text.len().min(EXCERPT);
     // At most three bytes continue a character of UTF-8. A text with more in a row is not UTF-8, and is cut anywhere.

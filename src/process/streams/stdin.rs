@@ -154,7 +154,7 @@ impl Stdin {
     }
 
     /// Returns the descriptor and events to poll before [`Stdin::fill_pipe`]. None if nothing is fed, or if no event
-    /// reports the next step.
+    /// reports the next step, for which [`Stdin::wake_after`] gives a time.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let pipe = self.pipe.as_ref()?;
         match pipe.wait {
@@ -237,9 +237,9 @@ impl Stdin {
         Ok(Next::Chunk(count))
     }
 
-    /// Takes bytes from the source into the chunk, and keeps them for later attempts. The command may never read them,
-    /// and then they are lost to later programs: so this is done only if the source cannot be duplicated, or after
-    /// [`Stdin::read_first`] has taken more than can be kept.
+    /// Takes bytes from the source into the chunk, and keeps them for later attempts if they fit. The command may never
+    /// read them, and then they are lost to later programs: so this is done only if the source cannot be duplicated, or
+    /// after [`Stdin::read_first`] has taken more than can be kept.
     fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         // Leaves the rest of the source to later programs.
         if has_lost_its_reader(pipe.fd.as_fd()) {
@@ -286,9 +286,9 @@ impl Stdin {
 
 impl Method {
     /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file or block device
-    /// is rewound to where it is now, unless it is an output, too ([`is_output_too`]), and anything else (a terminal, a
-    /// socket, a pipe open for writing only, no standard input at all) is inherited, as it cannot be read twice without
-    /// reading ahead. An error means that the system refuses to tell the type.
+    /// is rewound to where it is now, unless it is also open for writing as an output ([`is_output_too`]), and anything
+    /// else (a terminal, a socket, a pipe open for writing only, the filler of a closed input) is inherited, as it
+    /// cannot be read twice without reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode =
             OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;

@@ -112,8 +112,9 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     })
 }
 
-/// Returns true if both descriptors are open and refer to the same file, pipe, socket or device, whether by one open
-/// file description (`2>&1`) or by two, which the system does not tell apart.
+/// Returns true if both descriptors refer to the same file, pipe, socket or device, whether by one open file
+/// description (`2>&1`) or by two, which the system does not tell apart. Two that the caller has closed have the same
+/// filler.
 pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
     match (fstat(inherited(first)), fstat(inherited(second))) {
         (Ok(first), Ok(second)) => is_same(&first, &second),

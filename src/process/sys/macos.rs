@@ -51,7 +51,8 @@ pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
     false
 }
 
-/// Reads the system's record of a process. Returns None if the process is gone: then the record is empty.
+/// Reads the system's record of a process. Returns None if the process is gone (then the record is empty), or if the
+/// system refuses.
 fn read_record(pid: libc::pid_t) -> Option<Record> {
     let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID, pid];
     let mut record = [0; kinfo::SIZE];

@@ -1,4 +1,5 @@
-//! Random numbers of the system, so that many runs that start together do not wait in step.
+//! Random numbers of the system, so that many runs that start together do not wait in step, and each has an ID of its
+//! own.
 
 use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 use rand::{RngExt, SeedableRng};

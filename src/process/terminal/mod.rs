@@ -33,8 +33,8 @@ pub(crate) fn is_in_foreground() -> bool {
 
 /// Makes backoff's group the foreground group again if the current one has no process left: a command with job control
 /// (a shell) gave the terminal to a job and ended before it took the terminal back. Otherwise no process would get
-/// Ctrl-C. Only for a backoff that was in the foreground before the attempt, as it would take another job's terminal
-/// otherwise, and after reaping, as a zombie keeps its group alive.
+/// Ctrl-C. Only after a program in backoff's own group, and if backoff was in the foreground before, as it would take
+/// another job's terminal otherwise; and after reaping, as a zombie keeps its group alive.
 pub(crate) fn take_back_from_ended_group() {
     if let Ok(terminal) = controlling()
         && tcgetpgrp(&terminal).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
