@@ -82,6 +82,7 @@ impl Calls<'_> {
             // A script that a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(scripts, index, &contexts[index + 1]);
             self.read_program_of_wrapper(scripts, index, &contexts[index]);
+            self.read_local_commands_of_ssh(scripts.words, index, &contexts[index]);
             if is_call || runs_scripts {
                 part_count += 1;
             }

@@ -1,5 +1,5 @@
-//! Reads what `ssh` runs: a command on another machine; and the input of a shell there, or in a container. "Reading" a
-//! text as a script means: it is added to the search.
+//! Reads what `ssh` runs: a command on another machine, and commands of its options on this one; and the input of a
+//! shell there, or in a container. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 
@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::client_name::base_name;
 use super::command::ELSEWHERE;
 use super::expanded_command::ExpandedCommand;
+use super::scripts::begins_unknown;
 use super::shell_input::starts_user_shell;
 use super::{Calls, Context, Location};
 use crate::command::scope::{Frame, Inherited};
@@ -21,6 +22,8 @@ use crate::command::words;
 const LETTERS_WITH_VALUE: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 /// Letters of options with which ssh runs nothing on the other machine, or gives no input to it.
 const LETTERS_WITHOUT_SHELL: &str = "fGNnOQVW";
+/// Options of ssh whose value is a command for this machine, in small letters.
+const LOCAL_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
 
 /// Programs that start another one in a container, and give it their input only with an option.
 const NEED_OPTION_FOR_INPUT: [&str; 5] = ["docker", "podman", "nerdctl", "kubectl", "oc"];
@@ -56,6 +59,31 @@ impl Calls<'_> {
         }
     }
 
+    /// Reads the commands that ssh, scp or sftp run on this machine as their options say: `-o ProxyCommand=./proxy`. One
+    /// that begins with an unknown part is unknown code. Reads nothing if the word at this index is another name.
+    /// `context` is that of the name itself, as only behind it files are those of another machine.
+    pub(super) fn read_local_commands_of_ssh(
+        &mut self,
+        words: &[Word],
+        name_index: usize,
+        context: &Context,
+    ) {
+        let name = base_name(&words[name_index].text);
+        if !["ssh", "scp", "sftp"].contains(&name.as_str()) {
+            return;
+        }
+        for word in &words[name_index + 1..] {
+            let Some(script) = local_command(&word.text) else {
+                continue;
+            };
+            if begins_unknown(script) {
+                self.note_unknown_code(format!("the command {}", word.shown_origin()), context);
+            }
+            let context = context.named("a command of ssh on this machine".to_owned());
+            self.add_script(script, context.with_arguments(None));
+        }
+    }
+
     /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`. To
     /// `read_shell`, which has read the same shell, files of this machine are not there, so that it left this one out.
     /// `contexts` are those of the words.
@@ -85,6 +113,18 @@ impl Calls<'_> {
             self.read_standard_input(&name, command, first - 1, &context);
         }
     }
+}
+
+/// Returns the command in an option that ssh runs on this machine, in any of the forms `-oProxyCommand=TEXT`,
+/// `ProxyCommand=TEXT` and `ProxyCommand TEXT`. Returns None for any other word.
+fn local_command(word: &[Symbol]) -> Option<&[Symbol]> {
+    let option = word.strip_prefix(known("-o").as_slice()).unwrap_or(word);
+    let is_sign = |symbol: &Symbol| matches!(symbol, Symbol::Known('=' | ' '));
+    let sign = option.iter().position(is_sign)?;
+    let name = exact(&option[..sign])?.to_ascii_lowercase();
+    LOCAL_COMMANDS
+        .contains(&name.as_str())
+        .then_some(&option[sign + 1..])
 }
 
 /// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`

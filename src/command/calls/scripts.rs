@@ -172,7 +172,7 @@ fn holds_script_of_c(text: &[Symbol]) -> bool {
 /// Returns true if a script begins with an unknown part that may hold code, so that it may run any program: `$CMD
 /// --all`, but not `curl $URL`. Behind a known name, an unknown part is an argument of the program, which is judged
 /// there.
-fn begins_unknown(text: &[Symbol]) -> bool {
+pub(super) fn begins_unknown(text: &[Symbol]) -> bool {
     let first = text
         .iter()
         .find(|symbol| !matches!(symbol, Symbol::Known(c) if c.is_whitespace()));
