@@ -206,8 +206,12 @@ fn is_shell_without_script(command: &SimpleCommand) -> bool {
     !command.has_input()
         && indexes.any(|index| {
             let is_behind = elsewhere.is_some_and(|elsewhere| elsewhere < index);
-            let may_run = index == program_index || is_behind || starts_user_shell(&words, index);
-            may_run && runs_input(&words, index)
+            let gets_input = if is_behind {
+                passes_input_on(&words[..index])
+            } else {
+                index == program_index || starts_user_shell(&words, index)
+            };
+            gets_input && runs_input(&words, index)
         })
 }
 
