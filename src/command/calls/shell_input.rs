@@ -101,8 +101,7 @@ impl Calls<'_> {
     /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
     /// it is unknown code otherwise.
     fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
-        let program_index = ExpandedCommand::new(words, None).program_index;
-        let words = words.get(program_index..).unwrap_or_default();
+        let words = &words[index_of_writer(words)..];
         self.read_printed(words, context);
         if begins_pipeline {
             self.note_unknown_source(words, context);
@@ -130,8 +129,8 @@ impl Calls<'_> {
     }
 
     /// Reads what a command prints to a shell as a script: the words of `echo` and `printf`, or the files of `cat`. Any
-    /// other command that gets the name of a local file may print this file, changed, which is unknown code. `words`
-    /// begin with the program; without any, nothing is printed.
+    /// other command that gets the name of a local file may print this file, changed, and a local program may print
+    /// anything: these are unknown code. `words` begin with the program; without any, nothing is printed.
     fn read_printed(&mut self, words: &[Word], context: &Context) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -158,7 +157,12 @@ impl Calls<'_> {
                 }
             }
             _ => {
-                if let Some(file) = arguments.iter().find(|word| self.may_be_local_file(word)) {
+                if self.may_be_local_file(program) {
+                    let what = format!("the output of {}", program.shown_origin());
+                    self.note_unknown_code(what, context);
+                } else if let Some(file) =
+                    arguments.iter().find(|word| self.may_be_local_file(word))
+                {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -189,6 +193,20 @@ fn outer_command(script: &Script, index: usize) -> usize {
         .iter()
         .rposition(|command| !command.is_inner);
     outer.unwrap_or(index)
+}
+
+/// Returns the index of the word that is the program of a command which writes to a pipe. If there are only wrappers, it
+/// is that of a wrapper, which may print something itself (`env`), or take its command from an option (`env -S
+/// ./gen.sh`). Returns the number of words if the command runs nothing.
+fn index_of_writer(words: &[Word]) -> usize {
+    let program_index = ExpandedCommand::new(words, None).program_index;
+    if program_index < words.len() {
+        return program_index;
+    }
+    let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let wrapper = (0..words.len()).find(|index| wrappers::lacks_command(&texts[*index..]));
+    wrapper.unwrap_or(words.len())
 }
 
 /// Returns the commands that may print, given a command and its copies: without those at the beginning that are no more
