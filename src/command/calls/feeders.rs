@@ -20,10 +20,11 @@ pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
 
 impl Calls<'_> {
     /// Notes as unknown code what `xargs` or `parallel` runs, if its input may name it: a program that has a mark in
-    /// it (`xargs -I{} ./{}`), also behind a wrapper, or words that are added at the end. To these, a shell is given a
-    /// file, a wrapper without a program (`xargs env`) a program, and parallel without one runs each line. What
-    /// parallel runs is a script of its own. `words` are those of the command with each mark unknown, `context` is that
-    /// of what runs. On another machine, no file of this one is run.
+    /// it (`xargs -I{} ./{}`), also behind a wrapper, any word if a mark is not known (`xargs -I "$MARK"`), or words
+    /// that are added at the end. To these, a shell is given a file, a wrapper without a program (`xargs env`) a
+    /// program, and parallel without one runs each line. What parallel runs is a script of its own. `words` are those
+    /// of the command with each mark unknown, `context` is that of what runs. On another machine, no file of this one
+    /// is run.
     pub(super) fn read_fed_command(
         &mut self,
         feeder: &Feeder,
@@ -42,6 +43,7 @@ impl Calls<'_> {
                 && feeder.may_run_file_of_mark(words, index)
         });
         let is_unknown = !feeder.has_program(words)
+            || feeder.marks.may_be_others
             || adds_at_end && runs_added_words
             || is_named_by_mark && !context.is_elsewhere();
         if is_unknown {
@@ -121,15 +123,11 @@ impl Feeder {
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let option_count = wrappers::option_count_of_feeder(&name, &texts);
-        // Empty for a word that is not known, which is no mark.
-        let options: Vec<String> = behind[..option_count]
-            .iter()
-            .map(|word| exact(&word.text).unwrap_or_default())
-            .collect();
+        let options = &behind[..option_count];
         let (kind, marks) = if name == "parallel" {
-            (FeederKind::Parallel, marks_of_parallel(&options))
+            (FeederKind::Parallel, marks_of_parallel(options))
         } else {
-            (FeederKind::Xargs, mark_of_xargs(&options))
+            (FeederKind::Xargs, mark_of_xargs(options))
         };
         Some(Feeder {
             kind,

@@ -59,8 +59,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the commands that ssh, scp or sftp run on this machine as their options say: `-o ProxyCommand=./proxy`. One
-    /// that begins with an unknown part is unknown code. Reads nothing if the word at this index is another name.
+    /// Reads the commands that ssh, scp or sftp run on this machine as their options say: `-o ProxyCommand=./proxy`.
+    /// One that begins with an unknown part is unknown code. Reads nothing if the word at this index is another name.
     /// `context` is that of the name itself, as only behind it files are those of another machine.
     pub(super) fn read_local_commands_of_ssh(
         &mut self,

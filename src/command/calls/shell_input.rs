@@ -195,8 +195,8 @@ fn outer_command(script: &Script, index: usize) -> usize {
     outer.unwrap_or(index)
 }
 
-/// Returns the index of the word that is the program of a command which writes to a pipe. If there are only wrappers, it
-/// is that of a wrapper, which may print something itself (`env`), or take its command from an option (`env -S
+/// Returns the index of the word that is the program of a command which writes to a pipe. If there are only wrappers,
+/// it is that of a wrapper, which may print something itself (`env`), or take its command from an option (`env -S
 /// ./gen.sh`). Returns the number of words if the command runs nothing.
 fn index_of_writer(words: &[Word]) -> usize {
     let program_index = ExpandedCommand::new(words, None).program_index;
