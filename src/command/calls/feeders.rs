@@ -177,12 +177,14 @@ impl Feeder {
 
     /// Returns true if the word at this index, which has a mark in it, may name a file that runs: a path as the
     /// program, or a mark at its beginning, also behind a wrapper that stands behind an unknown one. In the program's
-    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there.
+    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there. A word with blanks is no path, but a
+    /// script of parallel, which is read apart.
     fn may_run_file_of_mark(&self, words: &[Word], index: usize) -> bool {
         let text = &words[index].text;
         let begins_unknown = matches!(text.first(), Some(Symbol::Unknown(_)));
         let is_program = index == self.program_index(words);
-        is_program && text.contains(&Symbol::Known('/'))
+        let is_path = text.contains(&Symbol::Known('/')) && !text.contains(&Symbol::Known(' '));
+        is_program && is_path
             || begins_unknown && (is_program || self.is_program_of_wrapper(words, index))
     }
 
@@ -207,10 +209,22 @@ impl Feeder {
     }
 
     /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
-    /// part of one word there: as an option of a client, it counts where the words are read one by one. Words that it
-    /// adds at the end may be the code of `eval`. `words` are all of the command, with their marks as they are written.
+    /// part of one word there: as an option of a client, it counts where the words are read one by one. But among words
+    /// that hold several commands, it may be the program of one, or code of `eval`. So may words that are added at the
+    /// end. `words` are all of the command, with their marks as they are written.
     fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
-        let command = self.replace_marks(self.command(words), Doubt::HarmlessPart);
+        let words = self.command(words);
+        let mut symbols = words.iter().flat_map(|word| &word.text);
+        let holds_script = symbols.any(|symbol| match symbol {
+            Symbol::Known(c) => c.is_whitespace() || ";|&(`".contains(*c),
+            Symbol::Unknown(_) => false,
+        });
+        let doubt = if holds_script {
+            Doubt::AnyPart
+        } else {
+            Doubt::HarmlessPart
+        };
+        let command = self.replace_marks(words, doubt);
         let mut script = joined(&command);
         if adds_at_end {
             script.extend(known(" "));
