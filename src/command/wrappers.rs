@@ -303,6 +303,12 @@ pub(super) fn lacks_command(words: &[&str]) -> bool {
     behind_wrapper(name, behind).is_some_and(<[&str]>::is_empty)
 }
 
+/// Returns true if this letter is an option of xargs with a value, the rest of the word or the next one.
+pub(super) fn takes_value_of_xargs(letter: char) -> bool {
+    let mut feeders = FEEDERS.iter();
+    feeders.any(|it| it.names.contains(&"xargs") && it.letters.contains(letter))
+}
+
 /// Returns how many words are the options of `xargs` or `parallel` and their values, given the words after that name,
 /// which has no directory: all of them if the last value is missing.
 pub(super) fn option_count_of_feeder(name: &str, words: &[&str]) -> usize {

@@ -39,13 +39,13 @@ while [ "$1" != -- ]; do shift; done; shift; exec "$@"
     (
         "ssh",
         r#"#!/bin/sh
-[ "$1" != -p ] || shift 2; shift; exec sh -c "$*"
+[ "$1" != -p ] || shift 2; shift; [ $# -gt 0 ] || exec sh; exec sh -c "$*"
 "#,
     ),
     (
         "sudo",
         r#"#!/bin/sh
-while case $1 in -u) shift;; -*) true;; *) false;; esac; do shift; done; exec "$@"
+while case $1 in -u) shift;; -*) true;; *) false;; esac; do shift; done; [ $# -gt 0 ] || exec sh; exec "$@"
 "#,
     ),
     (

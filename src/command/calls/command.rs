@@ -7,6 +7,7 @@
 //! environment), and where it stands, for messages. Unknown code is code that cannot be read: it counts as a call that
 //! may send data. All commands are read in rounds, each of which begins from nothing, until one finds no more.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::client_name::{base_name, is_named, may_be_named};
@@ -82,6 +83,7 @@ impl Calls<'_> {
             // A script that a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(scripts, index, &contexts[index + 1]);
             self.read_program_of_wrapper(scripts, index, &contexts[index]);
+            self.read_local_commands_of_ssh(scripts.words, index, &contexts[index]);
             if is_call || runs_scripts {
                 part_count += 1;
             }
@@ -254,23 +256,22 @@ fn words_read_alone(words: &[Word]) -> usize {
 
 /// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
 /// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. Any
-/// word with such a name counts, as it may stand behind an unknown wrapper, so that an argument hides files behind it,
-/// too. A name behind an option may be its value or a program (`unshare -n docker`): variables are unknown, but files
-/// of this machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is no program, and
-/// counts like `sudo`. Never gives back what an earlier program took.
+/// word with such a name counts, as it may stand behind an unknown wrapper. But only behind the program of the command,
+/// files are certainly others: a later word may be a mere argument (`make docker ./post.sh`), so that variables are
+/// unknown, but files of this machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is
+/// no program, and counts like `sudo`. Never gives back what an earlier program took.
 fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context) -> Context {
     let name = base_name(&command.words[index].text);
-    let is_behind_option = command.words[..index]
-        .last()
-        .is_some_and(|word| begins_option(&word.text));
-    let is_before_program = index < command.program_index;
-    let is_elsewhere = ELSEWHERE.contains(&name.as_str());
-    let environment = match (is_elsewhere, is_behind_option) {
-        (true, false) => Inherited::None,
-        (true, true) if !is_before_program => Inherited::Unknown,
-        (true, true) => Inherited::Part,
-        (false, _) if MAY_CLEAR_VARIABLES.contains(&name.as_str()) => Inherited::Part,
-        (false, _) => return context,
+    let environment = if ELSEWHERE.contains(&name.as_str()) {
+        match index.cmp(&command.program_index) {
+            Ordering::Less => Inherited::Part,
+            Ordering::Equal => Inherited::None,
+            Ordering::Greater => Inherited::Unknown,
+        }
+    } else if MAY_CLEAR_VARIABLES.contains(&name.as_str()) {
+        Inherited::Part
+    } else {
+        return context;
     };
     // A greater one holds less.
     if environment <= context.frame.environment {

@@ -20,10 +20,11 @@ pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
 
 impl Calls<'_> {
     /// Notes as unknown code what `xargs` or `parallel` runs, if its input may name it: a program that has a mark in
-    /// it (`xargs -I{} ./{}`), also behind a wrapper, or words that are added at the end. To these, a shell is given a
-    /// file, a wrapper without a program (`xargs env`) a program, and parallel without one runs each line. What
-    /// parallel runs is a script of its own. `words` are those of the command with each mark unknown, `context` is that
-    /// of what runs. On another machine, no file of this one is run.
+    /// it (`xargs -I{} ./{}`), also behind a wrapper, any word if a mark is not known (`xargs -I "$MARK"`), or words
+    /// that are added at the end. To these, a shell is given a file, a wrapper without a program (`xargs env`) a
+    /// program, and parallel without one runs each line. What parallel runs is a script of its own. `words` are those
+    /// of the command with each mark unknown, `context` is that of what runs. On another machine, no file of this one
+    /// is run.
     pub(super) fn read_fed_command(
         &mut self,
         feeder: &Feeder,
@@ -42,6 +43,7 @@ impl Calls<'_> {
                 && feeder.may_run_file_of_mark(words, index)
         });
         let is_unknown = !feeder.has_program(words)
+            || feeder.marks.may_be_others
             || adds_at_end && runs_added_words
             || is_named_by_mark && !context.is_elsewhere();
         if is_unknown {
@@ -121,15 +123,11 @@ impl Feeder {
             .collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let option_count = wrappers::option_count_of_feeder(&name, &texts);
-        // Empty for a word that is not known, which is no mark.
-        let options: Vec<String> = behind[..option_count]
-            .iter()
-            .map(|word| exact(&word.text).unwrap_or_default())
-            .collect();
+        let options = &behind[..option_count];
         let (kind, marks) = if name == "parallel" {
-            (FeederKind::Parallel, marks_of_parallel(&options))
+            (FeederKind::Parallel, marks_of_parallel(options))
         } else {
-            (FeederKind::Xargs, mark_of_xargs(&options))
+            (FeederKind::Xargs, mark_of_xargs(options))
         };
         Some(Feeder {
             kind,
@@ -179,12 +177,14 @@ impl Feeder {
 
     /// Returns true if the word at this index, which has a mark in it, may name a file that runs: a path as the
     /// program, or a mark at its beginning, also behind a wrapper that stands behind an unknown one. In the program's
-    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there.
+    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there. A word with blanks is no path, but a
+    /// script of parallel, which is read apart.
     fn may_run_file_of_mark(&self, words: &[Word], index: usize) -> bool {
         let text = &words[index].text;
         let begins_unknown = matches!(text.first(), Some(Symbol::Unknown(_)));
         let is_program = index == self.program_index(words);
-        is_program && text.contains(&Symbol::Known('/'))
+        let is_path = text.contains(&Symbol::Known('/')) && !text.contains(&Symbol::Known(' '));
+        is_program && is_path
             || begins_unknown && (is_program || self.is_program_of_wrapper(words, index))
     }
 
@@ -209,10 +209,22 @@ impl Feeder {
     }
 
     /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
-    /// part of one word there: as an option of a client, it counts where the words are read one by one. Words that it
-    /// adds at the end may be the code of `eval`. `words` are all of the command, with their marks as they are written.
+    /// part of one word there: as an option of a client, it counts where the words are read one by one. But among words
+    /// that hold several commands, it may be the program of one, or code of `eval`. So may words that are added at the
+    /// end. `words` are all of the command, with their marks as they are written.
     fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
-        let command = self.replace_marks(self.command(words), Doubt::HarmlessPart);
+        let words = self.command(words);
+        let mut symbols = words.iter().flat_map(|word| &word.text);
+        let holds_script = symbols.any(|symbol| match symbol {
+            Symbol::Known(c) => c.is_whitespace() || ";|&(`".contains(*c),
+            Symbol::Unknown(_) => false,
+        });
+        let doubt = if holds_script {
+            Doubt::AnyPart
+        } else {
+            Doubt::HarmlessPart
+        };
+        let command = self.replace_marks(words, doubt);
         let mut script = joined(&command);
         if adds_at_end {
             script.extend(known(" "));

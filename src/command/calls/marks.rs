@@ -3,22 +3,36 @@
 
 use std::rc::Rc;
 
-use crate::command::text::{Doubt, Symbols, known, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, exact, known, shown, unknown};
 use crate::command::word::Word;
+use crate::command::wrappers;
+
+/// Letters of options of xargs that leave a mark as it is, beside those that name one. Any other may take it back.
+const KEEP_MARK: &str = "0rtpxoPdaEs";
 
 /// The marks that the options of `xargs` or `parallel` leave.
 #[derive(Default)]
 pub(super) struct Marks {
     /// Their texts, none of them empty.
     pub(super) texts: Vec<String>,
+    /// There may be another mark, which is not known: any word may be or hold it.
+    pub(super) may_be_others: bool,
     /// Another option may take the mark back, so that words are added at the end instead.
     pub(super) may_be_taken_back: bool,
 }
 
+impl Marks {
+    /// Puts a mark in the place of the one that an earlier option of xargs named. None for an unknown text.
+    fn set(&mut self, text: Option<String>) {
+        self.may_be_others = text.is_none();
+        self.texts = text.into_iter().filter(|text| !text.is_empty()).collect();
+    }
+}
+
 /// Returns the marks of parallel: its own, which are `{}` and others such as `{1}` and `{.}`, and that of `-I`, which
-/// takes the place of `{}`, even if it is unknown. `options` are the words between its name and its command, empty for
-/// an unknown one.
-pub(super) fn marks_of_parallel(options: &[String]) -> Marks {
+/// takes the place of `{}`, even if it is unknown. Other options that name marks are not followed, so that there may be
+/// others. `options` are the words between its name and its command.
+pub(super) fn marks_of_parallel(options: &[Word]) -> Marks {
     let mut texts = vec!["{#}".to_owned(), "{%}".to_owned()];
     let numbers = (1..10).map(|number| number.to_string());
     for number in numbers.chain([String::new()]) {
@@ -30,87 +44,106 @@ pub(super) fn marks_of_parallel(options: &[String]) -> Marks {
         }
     }
     let mark = options.iter().enumerate().find_map(|(index, option)| {
-        let behind = option.strip_prefix("-I")?;
+        let behind = option.text.strip_prefix(known("-I").as_slice())?;
         if behind.is_empty() {
-            options.get(index + 1).cloned()
+            options.get(index + 1).map(|word| exact(&word.text))
         } else {
-            Some(behind.to_owned())
+            Some(exact(behind))
         }
     });
-    texts.push(mark.unwrap_or_else(|| "{}".to_owned()));
+    let mark = mark.unwrap_or_else(|| Some("{}".to_owned()));
+    let names_others = |option: &Word| {
+        let option = shown(&option.text);
+        let is_named = option.starts_with("--") && option.contains("replace=");
+        let is_of_letter = option.len() > 2 && option.starts_with("-i");
+        is_named || is_of_letter || option.starts_with("--rpl") || option.starts_with("-U")
+    };
+    let may_be_others = mark.is_none() || options.iter().any(names_others);
+    texts.extend(mark);
     texts.retain(|mark| !mark.is_empty());
     Marks {
         texts,
+        may_be_others,
         may_be_taken_back: false,
     }
 }
 
 /// Returns the mark that the options of xargs name, of several the last; none if there is none, and if it is empty, as
-/// by `--replace=`, or by `-I "$X"`, whose mark is not known. Another option may take it back (`-n`, `-L`). `options`
-/// are the words between its name and its command, empty for an unknown one, which may be such an option.
-pub(super) fn mark_of_xargs(options: &[String]) -> Marks {
-    let mut mark = None;
-    let mut may_be_taken_back = false;
+/// by `--replace=`. Another option may take it back (`-n`, `-L`), as may a word with an unknown beginning. `options`
+/// are the words between its name and its command.
+pub(super) fn mark_of_xargs(options: &[Word]) -> Marks {
+    let mut marks = Marks::default();
     let mut unread = options.iter();
     while let Some(word) = unread.next() {
-        if let Some(mark_behind_sign) = word.strip_prefix("--replace=") {
-            mark = Some(mark_behind_sign.to_owned());
+        let replace = known("--replace=");
+        if let Some(mark) = word.text.strip_prefix(replace.as_slice()) {
+            marks.set(exact(mark));
             continue;
         }
-        match word.as_str() {
-            "--replace" => mark = Some("{}".to_owned()),
+        let begins_unknown = matches!(word.text.first(), Some(Symbol::Unknown(_)) | None);
+        match shown(&word.text).as_str() {
+            "--replace" => marks.set(Some("{}".to_owned())),
             "--" | "--null" | "--no-run-if-empty" | "--verbose" => {}
-            // Any other long option, or an unknown word, may take the mark back.
-            option if option.starts_with("--") || option.is_empty() => may_be_taken_back = true,
-            option if option.starts_with('-') => match meaning_of_letters(&option[1..]) {
-                Letters::Mark("") => mark = unread.next().cloned(),
-                Letters::Mark(behind_letter) => mark = Some(behind_letter.to_owned()),
-                Letters::DefaultMark => mark = Some("{}".to_owned()),
-                Letters::TakesNextWord => {
-                    unread.next();
+            // Any other long option may take the mark back.
+            option if option.starts_with("--") || begins_unknown => marks.may_be_taken_back = true,
+            option if option.starts_with('-') => {
+                let letters = Letters::new(&word.text[1..]);
+                marks.may_be_taken_back |= letters.may_take_back;
+                match letters.with_value {
+                    Some('i') if letters.behind.is_empty() => marks.set(Some("{}".to_owned())),
+                    Some('I') if letters.behind.is_empty() => {
+                        if let Some(mark) = unread.next() {
+                            marks.set(exact(&mark.text));
+                        }
+                    }
+                    Some('I' | 'i') => marks.set(exact(letters.behind)),
+                    Some(_) if letters.behind.is_empty() => {
+                        unread.next();
+                    }
+                    _ => {}
                 }
-                Letters::MayTakeBack => may_be_taken_back = true,
-                Letters::Other => {}
-            },
-            // The value of an option, such as the number of `-n 1`.
+            }
+            // The value of a long option.
             _ => {}
         }
     }
-    Marks {
-        texts: mark.into_iter().filter(|mark| !mark.is_empty()).collect(),
-        may_be_taken_back,
-    }
+    marks
 }
 
-/// The meaning of a word of option letters of xargs.
-enum Letters<'w> {
-    /// `-I`, with the mark if it stands in the same word; empty if the mark is the next word.
-    Mark(&'w str),
-    /// `-i` alone: the mark is `{}`.
-    DefaultMark,
-    /// Another option whose value is the next word.
-    TakesNextWord,
-    /// One that may take a mark back.
-    MayTakeBack,
-    Other,
+/// The option letters in one word of xargs, which may be unknown in part.
+struct Letters<'w> {
+    /// The one that takes a value, which ends the letters; None if none does.
+    with_value: Option<char>,
+    /// What stands behind that letter in the word. If it is empty, the value is the next word; only `i` then has none.
+    behind: &'w [Symbol],
+    may_take_back: bool,
 }
 
-/// Returns what the option letters of one word of xargs mean. `letters` come without the `-`. A letter that takes
-/// a value takes all that follows it in the word, or else the next word; only `i` takes none then.
-fn meaning_of_letters(letters: &str) -> Letters<'_> {
-    for (index, letter) in letters.char_indices() {
-        let behind = &letters[index + letter.len_utf8()..];
-        match letter {
-            '0' | 'r' | 't' | 'p' | 'x' | 'o' => {}
-            'I' => return Letters::Mark(behind),
-            'i' if behind.is_empty() => return Letters::DefaultMark,
-            'i' => return Letters::Mark(behind),
-            'P' | 'd' | 'a' | 'E' | 's' if behind.is_empty() => return Letters::TakesNextWord,
-            'P' | 'd' | 'a' | 'E' | 's' => return Letters::Other,
-            _ => return Letters::MayTakeBack,
+impl<'w> Letters<'w> {
+    /// Reads letters that come without the `-`.
+    fn new(letters: &'w [Symbol]) -> Letters<'w> {
+        let mut may_take_back = false;
+        for (index, symbol) in letters.iter().enumerate() {
+            let Symbol::Known(letter) = symbol else {
+                may_take_back = true;
+                continue;
+            };
+            let names_mark = matches!(letter, 'I' | 'i');
+            may_take_back |= !names_mark && !KEEP_MARK.contains(*letter);
+            if names_mark || wrappers::takes_value_of_xargs(*letter) {
+                return Letters {
+                    with_value: Some(*letter),
+                    behind: &letters[index + 1..],
+                    may_take_back,
+                };
+            }
+        }
+        Letters {
+            with_value: None,
+            behind: &[],
+            may_take_back,
         }
     }
-    Letters::Other
 }
 
 /// Returns a word with an unknown part in the place of each mark, as what is put there comes from the input of xargs or

@@ -116,7 +116,7 @@ impl Calls<'_> {
     /// (`./"$name"`), or a script with this end of its path stands in backoff's directory or in one to which a script
     /// may go (`"$DIR/post.sh"`). Without a slash it does nothing: such a program is at most a guessed call
     /// (`add_guessed_calls`).
-    fn note_unknown_program(&mut self, program: &Word, context: &Context) {
+    pub(super) fn note_unknown_program(&mut self, program: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
             return;

@@ -97,6 +97,11 @@ impl Calls<'_> {
             "env" => self.read_env(arguments, context),
             "ssh" => self.read_ssh(command, name_index),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
+                if name == "watch"
+                    && let Some(program) = program_of_watch(arguments)
+                {
+                    self.note_unknown_program(program, context);
+                }
                 self.read_words_as_scripts(name, arguments, context);
                 self.read_input_of_user_shell(name, command, name_index, context);
             }
@@ -156,6 +161,16 @@ impl Calls<'_> {
     }
 }
 
+/// Returns the program among these words behind `watch`: the first that is neither an option nor a number, as `-n 2`
+/// has one.
+fn program_of_watch(words: &[Word]) -> Option<&Word> {
+    let may_be_program = |word: &&Word| {
+        let first = word.text.first();
+        !matches!(first, Some(Symbol::Known(c)) if *c == '-' || c.is_ascii_digit())
+    };
+    words.iter().find(may_be_program)
+}
+
 /// Returns true for an option whose value, the next word, is a script: `-c`, `-lc`, `--command`.
 fn ends_with_c(text: &[Symbol]) -> bool {
     exact(text).is_some_and(|text| {
@@ -172,7 +187,7 @@ fn holds_script_of_c(text: &[Symbol]) -> bool {
 /// Returns true if a script begins with an unknown part that may hold code, so that it may run any program: `$CMD
 /// --all`, but not `curl $URL`. Behind a known name, an unknown part is an argument of the program, which is judged
 /// there.
-fn begins_unknown(text: &[Symbol]) -> bool {
+pub(super) fn begins_unknown(text: &[Symbol]) -> bool {
     let first = text
         .iter()
         .find(|symbol| !matches!(symbol, Symbol::Known(c) if c.is_whitespace()));

@@ -5,6 +5,7 @@
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
 //! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
+use super::client_name::base_name;
 use super::downloads::{PRINTERS, runs_client};
 use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::{Calls, Context};
@@ -23,7 +24,8 @@ const HEADS: [&str; 8] = [
 impl Calls<'_> {
     /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
     /// of the pipeline before the shell. `shell` is the name of the shell, or of a program that starts one (`su`,
-    /// `ssh`), for messages, and `shell_index` its place in the command. The script gets the arguments of `context`.
+    /// `ssh`), for messages, and `shell_index` its place in the command, or that of a program that runs it in a
+    /// container. The script gets the arguments of `context`.
     ///
     /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
     /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
@@ -35,7 +37,7 @@ impl Calls<'_> {
         context: &Context,
     ) {
         // A shell that is an argument may be no shell at all: `apt install bash`.
-        let is_program = shell_index == command.program_index;
+        let is_program = is_program(command.words, shell_index);
         let what = format!("the input of {shell}");
         let Some(in_script) = command.in_script else {
             if is_program {
@@ -53,9 +55,7 @@ impl Calls<'_> {
     }
 
     /// Reads the input of the shell that `su`, `sudo -s`, `at` and others start if they get no command, given the index
-    /// of that name. Reads nothing for another name, and if the command has no input of its own
-    /// ([`ExpandedCommand::has_input`]). Most of these names are too common as arguments of other commands (`grep at
-    /// <file`).
+    /// of that name. Reads nothing for another name.
     pub(super) fn read_input_of_user_shell(
         &mut self,
         name: &str,
@@ -63,11 +63,7 @@ impl Calls<'_> {
         name_index: usize,
         context: &Context,
     ) {
-        let may_be_argument = !matches!(name, "su" | "sudo" | "doas" | "runuser");
-        if may_be_argument && name_index != command.program_index {
-            return;
-        }
-        if command.has_input() && starts_user_shell(name, &command.words[name_index..]) {
+        if starts_user_shell(command.words, name_index) {
             self.read_standard_input(name, command, name_index, context);
         }
     }
@@ -105,8 +101,7 @@ impl Calls<'_> {
     /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
     /// it is unknown code otherwise.
     fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
-        let program_index = ExpandedCommand::new(words, None).program_index;
-        let words = words.get(program_index..).unwrap_or_default();
+        let words = &words[index_of_writer(words)..];
         self.read_printed(words, context);
         if begins_pipeline {
             self.note_unknown_source(words, context);
@@ -134,8 +129,8 @@ impl Calls<'_> {
     }
 
     /// Reads what a command prints to a shell as a script: the words of `echo` and `printf`, or the files of `cat`. Any
-    /// other command that gets the name of a local file may print this file, changed, which is unknown code. `words`
-    /// begin with the program; without any, nothing is printed.
+    /// other command that gets the name of a local file may print this file, changed, and a local program may print
+    /// anything: these are unknown code. `words` begin with the program; without any, nothing is printed.
     fn read_printed(&mut self, words: &[Word], context: &Context) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -162,7 +157,12 @@ impl Calls<'_> {
                 }
             }
             _ => {
-                if let Some(file) = arguments.iter().find(|word| self.may_be_local_file(word)) {
+                if self.may_be_local_file(program) {
+                    let what = format!("the output of {}", program.shown_origin());
+                    self.note_unknown_code(what, context);
+                } else if let Some(file) =
+                    arguments.iter().find(|word| self.may_be_local_file(word))
+                {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -195,6 +195,20 @@ fn outer_command(script: &Script, index: usize) -> usize {
     outer.unwrap_or(index)
 }
 
+/// Returns the index of the word that is the program of a command which writes to a pipe. If there are only wrappers,
+/// it is that of a wrapper, which may print something itself (`env`), or take its command from an option (`env -S
+/// ./gen.sh`). Returns the number of words if the command runs nothing.
+fn index_of_writer(words: &[Word]) -> usize {
+    let program_index = ExpandedCommand::new(words, None).program_index;
+    if program_index < words.len() {
+        return program_index;
+    }
+    let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let wrapper = (0..words.len()).find(|index| wrappers::lacks_command(&texts[*index..]));
+    wrapper.unwrap_or(words.len())
+}
+
 /// Returns the commands that may print, given a command and its copies: without those at the beginning that are no more
 /// than the head of the next one.
 fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
@@ -217,15 +231,36 @@ fn begins_with_head(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Returns true if these words, which begin with this name, start a shell without a command, which runs its input: that
-/// of another user or group, or one that `at` starts later.
-fn starts_user_shell(name: &str, words: &[Word]) -> bool {
+/// Returns true if the word at this index is the program that a command runs: only reserved words, assignments and
+/// known wrappers stand before it. It may be a wrapper itself, such as `sudo -s`.
+fn is_program(words: &[Word], index: usize) -> bool {
+    let before = &words[..index];
+    ExpandedCommand::new(before, None).program_index == index
+}
+
+/// Returns true if the word at this index starts a shell without a command, which runs its input: that of another user
+/// or group, or one that `at` starts later. Most of these names are too common as arguments of other commands (`grep at
+/// <file`), where they do not count.
+pub(super) fn starts_user_shell(words: &[Word], index: usize) -> bool {
+    let name = base_name(&words[index].text);
+    let may_be_argument = !matches!(name.as_str(), "su" | "sudo" | "doas" | "runuser");
+    if may_be_argument && !is_program(words, index) {
+        return false;
+    }
+    gets_no_command(&name, &words[index..])
+}
+
+/// Returns true if these words, which begin with the name of a program that starts shells, give it no command for the
+/// shell. Returns false for another name.
+fn gets_no_command(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let gives_command = |text: &&str| has_letter(text, "c") || text.starts_with("--c");
     let has_command = texts.iter().any(gives_command);
     match name {
-        "su" | "newgrp" | "sg" => !has_command,
+        "su" | "newgrp" => !has_command,
+        // Behind the group, a command may stand without `-c`.
+        "sg" => texts[1..].iter().filter(|text| **text != "-").count() < 2,
         // With `-u`, it only runs a command.
         "runuser" => {
             let names_user = |text: &&str| has_letter(text, "u") || text.starts_with("--u");

@@ -120,6 +120,8 @@ fn set_by_shell(name: &str) -> Option<SetByShell> {
         "PWD" => SetByShell::Perhaps(path()),
         "OLDPWD" => SetByShell::OrUnset(path()),
         "BASH" => SetByShell::OrUnset(known("/bin/bash")),
+        // Bash sets it to the user's shell, which is one of those that run scripts.
+        "SHELL" => SetByShell::OrUnset(known("/bin/sh")),
         // In zsh: the arguments, and what was matched or returned. In quotes, too, they may be options.
         "argv" | "MATCH" | "match" | "reply" => SetByShell::Perhaps(unknown(Doubt::AnyPart)),
         _ if HARMLESS.contains(&name) => SetByShell::Perhaps(unknown(Doubt::HarmlessPart)),
