@@ -1,6 +1,7 @@
 //! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
 //! slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come, or backoff itself has failed.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -111,7 +112,8 @@ impl EventLoop {
     /// run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
-            let Some(source) = self.streams.input.source_to_read_first() else {
+            let source = self.streams.input.source_to_read_first();
+            let Some(source) = source.map_err(|error| cannot_read_input(&error))? else {
                 return Ok(TimeLeft::Some);
             };
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
@@ -120,7 +122,7 @@ impl EventLoop {
             }
             if !polled.ready.is_empty() {
                 let read = self.streams.input.read_first();
-                read.map_err(|error| RunError::of_system("standard input", &error))?;
+                read.map_err(|error| cannot_read_input(&error))?;
             }
         }
         Ok(TimeLeft::None)
@@ -263,6 +265,10 @@ impl EventLoop {
             None => Ok(Printed::Complete),
         }
     }
+}
+
+fn cannot_read_input(error: &io::Error) -> RunError {
+    RunError::of_system("standard input", error)
 }
 
 /// Time for an attempt before the deadline.

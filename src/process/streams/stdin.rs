@@ -7,6 +7,7 @@ use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use nix::poll::PollFlags;
@@ -98,9 +99,16 @@ impl Stdin {
         self.method == Method::Inherit
     }
 
-    /// Returns the source while it has to be read before the first attempt.
-    pub(crate) fn source_to_read_first(&self) -> Option<BorrowedFd<'static>> {
-        matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
+    /// Returns the source while it has to be read before the first attempt, or else None. Returns the error of a read
+    /// (EBADF) if it is open for writing only, as no event might ever report it as readable.
+    pub(crate) fn source_to_read_first(&self) -> io::Result<Option<BorrowedFd<'static>>> {
+        if !matches!(self.method, Method::ReadFirst(_)) {
+            return Ok(None);
+        }
+        if access_mode(self.source)? == OFlag::O_WRONLY {
+            return Err(Errno::EBADF.into());
+        }
+        Ok(Some(self.source))
     }
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
@@ -290,8 +298,7 @@ impl Method {
     /// socket, a pipe open for writing only, no standard input at all) is inherited, as it cannot be read twice without
     /// reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
-        let access_mode =
-            OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
+        let access_mode = access_mode(source)?;
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
             SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source, access_mode) => {
@@ -303,6 +310,12 @@ impl Method {
             _ => Method::Inherit,
         })
     }
+}
+
+/// Returns whether a descriptor is open for reading (`O_RDONLY`), writing (`O_WRONLY`) or both (`O_RDWR`).
+fn access_mode(fd: BorrowedFd<'_>) -> nix::Result<OFlag> {
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    Ok(flags & OFlag::O_ACCMODE)
 }
 
 /// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind
