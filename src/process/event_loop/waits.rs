@@ -11,7 +11,7 @@ use nix::poll::PollFlags;
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::{EventLoop, Polled, READERS_GRACE};
 use crate::policy::signal::Signal;
-use crate::process::signals::Target;
+use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, LEAD, now, precisely};
@@ -116,6 +116,7 @@ impl EventLoop {
             let Some(source) = source.map_err(|error| cannot_read_input(&error))? else {
                 return Ok(TimeLeft::Some);
             };
+            self.stop_if_in_background();
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
             if polled.has_signals {
                 self.receive_signals()?;
@@ -126,6 +127,17 @@ impl EventLoop {
             }
         }
         Ok(TimeLeft::None)
+    }
+
+    /// Stops backoff's job by TTIN if another job has the terminal on standard input, as the kernel does with a process
+    /// that reads from it: backoff has this signal blocked, and its read would fail. Returns once backoff is continued,
+    /// perhaps in the background again. Does not stop if the caller ignores TTIN, or if no shell could continue the
+    /// job: there the read fails without backoff, too.
+    fn stop_if_in_background(&mut self) {
+        if !terminal::may_use(stdio::IN) && !is_ignored(Signal::TTIN) {
+            terminal::stop(&mut self.signals, Signal::TTIN, Target::OwnGroup);
+            self.give_readers_time(now());
+        }
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
