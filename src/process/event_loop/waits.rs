@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::poll::PollFlags;
 
 use super::on_signal::{Phase, SignalAction, on_signal};
@@ -15,7 +16,7 @@ use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, LEAD, now, precisely};
-use crate::process::sys::fd::inherited;
+use crate::process::sys::fd::{access_mode, inherited};
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
@@ -144,6 +145,10 @@ impl EventLoop {
     /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be
     /// dropped. An error is a signal that ends the run.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
+        // `poll` may never report room in a pipe that is open for reading only, where a write fails at once.
+        if access_mode(fd) == Ok(OFlag::O_RDONLY) {
+            return Ok(true);
+        }
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self
             .readers_have_until

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::fcntl::OFlag;
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::SFlag;
@@ -18,7 +18,7 @@ use super::sink::read_inherited;
 use super::spool::{Replayable, Spool};
 use super::tee::{StdinPipe, Wait};
 use crate::process::sys::fd::{
-    has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
+    access_mode, has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
 };
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -310,12 +310,6 @@ impl Method {
             _ => Method::Inherit,
         })
     }
-}
-
-/// Returns whether a descriptor is open for reading (`O_RDONLY`), writing (`O_WRONLY`) or both (`O_RDWR`).
-fn access_mode(fd: BorrowedFd<'_>) -> nix::Result<OFlag> {
-    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-    Ok(flags & OFlag::O_ACCMODE)
 }
 
 /// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind
