@@ -89,7 +89,7 @@ pub(crate) static PTY: Opt<bool> = Opt {
         about: "Run each attempt on a pseudo-terminal to keep colors",
         more: "Standard output and standard error are then one stream with CR LF line ends, on \
             standard output. If standard input and output are a terminal, COMMAND gets what is \
-            typed.",
+            typed, and what it does not read is lost.",
         ..Spec::named(Heading::Streams, "pty")
     },
 };

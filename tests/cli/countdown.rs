@@ -3,7 +3,7 @@
 use crate::common::calm::calmly;
 use crate::common::process::state;
 use crate::common::pty::{CTRL_C, CTRL_Z, Terminal};
-use crate::common::{Ends, backoff, eventually};
+use crate::common::{Ends, backoff, clean, eventually};
 
 const ERASED: &str = "\r\x1b[K";
 const WAITS: &str = "-n 2 --delays 1.5s -j none";
@@ -175,6 +175,24 @@ fn a_terminal_that_was_stopped_holds_it_up() {
             "{shown:?}"
         );
     });
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs prlimit")]
+fn a_terminal_that_cannot_be_polled_does_not_hold_it_up() {
+    let command = "sh -c 'echo pid $PPID; exit 7'";
+    let mut terminal = on_terminal("", "--delays 1500ms -j none", command);
+    terminal.expect("pid ");
+    let pid = terminal.expect("\r\n");
+    terminal.expect(": exit 7\x1b[K");
+    // `poll` refuses to look at more descriptors than a process may have.
+    clean("prlimit").args(["--nofile=0", "--pid", &pid]).code(0);
+    let shown = terminal.rest();
+    // Without descriptors, no attempt can start after the wait.
+    assert!(
+        shown.contains("\r\x1b[Kbackoff: cannot start a process"),
+        "{shown:?}"
+    );
 }
 
 #[test]

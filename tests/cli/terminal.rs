@@ -10,7 +10,9 @@ use crate::common::process::{
 };
 use nix::sys::signal::Signal;
 
-use crate::common::pty::{CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind};
+use crate::common::pty::{
+    CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
+};
 use crate::common::{Ends, IS_PORTABLE, clean, eventually, probe, send, sleep_until, within};
 
 #[test]
@@ -277,6 +279,19 @@ fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
     terminal.expect("hello\r\nhello\r\n");
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
+}
+
+#[test]
+fn a_background_job_that_reads_ahead_is_stopped_as_well() {
+    let mut terminal = Terminal::with("backoff --stdin replay -- cat | cat &");
+    let shell = terminal.pid();
+    // As by the kernel, the whole job is stopped.
+    eventually("both stop", || stopped_below(shell) == 2);
+    terminal.command("fg");
+    terminal.expect("backoff --stdin replay -- cat | cat\r\n");
+    terminal.send(&format!("hello\n{CTRL_D}"));
+    terminal.expect("hello\r\nhello\r\n");
+    terminal.expect_status(0);
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
+
 use crate::common::documents::ROOT;
-use crate::common::process::sleeps_below;
+use crate::common::process::{parent_of, sleeps_below};
 use crate::common::pty::Terminal;
 use crate::common::tools::ASKED;
-use crate::common::{Ends, PATIENCE, clean, eventually, shell, within};
+use crate::common::{Ends, HIGHEST, PATIENCE, clean, eventually, probe, send, shell, within};
 
 /// Time for gigabytes on a slow disk.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
@@ -14,6 +16,7 @@ const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
 tests! {
     a_program_that_fills_the_screen_runs_on_a_pty ["less", "setsid"]
     a_wait_hears_keys_after_an_editor_was_killed ["vim"]
+    a_key_typed_before_backoff_sees_its_child_arrives_once ["strace"]
     four_gigabytes_of_output_are_kept_in_little_memory [ASKED]
     a_gigabyte_of_input_is_intact_on_the_third_attempt [ASKED]
     the_options_page_is_of_the_man_page ["mandoc"]
@@ -27,6 +30,24 @@ fn a_wait_hears_keys_after_an_editor_was_killed() {
     terminal.expect("prompt> ");
     terminal.command("echo status-$?");
     terminal.expect("status-130");
+}
+
+fn a_key_typed_before_backoff_sees_its_child_arrives_once() {
+    // backoff's fork returns late, when the command has started and got the key's signal itself.
+    let late = "strace -qq -o /dev/null -e inject=clone,clone3,fork,vfork:delay_exit=1000000";
+    let mut terminal = Terminal::with(&format!(
+        "{late} backoff -n 1 -- {} signals 7; echo status-$?",
+        probe()
+    ));
+    let pid = terminal.pid_of_probe();
+    terminal.send("\x03");
+    terminal.expect("2\r\n");
+    // backoff forwards this signal after those that came before.
+    send(parent_of(pid), HIGHEST);
+    assert_eq!(terminal.expect("30\r\n").replace("^C", ""), "");
+    send(pid, Signal::SIGTERM);
+    terminal.expect("15\r\n");
+    terminal.expect("status-7");
 }
 
 fn a_program_that_fills_the_screen_runs_on_a_pty() {

@@ -1,20 +1,22 @@
 //! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
 //! slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come, or backoff itself has failed.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::poll::PollFlags;
 
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::{EventLoop, Polled, READERS_GRACE};
 use crate::policy::signal::Signal;
-use crate::process::signals::Target;
+use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, LEAD, now, precisely};
-use crate::process::sys::fd::inherited;
+use crate::process::sys::fd::{access_mode, inherited};
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
@@ -111,25 +113,42 @@ impl EventLoop {
     /// run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
         while !deadline.is_due(now()) {
-            let Some(source) = self.streams.input.source_to_read_first() else {
+            let source = self.streams.input.source_to_read_first();
+            let Some(source) = source.map_err(|error| cannot_read_input(&error))? else {
                 return Ok(TimeLeft::Some);
             };
+            self.stop_if_in_background();
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
             if polled.has_signals {
                 self.receive_signals()?;
             }
             if !polled.ready.is_empty() {
                 let read = self.streams.input.read_first();
-                read.map_err(|error| RunError::of_system("standard input", &error))?;
+                read.map_err(|error| cannot_read_input(&error))?;
             }
         }
         Ok(TimeLeft::None)
+    }
+
+    /// Stops backoff's job by TTIN if another job has the terminal on standard input, as the kernel does with a process
+    /// that reads from it: backoff has this signal blocked, and its read would fail. Returns once backoff is continued,
+    /// perhaps in the background again. Does not stop if the caller ignores TTIN, or if no shell could continue the
+    /// job: there the read fails without backoff, too.
+    fn stop_if_in_background(&mut self) {
+        if !terminal::may_use(stdio::IN) && !is_ignored(Signal::TTIN) {
+            terminal::stop(&mut self.signals, Signal::TTIN, Target::OwnGroup);
+            self.give_readers_time(now());
+        }
     }
 
     /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
     /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be
     /// dropped. An error is a signal that ends the run.
     fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
+        // `poll` may never report room in a pipe that is open for reading only, where a write fails at once.
+        if access_mode(fd) == Ok(OFlag::O_RDONLY) {
+            return Ok(true);
+        }
         let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
         let until = self
             .readers_have_until
@@ -263,6 +282,10 @@ impl EventLoop {
             None => Ok(Printed::Complete),
         }
     }
+}
+
+fn cannot_read_input(error: &io::Error) -> RunError {
+    RunError::of_system("standard input", error)
 }
 
 /// Time for an attempt before the deadline.

@@ -9,10 +9,11 @@ use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
-use crate::process::sys::fd::{inherited, is_piped, ready};
+use crate::process::sys::fd::{access_mode, inherited, is_piped, ready};
 use crate::process::sys::{stdio, system};
 
 /// Most bytes moved at once.
@@ -23,7 +24,8 @@ pub(super) const CHUNK: usize = 256 * 1024;
 pub(crate) enum Sink {
     /// A file of backoff's, or the caller's pipe or terminal, reopened non-blocking.
     Own(File),
-    /// The caller's descriptor of a file or `/dev/null`: a write does not wait for a reader.
+    /// The caller's descriptor of a file or `/dev/null`, where a write does not wait for a reader, or one that is open
+    /// for reading only, where a write fails.
     Inherited(RawFd),
     /// The caller's pipe or terminal. A write of more bytes than there is room for might block.
     InPieces(RawFd),
@@ -32,9 +34,11 @@ pub(crate) enum Sink {
 impl Sink {
     /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe or
     /// terminal is reopened as a non-blocking description of our own if the system allows it, or else written to in
-    /// pieces.
+    /// pieces. One that is open for reading only stays as it is, as opening it for writing would let backoff write
+    /// where the command cannot: into the pipe of its own input (`>&0`).
     pub(crate) fn new(fd: RawFd) -> Sink {
-        if !is_piped(fd) && !stdio::is_terminal(fd) {
+        let is_for_reading = access_mode(inherited(fd)) == Ok(OFlag::O_RDONLY);
+        if is_for_reading || !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
         system::reopen(fd).map_or(Sink::InPieces(fd), Sink::Own)

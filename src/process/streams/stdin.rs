@@ -7,7 +7,8 @@ use std::mem::take;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::SFlag;
@@ -17,7 +18,7 @@ use super::sink::read_inherited;
 use super::spool::{Replayable, Spool};
 use super::tee::{StdinPipe, Wait};
 use crate::process::sys::fd::{
-    has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
+    access_mode, has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
 };
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -98,9 +99,16 @@ impl Stdin {
         self.method == Method::Inherit
     }
 
-    /// Returns the source while it has to be read before the first attempt.
-    pub(crate) fn source_to_read_first(&self) -> Option<BorrowedFd<'static>> {
-        matches!(self.method, Method::ReadFirst(_)).then_some(self.source)
+    /// Returns the source while it has to be read before the first attempt, or else None. Returns the error of a read
+    /// (EBADF) if it is open for writing only, as no event might ever report it as readable.
+    pub(crate) fn source_to_read_first(&self) -> io::Result<Option<BorrowedFd<'static>>> {
+        if !matches!(self.method, Method::ReadFirst(_)) {
+            return Ok(None);
+        }
+        if access_mode(self.source)? == OFlag::O_WRONLY {
+            return Err(Errno::EBADF.into());
+        }
+        Ok(Some(self.source))
     }
 
     /// Reads and keeps the next bytes before the first attempt (`--stdin replay`), once the source is ready. At the end
@@ -290,8 +298,7 @@ impl Method {
     /// else (a terminal, a socket, a pipe open for writing only, the filler of a closed input) is inherited, as it
     /// cannot be read twice without reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
-        let access_mode =
-            OFlag::from_bits_retain(fcntl(source, FcntlArg::F_GETFL)?) & OFlag::O_ACCMODE;
+        let access_mode = access_mode(source)?;
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
             SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source, access_mode) => {

@@ -112,6 +112,12 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     })
 }
 
+/// Returns whether a descriptor is open for reading (`O_RDONLY`), writing (`O_WRONLY`) or both (`O_RDWR`).
+pub(crate) fn access_mode(fd: BorrowedFd<'_>) -> nix::Result<OFlag> {
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    Ok(flags & OFlag::O_ACCMODE)
+}
+
 /// Returns true if both descriptors refer to the same file, pipe, socket or device, whether by one open file
 /// description (`2>&1`) or by two, which the system does not tell apart. Two that the caller has closed have the same
 /// filler.

@@ -22,7 +22,7 @@ use crate::process::sys::tty::{controlling, has_foreground, is_controlling};
 
 /// Returns true unless another job has the terminal on this descriptor. Also true if it is no terminal of this session,
 /// as then no job can have it.
-fn may_use(terminal: RawFd) -> bool {
+pub(crate) fn may_use(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
 }
 

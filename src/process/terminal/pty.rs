@@ -53,7 +53,8 @@ pub(crate) struct Pty {
     is_raw: bool,
     /// Typed bytes that are not written yet.
     typed: Vec<u8>,
-    /// Bytes that were typed while the attempt ended, for the next one; lost if none follows.
+    /// Bytes that were typed while the attempt ended, for the next one; lost if none follows. Those that the command's
+    /// terminal had got before, and the command did not read, are lost in any case.
     pub(crate) typed_late: Vec<u8>,
 }
 
