@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::atoms::{Atom, in_atoms};
 use crate::command::scope::Separators;
 use crate::command::syntax::{Quoting, RawWord};
-use crate::command::text::{Doubt, Symbol, Symbols, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, unknown_words};
 use crate::command::word::Word;
 
 /// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
@@ -23,24 +23,22 @@ pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<
     if !atoms.iter().any(may_be_split) {
         return atoms;
     }
-    let mut text = unknown(Doubt::AnyWords);
-    if may_begin_option_after_split(&atoms) {
-        // In a variable that gets one of the words, the `AnyPart` says that this may be an option.
-        text.insert(0, Symbol::Unknown(Doubt::AnyPart));
-    }
+    let text = unknown_words(may_begin_option_after_split(&atoms));
     in_atoms(&text, Quoting::Unquoted)
 }
 
-/// Returns true if a `-` stands at the beginning, or behind a sign that may be a separator: not a letter or digit,
-/// which `IFS` hardly ever holds. Unknown parts are passed over.
-fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
+/// Returns true if an option may begin one of the words after a split: a `-` stands at the beginning, behind a break, or
+/// behind a sign that may be a separator: not a letter or digit, which `IFS` hardly ever holds. So may an `AnyPart`.
+/// Other unknown parts are passed over.
+pub(super) fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
     let mut is_behind_separator = true;
     for atom in atoms {
-        if let Atom::Symbol(Symbol::Known(c), _) = atom {
-            if *c == '-' && is_behind_separator {
-                return true;
-            }
-            is_behind_separator = !c.is_alphanumeric();
+        match atom {
+            Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => return true,
+            Atom::Symbol(Symbol::Known('-'), _) if is_behind_separator => return true,
+            Atom::Symbol(Symbol::Known(c), _) => is_behind_separator = !c.is_alphanumeric(),
+            Atom::Break => is_behind_separator = true,
+            Atom::Symbol(Symbol::Unknown(_), _) | Atom::Quotes | Atom::Output => {}
         }
     }
     false

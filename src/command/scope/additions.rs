@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::value::{Value, add_new, elements};
+use super::value::{Value, add_new, elements, list_value};
 use super::{AssignedWord, Assigning, Scope, Starts};
 use crate::command::syntax::{Parameter, Piece, RawWord};
-use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
+use crate::command::text::{Symbol, exact};
 
 /// Limit on the additions to a variable, as the selections among them are many.
 const MOST_ADDITIONS: usize = 6;
@@ -113,14 +113,7 @@ fn joined(value: &Value, added: &Value) -> Option<Value> {
         (Value::Text(text), Value::Text(added)) => {
             Some(Value::Text([text.as_slice(), added].concat()))
         }
-        (_, Value::List(added)) => {
-            let list = [elements(value).as_slice(), added].concat();
-            // The index of each later element is not known.
-            if list.iter().any(|element| may_be_several_words(element)) {
-                return Some(Value::Text(unknown(Doubt::AnyWords)));
-            }
-            Some(Value::List(list))
-        }
+        (_, Value::List(added)) => Some(list_value([elements(value).as_slice(), added].concat())),
         (Value::List(_), Value::Text(_)) => None,
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::command::text::{
     Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, mentions, unknown,
+    unknown_words,
 };
 use crate::command::word::Word;
 
@@ -235,13 +236,20 @@ pub(crate) fn number(index: &str) -> Option<usize> {
     index.parse().ok()
 }
 
-/// Returns the value of an array of these words. It is any words if a word may be several or none, as the index of each
-/// later one is not known then.
+/// Returns the value of an array of these words.
 pub(crate) fn array_value(words: Vec<Word>) -> Value {
-    if words.iter().any(|word| may_be_several_words(&word.text)) {
-        return Value::Text(unknown(Doubt::AnyWords));
+    list_value(words.into_iter().map(|word| word.text).collect())
+}
+
+/// Returns the value of an array of these elements. They are unknown words if one may be several or none, as the index
+/// of each later one is not known then.
+pub(super) fn list_value(elements: Vec<Symbols>) -> Value {
+    let has_unknown_places = elements.iter().any(|element| may_be_several_words(element));
+    let list = Value::List(elements);
+    if has_unknown_places {
+        return Value::Text(unknown_words(list.may_split_into_option()));
     }
-    Value::List(words.into_iter().map(|word| word.text).collect())
+    list
 }
 
 /// Returns true if the text has no known part. An empty text is known to be empty.
