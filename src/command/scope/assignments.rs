@@ -11,11 +11,12 @@ use std::rc::Rc;
 use super::additions::{adds_words, assigning, mentions};
 use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
+use super::value::begins_suspected_option;
 use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
     ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::{Symbol, begins_option};
+use crate::command::text::Symbol;
 use crate::command::word::Word;
 
 /// The literal texts of words; None for a word with an expansion.
@@ -32,7 +33,10 @@ impl Scope<'_> {
         self.has_unknown_code |= parsed.may_be_misread;
         // `$0` is no argument. Unknown arguments are trusted to be no options.
         let arguments = frame.arguments.as_deref().unwrap_or_default();
-        self.may_pass_options |= arguments.iter().skip(1).any(|text| begins_option(text));
+        self.may_pass_options |= arguments
+            .iter()
+            .skip(1)
+            .any(|text| begins_suspected_option(text));
         for set in &parsed.set_by_expansion {
             match &set.value {
                 ExpansionValue::Word(word) => self.assign(&set.name, word.clone(), frame),

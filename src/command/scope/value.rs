@@ -106,7 +106,7 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
 
 /// Returns true if a text begins an option, or begins with a part of which it is known that it may be one. `AnyWords`
 /// is no such part: nothing speaks for an option in it, and in quotes it is trusted.
-fn begins_suspected_option(text: &[Symbol]) -> bool {
+pub(super) fn begins_suspected_option(text: &[Symbol]) -> bool {
     begins_option(text) || text.first() == Some(&Symbol::Unknown(Doubt::AnyPart))
 }
 
