@@ -208,7 +208,7 @@ impl<'s> Scope<'s> {
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
     /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words. One at the end of a long chain of variables, or behind many circles, is not
+    /// word is being added, or any words; then it may be an option if one of its values is. One at the end of a long chain of variables, or behind many circles, is not
     /// looked up, and may be an option. `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
@@ -224,12 +224,20 @@ impl<'s> Scope<'s> {
             Link::New => {}
             // The variable that needs this one has the other values, too.
             Link::Circle => {
-                let held = self.chain.borrow().held(name);
-                return vec![held.unwrap_or_else(|| Value::Text(unknown(Doubt::AnyWords)))];
+                if let Some(held) = self.chain.borrow().held(name) {
+                    return vec![held];
+                }
+                self.chain.borrow_mut().note_changed(name);
+                return vec![Value::Text(unknown(Doubt::AnyWords))];
             }
             Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
-        let values = self.values_of_variable(name, frame);
+        let mut values = self.values_of_variable(name, frame);
+        // `x=-` and `x=("${x}d")`: one of the values goes on with an option.
+        let is_changed = self.chain.borrow_mut().take_changed(name);
+        if is_changed && values.iter().any(Value::may_hold_option) {
+            add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
+        }
         if self.chain.borrow_mut().end() == Found::All {
             self.cached_values.borrow_mut().insert(key, values.clone());
         }

@@ -137,9 +137,8 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
 }
 
 /// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
-/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`]. If it is one that
-/// [`mentions`] finds, the caller notes that the value is changed; another one, such as that in an array, is any words
-/// when the word is expanded.
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and is any words when
+/// the word is expanded.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()
@@ -213,7 +212,7 @@ fn is_blank(symbol: &Symbol) -> bool {
 }
 
 /// Returns true if an expansion of this variable stands in the word, outside of any other and of arrays.
-pub(super) fn mentions(word: &RawWord, name: &str) -> bool {
+fn mentions(word: &RawWord, name: &str) -> bool {
     word.pieces.iter().any(|piece| is_parameter(piece, name))
 }
 

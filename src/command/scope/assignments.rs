@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::additions::{adds_words, assigning, mentions};
+use super::additions::{adds_words, assigning};
 use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
 use super::value::begins_suspected_option;
@@ -88,10 +88,6 @@ impl Scope<'_> {
     /// Adds a word as `assign` does, given how it gives values to the variable. If that is `IFS`, all scripts may split
     /// words elsewhere from then on.
     fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
-        if !assigning.is_addition() && mentions(&word, name) {
-            // `x=${x}d` adds to the earlier value as `x+=d` does.
-            self.add_other(name, OtherValue::Changed);
-        }
         if name == "IFS" {
             self.separators = self.separators.max(separators(&word));
         }
