@@ -15,6 +15,7 @@ mod directories;
 mod frame;
 mod functions;
 mod inherited;
+mod reads;
 pub(crate) mod value;
 
 use std::cell::RefCell;
@@ -109,6 +110,8 @@ enum OtherValue {
     Argument,
     /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
     Changed,
+    /// Any value, an option as well if scripts split words at other signs than blanks.
+    OptionBehindSign,
     /// Any value, an option as well.
     Option,
 }
@@ -313,7 +316,10 @@ impl<'s> Scope<'s> {
                 OtherValue::Number => Doubt::HarmlessPart,
                 OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
                 OtherValue::Argument => self.doubt_of_arguments(),
-                OtherValue::Option => Doubt::AnyPart,
+                OtherValue::OptionBehindSign if self.separators < Separators::Any => {
+                    Doubt::AnyWords
+                }
+                OtherValue::OptionBehindSign | OtherValue::Option => Doubt::AnyPart,
             };
             add_new(&mut values, Value::Text(unknown(doubt)));
         }
