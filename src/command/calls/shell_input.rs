@@ -92,10 +92,16 @@ impl Calls<'_> {
             let reads_pipe = script.commands[writer].reads_pipe;
             self.read_redirected_input(&script.commands[writer], frame, context);
             // The group as a whole begins the pipeline, not its last command, and was judged above.
-            let begins_pipeline = !reads_pipe && !reads_group;
+            let input = if reads_pipe || reads_group {
+                WriterInput::Pipe
+            } else if script.commands[writer].has_input() {
+                WriterInput::Own
+            } else {
+                WriterInput::Unknown
+            };
             for command in behind_heads(&script.commands[writer..reader]) {
                 for words in expansion::commands(&self.scope, &command.words, frame) {
-                    self.read_writer(&words, begins_pipeline, context);
+                    self.read_writer(&words, input, context);
                 }
             }
             reader = writer;
@@ -104,12 +110,12 @@ impl Calls<'_> {
 
     /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
     /// it is unknown code otherwise.
-    fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
+    fn read_writer(&mut self, words: &[Word], input: WriterInput, context: &Context) {
         let program_index = ExpandedCommand::new(words, None).program_index;
         let words = words.get(program_index..).unwrap_or_default();
         self.read_printed(words, context);
-        if begins_pipeline {
-            self.note_unknown_source(words, context);
+        if input != WriterInput::Pipe {
+            self.note_unknown_source(words, input, context);
         }
     }
 
@@ -171,20 +177,45 @@ impl Calls<'_> {
     }
 
     /// Notes a command at the beginning of a pipeline to a shell as unknown code if its output is neither a download
-    /// nor read by [`Self::read_printed`]: that of a function, or of a program that may print a local file (`gunzip -c
-    /// x.gz`).
-    fn note_unknown_source(&mut self, words: &[Word], context: &Context) {
-        let Some(program) = words.first() else {
+    /// nor read by [`Self::read_printed`]: that of a function, of a program that may print a local file (`gunzip -c
+    /// x.gz`), or of a `cat` that passes on an input which is not known.
+    fn note_unknown_source(&mut self, words: &[Word], input: WriterInput, context: &Context) {
+        let Some((program, arguments)) = words.split_first() else {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
         let is_download = runs_client(words);
-        let is_read = PRINTERS.contains(&name.as_str());
+        let is_read = match name.as_str() {
+            "cat" => input == WriterInput::Own || !reads_standard_input(arguments),
+            name => PRINTERS.contains(&name),
+        };
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
+
+/// The standard input of a command that writes to a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WriterInput {
+    /// The output of the command before it, or of the group whose end it is.
+    Pipe,
+    /// A file or a here-document, which is read as a script.
+    Own,
+    /// That of the commands around the pipeline.
+    Unknown,
+}
+
+/// Returns true if `cat` with these arguments prints its standard input: without any file, or by `-`.
+fn reads_standard_input(arguments: &[Word]) -> bool {
+    let is_option = |text: &String| text.starts_with('-') && text.len() > 1;
+    let texts = arguments.iter().map(|word| shown(&word.text));
+    let files: Vec<String> = texts.filter(|text| !is_option(text)).collect();
+    files.is_empty()
+        || files
+            .iter()
+            .any(|file| file == "-" || file.starts_with("/dev/"))
 }
 
 /// Returns the index of the command of which the command at this index is a copy; the index itself if it is none.
