@@ -62,6 +62,14 @@ struct Starts {
     assigned: Vec<Value>,
 }
 
+/// The directory of a script file.
+struct DirectoryOfScript {
+    path: String,
+    /// `cd` is followed from here. Not from one that is probably known by another name, as `dir/..` is: in a script
+    /// there, `cd dir` would find the same script in `dir/../dir/..`, and so on.
+    is_start: bool,
+}
+
 /// How a word gives values to a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Assigning {
@@ -160,8 +168,10 @@ pub(crate) struct Scope<'s> {
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
-    /// Directories to which `cd` may go, some of them below others, and those of script files; without `.` in them.
+    /// Directories to which `cd` may go, some of them below others; without `.` in them.
     directories: Vec<String>,
+    /// Those of script files, in which `cd` may begin.
+    directories_of_scripts: Vec<DirectoryOfScript>,
     /// `cd` may go to any other directory, too.
     has_unknown_directory: bool,
     /// Values of variables that were found before. Whatever may give a variable a further value has to clear them.
@@ -190,6 +200,7 @@ impl<'s> Scope<'s> {
             function_arguments: RefCell::default(),
             functions: BTreeSet::new(),
             directories: Vec::new(),
+            directories_of_scripts: Vec::new(),
             has_unknown_directory: false,
             cached_values: RefCell::default(),
             chain: RefCell::default(),
