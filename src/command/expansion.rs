@@ -240,19 +240,15 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns few lists that stand for many, the beginnings of a word: a part that may be any words. A variable may keep
-/// it, and is trusted in quotes then: so a part that may be an option is another list if one may begin in the lists. An
-/// empty list stays, as an option may follow it.
+/// Returns few lists that stand for many, the beginnings of a word: unknown words, of which one may be an option if one
+/// may begin in the lists. An empty list stays, as an option may follow it.
 fn summary_of_lists(lists: &[Vec<Atom>]) -> Vec<Vec<Atom>> {
-    let list_of = |doubt: Doubt| vec![Atom::Symbol(Symbol::Unknown(doubt), Quoting::Unquoted)];
-    let mut summary = vec![list_of(Doubt::AnyWords)];
-    let texts: Vec<Symbols> = lists.iter().map(|atoms| text_of(atoms)).collect();
-    if texts.contains(&Symbols::new()) {
+    let values = lists.iter().map(|atoms| Value::Text(text_of(atoms)));
+    let values: Vec<Value> = values.collect();
+    let words = unknown_words(values.iter().any(Value::may_split_into_option));
+    let mut summary = vec![in_atoms(&words, Quoting::Unquoted)];
+    if values.contains(&Value::Text(Symbols::new())) {
         summary.push(Vec::new());
-    }
-    let mut values = texts.into_iter().map(Value::Text);
-    if values.any(|value| value.may_split_into_option()) {
-        summary.push(list_of(Doubt::AnyPart));
     }
     summary
 }

@@ -29,7 +29,7 @@ pub(crate) use self::value::MOST_VALUES;
 use self::value::{Value, add_new, summary};
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
-use super::text::{Doubt, Symbols, unknown};
+use super::text::{Doubt, Symbols, unknown, unknown_words};
 use super::word::Word;
 use super::{AttemptEnvironments, Surroundings};
 
@@ -280,18 +280,14 @@ impl<'s> Scope<'s> {
             return values;
         }
         // Too many, or one that cannot be told: the summary returns only unknown values. The one that is pushed keeps
-        // them from counting as harmless. It is an `AnyPart` if the added words may bring an option, also behind a
-        // blank, as the result may be split or cut later: `AnyWords` alone would be trusted in quotes.
+        // them from counting as harmless. The added words may bring an option, also behind a blank, as the result may be
+        // split or cut later.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));
         }
-        let doubt = if values.iter().any(Value::may_split_into_option) {
-            Doubt::AnyPart
-        } else {
-            Doubt::AnyWords
-        };
-        values.push(Value::Text(unknown(doubt)));
+        let may_hold_option = values.iter().any(Value::may_split_into_option);
+        values.push(Value::Text(unknown_words(may_hold_option)));
         summary(&values)
     }
 

@@ -72,8 +72,8 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
 /// them are plain words, and any words otherwise. Beside a harmless part stand those that mention a client, as a
-/// command may call it by such a word; if these alone are too many, all count as any words. As any words are trusted in
-/// quotes, an `AnyPart` is returned beside them if one of the values may be an option.
+/// command may call it by such a word; if these alone are too many, all count as unknown words, of which
+/// one may be an option if one of the values may be.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     let harmless = Value::Text(unknown(Doubt::HarmlessPart));
     let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
@@ -85,11 +85,8 @@ pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     if values.iter().all(is_harmless) && clients.len() < MOST_VALUES {
         return [vec![harmless], clients].concat();
     }
-    let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];
-    if values.iter().any(Value::may_hold_option) {
-        summary.push(Value::Text(unknown(Doubt::AnyPart)));
-    }
-    summary
+    let may_hold_option = values.iter().any(Value::may_hold_option);
+    vec![Value::Text(unknown_words(may_hold_option))]
 }
 
 /// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
