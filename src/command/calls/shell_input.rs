@@ -10,7 +10,7 @@ use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::{Calls, Context};
 use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
+use crate::command::text::{Symbol, exact, known, may_be_several_words, may_hold_code, shown};
 use crate::command::word::{Word, joined};
 use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
@@ -168,7 +168,8 @@ impl Calls<'_> {
                 }
             }
             _ => {
-                if let Some(file) = arguments.iter().find(|word| self.may_be_local_file(word)) {
+                let words = behind_numbers(&name, arguments);
+                if let Some(file) = words.iter().find(|word| self.may_be_local_file(word)) {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -282,6 +283,20 @@ fn only_prints(words: &[Word]) -> bool {
     words
         .iter()
         .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
+}
+
+/// Returns the arguments of a program without the numbers of lines and bytes at the beginning of those of `head` and
+/// `tail`, which name no file: `tail -n "$(command)"`. A number that may be several words ends the search.
+fn behind_numbers<'w>(name: &str, arguments: &'w [Word]) -> &'w [Word] {
+    let takes_number = |option: &Word| matches!(exact(&option.text).as_deref(), Some("-n" | "-c"));
+    let mut words = arguments;
+    while let ("head" | "tail", [option, number, after @ ..]) = (name, words) {
+        if !takes_number(option) || may_be_several_words(&number.text) {
+            break;
+        }
+        words = after;
+    }
+    words
 }
 
 /// Returns true if `printf` with these arguments prints them as they are: a format without `%` and `\`, except `\n` at
