@@ -72,21 +72,26 @@ pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
 
 impl Field {
     /// Returns the word of these atoms, with each unknown part as what it may be in a word of a command: outside of
-    /// quotes any words, unless it is harmless; the output of a command in quotes any part. Quotes only made this a
-    /// word, and breaks do not occur.
+    /// quotes any words, unless it is harmless, as it may hold blanks, at which a shell splits it; an `AnyPart` stays
+    /// before them, as one of the words may be passed on. The output of a command in quotes is any part. Quotes only
+    /// made this a word, and breaks do not occur.
     fn new(atoms: &[Atom]) -> Field {
         let mut symbols = Vec::new();
+        let any_words = (Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted);
         for atom in atoms {
-            symbols.extend(match atom {
-                // The part may hold blanks, at which a shell splits it: it may be any words.
-                Atom::Symbol(
-                    Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
-                    Quoting::Unquoted,
-                ) => Some((Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted)),
-                Atom::Symbol(symbol, quoting) => Some((*symbol, *quoting)),
-                Atom::Output => Some((Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted)),
-                Atom::Quotes | Atom::Break => None,
-            });
+            match atom {
+                Atom::Symbol(part @ Symbol::Unknown(Doubt::AnyPart), Quoting::Unquoted) => {
+                    symbols.extend([(*part, Quoting::Unquoted), any_words]);
+                }
+                Atom::Symbol(Symbol::Unknown(Doubt::TrustedPart), Quoting::Unquoted) => {
+                    symbols.push(any_words);
+                }
+                Atom::Symbol(symbol, quoting) => symbols.push((*symbol, *quoting)),
+                Atom::Output => {
+                    symbols.push((Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted));
+                }
+                Atom::Quotes | Atom::Break => {}
+            }
         }
         Field { symbols }
     }
