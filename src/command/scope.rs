@@ -83,7 +83,7 @@ enum Assigning {
     Repeats,
     /// `name=${name:-word}`, or `name=$name`
     Defaults,
-    /// `name=${name#word}`
+    /// `name=${name#word}`, `name=${name/old/new}`
     Cuts,
 }
 
@@ -247,9 +247,9 @@ impl<'s> Scope<'s> {
             Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
         let mut values = self.values_of_variable(name, frame);
-        // `x=-` and `x=("${x}d")`: one of the values goes on with an option.
+        // `x=-` and `x=("${x}d")`, or `x="a -d"` and `for x in $x`.
         let is_changed = self.chain.borrow_mut().take_changed(name);
-        if is_changed && values.iter().any(Value::may_hold_option) {
+        if is_changed && values.iter().any(Value::may_split_into_option) {
             add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
         }
         if self.chain.borrow_mut().end() == Found::All {

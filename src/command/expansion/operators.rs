@@ -232,10 +232,19 @@ fn changed(
             None if is_safe_in_parts(&text) && is_safe_in_parts(&operand) => {
                 in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)
             }
+            None if is_trusted_beginning(scope, parameter, &text) => {
+                value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)
+            }
             None => doubtful(parameter),
         });
     }
     lists
+}
+
+/// Returns true if the operator leaves a beginning of this text (`%`) in which no option stands, wherever it ends.
+fn is_trusted_beginning(scope: &Scope<'_>, parameter: &Parameter, text: &Symbols) -> bool {
+    let may_hold_option = Value::Text(text.clone()).may_split_into_option();
+    parameter.operator.starts_with('%') && !may_hold_option && scope.separators < Separators::Any
 }
 
 /// Returns true unless it is unclear which signs of the operand mean something: the first `/` of `old/new` separates in

@@ -9,10 +9,12 @@ use std::collections::BTreeSet;
 use super::value::{Value, add_new, elements, list_value};
 use super::{AssignedWord, Assigning, Scope, Starts};
 use crate::command::syntax::{Parameter, Piece, RawWord};
-use crate::command::text::{Symbol, exact};
+use crate::command::text::{Doubt, Symbol, unknown};
 
 /// Limit on the additions to a variable, as the selections among them are many.
 const MOST_ADDITIONS: usize = 6;
+/// Limit on the cuts by a loop that are followed.
+const MOST_CUTS: usize = 16;
 /// Limit on the values of a variable with additions. As many as the combinations of one command.
 const MOST_ADDED: usize = 16;
 
@@ -72,26 +74,59 @@ impl Scope<'_> {
         let AssignedWord { word, frame, .. } = addition;
         let mut after = Vec::new();
         for value in before {
-            // A loop may cut again and again, until the value begins with a `-` that stood within it.
-            if addition.assigning == Assigning::Cuts && !is_without_dash(value) {
-                return None;
-            }
-            if addition.assigning != Assigning::Adds {
-                // The word names the variable itself, which is this value meanwhile.
-                self.chain.borrow_mut().hold(name, value.clone());
-                let results = self.expand.assigned(self, word, frame);
-                self.chain.borrow_mut().let_go(name);
-                after.extend(results);
-            } else {
-                for added in self.expand.assigned(self, word, frame) {
-                    after.push(joined(value, &added)?);
+            match addition.assigning {
+                Assigning::Adds => {
+                    for added in self.expand.assigned(self, word, frame) {
+                        after.push(joined(value, &added)?);
+                    }
                 }
+                Assigning::Cuts => after.extend(self.values_after_cuts(name, value, addition)?),
+                _ => after.extend(self.values_made_of(name, value, addition)),
             }
             if after.len() > MOST_ADDED {
                 return None;
             }
         }
         Some(after)
+    }
+
+    /// Returns the values that an addition gives whose word names the variable itself, which is this value meanwhile.
+    fn values_made_of(&self, name: &str, value: &Value, addition: &AssignedWord) -> Vec<Value> {
+        let AssignedWord { word, frame, .. } = addition;
+        self.chain.borrow_mut().hold(name, value.clone());
+        let results = self.expand.assigned(self, word, frame);
+        self.chain.borrow_mut().let_go(name);
+        results
+    }
+
+    /// Returns the values after a cut of this one. A loop may cut again and again: if that makes an option of a `-`
+    /// within the value, one of the results is an `AnyPart`. None for an array.
+    fn values_after_cuts(
+        &self,
+        name: &str,
+        value: &Value,
+        addition: &AssignedWord,
+    ) -> Option<Vec<Value>> {
+        if matches!(value, Value::List(_)) {
+            return None;
+        }
+        let mut results = self.values_made_of(name, value, addition);
+        let mut last = results.clone();
+        for _ in 0..MOST_CUTS {
+            let [only] = last.as_slice() else {
+                break;
+            };
+            let next = self.values_made_of(name, only, addition);
+            if next == last || !only.holds_dash() {
+                break;
+            }
+            if next.iter().any(Value::may_hold_option) {
+                results.push(Value::Text(unknown(Doubt::AnyPart)));
+                break;
+            }
+            last = next;
+        }
+        Some(results)
     }
 }
 
@@ -118,14 +153,6 @@ fn joined(value: &Value, added: &Value) -> Option<Value> {
     }
 }
 
-/// Returns true for a known text without a `-`.
-fn is_without_dash(value: &Value) -> bool {
-    match value {
-        Value::Text(text) => exact(text).is_some_and(|text| !text.contains('-')),
-        Value::List(_) => false,
-    }
-}
-
 /// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank. Any
 /// other text goes on with the last word, such as the `d` that makes `-d` of a `-`.
 pub(super) fn adds_words(value: &RawWord) -> bool {
@@ -147,7 +174,7 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
         if parameter.keeps_value() {
             return Assigning::Defaults;
         }
-        if parameter.operator.starts_with(['#', '%']) {
+        if parameter.operator.starts_with(['#', '%', '/', ':']) {
             return Assigning::Cuts;
         }
     }
