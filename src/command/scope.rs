@@ -222,8 +222,9 @@ impl<'s> Scope<'s> {
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
     /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words; then it may be an option if one of its values is. One at the end of a long chain of variables, or behind many circles, is not
-    /// looked up, and may be an option. `frame` is that of the script that uses it.
+    /// word is being added, or any words; behind any words, it may be an option if one of its values may. One at the
+    /// end of a long chain of variables, or behind many circles, is not looked up, and may be an option. `frame` is
+    /// that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -280,8 +281,8 @@ impl<'s> Scope<'s> {
             return values;
         }
         // Too many, or one that cannot be told: the summary returns only unknown values. The one that is pushed keeps
-        // them from counting as harmless. The added words may bring an option, also behind a blank, as the result may be
-        // split or cut later.
+        // them from counting as harmless. The added words may bring an option, also behind a blank, as the result may
+        // be split or cut later.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));
@@ -319,15 +320,7 @@ impl<'s> Scope<'s> {
             }
         }
         for other in &variable.others {
-            let doubt = match other {
-                OtherValue::Number => Doubt::HarmlessPart,
-                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
-                OtherValue::Argument => self.doubt_of_arguments(),
-                OtherValue::OptionBehindSign if self.separators < Separators::Any => {
-                    Doubt::AnyWords
-                }
-                OtherValue::OptionBehindSign | OtherValue::Option => Doubt::AnyPart,
-            };
+            let doubt = self.doubt_of_other(*other);
             add_new(&mut values, Value::Text(unknown(doubt)));
         }
         let is_changed = variable.others.contains(&OtherValue::Changed);
@@ -338,6 +331,16 @@ impl<'s> Scope<'s> {
             return summary(&values);
         }
         values
+    }
+
+    fn doubt_of_other(&self, other: OtherValue) -> Doubt {
+        match other {
+            OtherValue::Number => Doubt::HarmlessPart,
+            OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+            OtherValue::Argument => self.doubt_of_arguments(),
+            OtherValue::OptionBehindSign if self.separators < Separators::Any => Doubt::AnyWords,
+            OtherValue::OptionBehindSign | OtherValue::Option => Doubt::AnyPart,
+        }
     }
 
     /// Returns true if a script may define a function of this name. A function of an unknown name may have any.

@@ -27,8 +27,8 @@ pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<
     in_atoms(&text, Quoting::Unquoted)
 }
 
-/// Returns true if an option may begin one of the words after a split: a `-` stands at the beginning, behind a break, or
-/// behind a sign that may be a separator: not a letter or digit, which `IFS` hardly ever holds. So may an `AnyPart`.
+/// Returns true if an option may begin one of the words after a split: a `-` stands at the beginning, behind a break,
+/// or behind a sign that may be a separator: not a letter or digit, which `IFS` hardly ever holds. So may an `AnyPart`.
 /// Other unknown parts are passed over.
 pub(super) fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
     let mut is_behind_separator = true;

@@ -217,15 +217,11 @@ fn changed(
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
-        let operand_text = exact(&operand);
-        let result = match &operand_text {
-            Some(operand)
-                if known_text.len() <= LONGEST_CHANGED && has_clear_signs(parameter, operand) =>
-            {
-                changed_text(&known_text, &parameter.operator, operand)
-            }
-            _ => None,
-        };
+        let operand_text = exact(&operand).filter(|operand| {
+            known_text.len() <= LONGEST_CHANGED && has_clear_signs(parameter, operand)
+        });
+        let result = operand_text
+            .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             // No cut or replacement makes an option or further words of them.

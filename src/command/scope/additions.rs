@@ -164,8 +164,8 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
 }
 
 /// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
-/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and is any words when
-/// the word is expanded.
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and is any words
+/// when the word is expanded.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
     if let [Piece::Parameter(parameter)] = pieces.as_slice()

@@ -1,5 +1,5 @@
-//! Values that `read` and its likes give to variables. They may be options if a here-document or here-string, from which
-//! they are read, holds one. A file or a pipe is trusted to hold none.
+//! Values that `read` and its likes give to variables. They may be options if a here-document or here-string, from
+//! which they are read, holds one. A file or a pipe is trusted to hold none.
 
 use super::assignments::{Literals, separators};
 use super::{OtherValue, Scope, Separators};
