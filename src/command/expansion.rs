@@ -21,7 +21,7 @@ use self::atoms::{Atom, in_atoms};
 use super::scope::value::{Value, array_value, is_plain_word, summary as summary_of_values};
 use super::scope::{Expand, Frame, LONGEST_TEXT, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
-use super::text::{Doubt, Symbol, Symbols, known, mentions, unknown};
+use super::text::{Doubt, Symbol, Symbols, known, mentions, unknown, unknown_words};
 use super::word::Word;
 
 /// Limit on the combinations of values in one command, each of which is judged by itself.
@@ -195,8 +195,7 @@ pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Sym
 
 /// Returns the text that a variable or an input holds. As nothing is split, an unknown part keeps its blanks, so that
 /// it counts as any number of words where the text is used later, unless it is harmless, or may be an option already. A
-/// text that is too long to be examined counts as any words, behind a part that may be an option if one may begin in
-/// it: `AnyWords` alone would be trusted in quotes.
+/// text that is too long to be examined counts as unknown words.
 fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {
@@ -219,11 +218,7 @@ fn text_of(atoms: &[Atom]) -> Symbols {
     if text.len() <= LONGEST_TEXT {
         return text;
     }
-    let mut summary = unknown(Doubt::AnyWords);
-    if Value::Text(text).may_split_into_option() {
-        summary.splice(0..0, unknown(Doubt::AnyPart));
-    }
-    summary
+    unknown_words(Value::Text(text).may_split_into_option())
 }
 
 /// Returns the lists of atoms that a word may become: one for each combination of the values of its expansions. If they
@@ -245,19 +240,15 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns few lists that stand for many, the beginnings of a word: a part that may be any words. A variable may keep
-/// it, and is trusted in quotes then: so a part that may be an option is another list if one may begin in the lists. An
-/// empty list stays, as an option may follow it.
+/// Returns few lists that stand for many, the beginnings of a word: unknown words, of which one may be an option if one
+/// may begin in the lists. An empty list stays, as an option may follow it.
 fn summary_of_lists(lists: &[Vec<Atom>]) -> Vec<Vec<Atom>> {
-    let list_of = |doubt: Doubt| vec![Atom::Symbol(Symbol::Unknown(doubt), Quoting::Unquoted)];
-    let mut summary = vec![list_of(Doubt::AnyWords)];
-    let texts: Vec<Symbols> = lists.iter().map(|atoms| text_of(atoms)).collect();
-    if texts.contains(&Symbols::new()) {
+    let values = lists.iter().map(|atoms| Value::Text(text_of(atoms)));
+    let values: Vec<Value> = values.collect();
+    let words = unknown_words(values.iter().any(Value::may_split_into_option));
+    let mut summary = vec![in_atoms(&words, Quoting::Unquoted)];
+    if values.contains(&Value::Text(Symbols::new())) {
         summary.push(Vec::new());
-    }
-    let mut values = texts.into_iter().map(Value::Text);
-    if values.any(|value| value.may_split_into_option()) {
-        summary.push(list_of(Doubt::AnyPart));
     }
     summary
 }

@@ -9,6 +9,8 @@ mod items;
 pub(crate) mod options;
 pub(crate) mod tables;
 
+use std::collections::BTreeSet;
+
 use self::items::{Item, has_certain_option, has_option, options, read_items};
 use self::options::{Client, OptionRole};
 use self::tables::CURL;
@@ -150,49 +152,70 @@ fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
     }
 }
 
-/// Returns the value of the first Idempotency-Key header that is the same in each attempt: by it, a server knows the
-/// second request as the first. Further such headers, fixed or not, do not matter. Returns None if there is none, if it
-/// may not belong to all requests of the call, or if any header is empty. A header that may be the value of another
-/// option does not count, as it would make the call safe to repeat.
+/// Returns the value of the Idempotency-Key header if it is the same in each attempt: by it, a server knows the second
+/// request as the first. Returns None if there is none, if it may not belong to all requests of the call, or if any
+/// header is empty; and for several such headers, unless all have the same value: wget sends only the last one, curl
+/// sends all, and it is up to the server which of them counts. A header that may be the value of another option counts
+/// only against the key.
 fn fixed_key(items: &[Item]) -> Option<String> {
     // Such an option (`--next`, `-K`) may begin another request, without the header. Unknown words are trusted not to.
     if has_option(items, OptionRole::Hides) {
         return None;
     }
-    let mut key = None;
-    for option in options(items) {
-        if option.role != OptionRole::Header || !option.is_certain {
-            continue;
-        }
+    let mut keys = BTreeSet::new();
+    let mut is_certain = false;
+    for option in options(items).filter(|option| option.role == OptionRole::Header) {
         let header = option.value.as_deref().unwrap_or_default();
         if header.is_empty() {
             // An empty header of wget removes the earlier ones.
             return None;
         }
-        key = key.or_else(|| fixed_key_of_header(header));
+        match key_of_header(header) {
+            HeaderKey::None => {}
+            HeaderKey::Fixed(key) => {
+                is_certain |= option.is_certain;
+                keys.insert(key);
+            }
+            HeaderKey::MayDiffer => return None,
+        }
     }
-    key
+    let key = keys.pop_first()?;
+    (is_certain && keys.is_empty()).then_some(key)
 }
 
-/// Returns the value of a header if that is an Idempotency-Key that each attempt sends alike: a text, or the ID of the
-/// run. Returns None for any other header, and for a key that is empty or may differ.
-fn fixed_key_of_header(header: &[Symbol]) -> Option<String> {
-    let colon = header
-        .iter()
-        .position(|symbol| *symbol == Symbol::Known(':'))?;
-    let name = exact(&header[..colon])?;
-    let value = &header[colon + 1..];
+/// The key in a header.
+enum HeaderKey {
+    /// Another header, or one whose name is not known.
+    None,
+    /// Each attempt sends this one: a text, or the ID of the run.
+    Fixed(String),
+    /// It is not known, or empty.
+    MayDiffer,
+}
+
+fn key_of_header(header: &[Symbol]) -> HeaderKey {
+    // curl sends `name;` as an empty header.
+    let ends_name = |symbol: &Symbol| matches!(symbol, Symbol::Known(':' | ';'));
+    let Some(end) = header.iter().position(ends_name) else {
+        return HeaderKey::None;
+    };
+    let name = exact(&header[..end]).unwrap_or_default();
+    if !name.eq_ignore_ascii_case("Idempotency-Key") {
+        return HeaderKey::None;
+    }
+    let value = &header[end + 1..];
+    let has_colon = header[end] == Symbol::Known(':');
     let is_fixed = value.iter().all(|symbol| match symbol {
         // `{{name}}` is a variable of curl.
         Symbol::Known(c) => *c != '{',
         Symbol::Unknown(doubt) => *doubt == Doubt::RunId,
     });
     let shown = shown(value).trim().to_owned();
-    let is_key = name.eq_ignore_ascii_case("Idempotency-Key");
-    if !is_key || !is_fixed || shown.is_empty() {
-        return None;
+    if has_colon && is_fixed && !shown.is_empty() {
+        HeaderKey::Fixed(shown)
+    } else {
+        HeaderKey::MayDiffer
     }
-    Some(shown)
 }
 
 /// Returns false for a call of curl that may make several requests, or has no URL. With several, the refusal of one (a

@@ -15,6 +15,7 @@ mod directories;
 mod frame;
 mod functions;
 mod inherited;
+mod reads;
 pub(crate) mod value;
 
 use std::cell::RefCell;
@@ -28,7 +29,7 @@ pub(crate) use self::value::MOST_VALUES;
 use self::value::{Value, add_new, summary};
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
-use super::text::{Doubt, Symbols, unknown};
+use super::text::{Doubt, Symbols, unknown, unknown_words};
 use super::word::Word;
 use super::{AttemptEnvironments, Surroundings};
 
@@ -61,6 +62,14 @@ struct Starts {
     assigned: Vec<Value>,
 }
 
+/// The directory of a script file.
+struct DirectoryOfScript {
+    path: String,
+    /// `cd` is followed from here. Not from one that is probably known by another name, as `dir/..` is: in a script
+    /// there, `cd dir` would find the same script in `dir/../dir/..`, and so on.
+    is_start: bool,
+}
+
 /// How a word gives values to a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Assigning {
@@ -74,7 +83,7 @@ enum Assigning {
     Repeats,
     /// `name=${name:-word}`, or `name=$name`
     Defaults,
-    /// `name=${name#word}`
+    /// `name=${name#word}`, `name=${name/old/new}`
     Cuts,
 }
 
@@ -109,6 +118,8 @@ enum OtherValue {
     Argument,
     /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
     Changed,
+    /// Any value, an option as well if scripts split words at other signs than blanks.
+    OptionBehindSign,
     /// Any value, an option as well.
     Option,
 }
@@ -157,8 +168,10 @@ pub(crate) struct Scope<'s> {
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
-    /// Directories to which `cd` may go, some of them below others, and those of script files; without `.` in them.
+    /// Directories to which `cd` may go, some of them below others; without `.` in them.
     directories: Vec<String>,
+    /// Those of script files, in which `cd` may begin.
+    directories_of_scripts: Vec<DirectoryOfScript>,
     /// `cd` may go to any other directory, too.
     has_unknown_directory: bool,
     /// Values of variables that were found before. Whatever may give a variable a further value has to clear them.
@@ -187,6 +200,7 @@ impl<'s> Scope<'s> {
             function_arguments: RefCell::default(),
             functions: BTreeSet::new(),
             directories: Vec::new(),
+            directories_of_scripts: Vec::new(),
             has_unknown_directory: false,
             cached_values: RefCell::default(),
             chain: RefCell::default(),
@@ -208,8 +222,9 @@ impl<'s> Scope<'s> {
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
     /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words. One at the end of a long chain of variables, or behind many circles, is not
-    /// looked up, and may be an option. `frame` is that of the script that uses it.
+    /// word is being added, or any words; behind any words, it may be an option if one of its values may. One at the
+    /// end of a long chain of variables, or behind many circles, is not looked up, and may be an option. `frame` is
+    /// that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -224,12 +239,20 @@ impl<'s> Scope<'s> {
             Link::New => {}
             // The variable that needs this one has the other values, too.
             Link::Circle => {
-                let held = self.chain.borrow().held(name);
-                return vec![held.unwrap_or_else(|| Value::Text(unknown(Doubt::AnyWords)))];
+                if let Some(held) = self.chain.borrow().held(name) {
+                    return vec![held];
+                }
+                self.chain.borrow_mut().note_changed(name);
+                return vec![Value::Text(unknown(Doubt::AnyWords))];
             }
             Link::TooFar => return vec![Value::Text(unknown(Doubt::AnyPart))],
         }
-        let values = self.values_of_variable(name, frame);
+        let mut values = self.values_of_variable(name, frame);
+        // `x=-` and `x=("${x}d")`, or `x="a -d"` and `for x in $x`.
+        let is_changed = self.chain.borrow_mut().take_changed(name);
+        if is_changed && values.iter().any(Value::may_split_into_option) {
+            add_new(&mut values, Value::Text(unknown(Doubt::AnyPart)));
+        }
         if self.chain.borrow_mut().end() == Found::All {
             self.cached_values.borrow_mut().insert(key, values.clone());
         }
@@ -258,18 +281,14 @@ impl<'s> Scope<'s> {
             return values;
         }
         // Too many, or one that cannot be told: the summary returns only unknown values. The one that is pushed keeps
-        // them from counting as harmless. It is an `AnyPart` if the added words may bring an option, also behind a
-        // blank, as the result may be split or cut later: `AnyWords` alone would be trusted in quotes.
+        // them from counting as harmless. The added words may bring an option, also behind a blank, as the result may
+        // be split or cut later.
         let mut values = [starts.assigned, starts.inherited].concat();
         for AssignedWord { word, frame, .. } in additions {
             values.extend(self.expand.assigned(self, word, frame));
         }
-        let doubt = if values.iter().any(Value::may_split_into_option) {
-            Doubt::AnyPart
-        } else {
-            Doubt::AnyWords
-        };
-        values.push(Value::Text(unknown(doubt)));
+        let may_hold_option = values.iter().any(Value::may_split_into_option);
+        values.push(Value::Text(unknown_words(may_hold_option)));
         summary(&values)
     }
 
@@ -301,12 +320,7 @@ impl<'s> Scope<'s> {
             }
         }
         for other in &variable.others {
-            let doubt = match other {
-                OtherValue::Number => Doubt::HarmlessPart,
-                OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
-                OtherValue::Argument => self.doubt_of_arguments(),
-                OtherValue::Option => Doubt::AnyPart,
-            };
+            let doubt = self.doubt_of_other(*other);
             add_new(&mut values, Value::Text(unknown(doubt)));
         }
         let is_changed = variable.others.contains(&OtherValue::Changed);
@@ -317,6 +331,16 @@ impl<'s> Scope<'s> {
             return summary(&values);
         }
         values
+    }
+
+    fn doubt_of_other(&self, other: OtherValue) -> Doubt {
+        match other {
+            OtherValue::Number => Doubt::HarmlessPart,
+            OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+            OtherValue::Argument => self.doubt_of_arguments(),
+            OtherValue::OptionBehindSign if self.separators < Separators::Any => Doubt::AnyWords,
+            OtherValue::OptionBehindSign | OtherValue::Option => Doubt::AnyPart,
+        }
     }
 
     /// Returns true if a script may define a function of this name. A function of an unknown name may have any.

@@ -54,6 +54,15 @@ pub(crate) fn unknown(doubt: Doubt) -> Symbols {
     vec![Symbol::Unknown(doubt)]
 }
 
+/// Returns the text that stands for words of which none is known: any words. Where one of them may be an option, an
+/// `AnyPart` stands before it, as `AnyWords` alone would be trusted in the quotes of a later `"$name"`.
+pub(crate) fn unknown_words(may_hold_option: bool) -> Symbols {
+    if may_hold_option {
+        return [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
+    }
+    unknown(Doubt::AnyWords)
+}
+
 /// Returns the text if all of it is known, and None if any part is not.
 pub(crate) fn exact(text: &[Symbol]) -> Option<String> {
     text.iter()

@@ -11,7 +11,7 @@ use super::expanded_command::{CommandInScript, ExpandedCommand};
 use super::{Calls, Context};
 use crate::command::scope::Frame;
 use crate::command::syntax::{Script, SimpleCommand};
-use crate::command::text::{Symbol, exact, known, may_hold_code, shown};
+use crate::command::text::{Symbol, exact, known, may_be_several_words, may_hold_code, shown};
 use crate::command::word::{Word, joined};
 use crate::command::words::OPENERS;
 use crate::command::{expansion, wrappers};
@@ -88,10 +88,16 @@ impl Calls<'_> {
             let reads_pipe = script.commands[writer].reads_pipe;
             self.read_redirected_input(&script.commands[writer], frame, context);
             // The group as a whole begins the pipeline, not its last command, and was judged above.
-            let begins_pipeline = !reads_pipe && !reads_group;
+            let input = if reads_pipe || reads_group {
+                WriterInput::Pipe
+            } else if script.commands[writer].has_input() {
+                WriterInput::Own
+            } else {
+                WriterInput::Unknown
+            };
             for command in behind_heads(&script.commands[writer..reader]) {
                 for words in expansion::commands(&self.scope, &command.words, frame) {
-                    self.read_writer(&words, begins_pipeline, context);
+                    self.read_writer(&words, input, context);
                 }
             }
             reader = writer;
@@ -100,11 +106,11 @@ impl Calls<'_> {
 
     /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
     /// it is unknown code otherwise.
-    fn read_writer(&mut self, words: &[Word], begins_pipeline: bool, context: &Context) {
+    fn read_writer(&mut self, words: &[Word], input: WriterInput, context: &Context) {
         let words = &words[index_of_writer(words)..];
         self.read_printed(words, context);
-        if begins_pipeline {
-            self.note_unknown_source(words, context);
+        if input != WriterInput::Pipe {
+            self.note_unknown_source(words, input, context);
         }
     }
 
@@ -157,12 +163,11 @@ impl Calls<'_> {
                 }
             }
             _ => {
+                let words = behind_numbers(&name, arguments);
                 if self.may_be_local_file(program) {
                     let what = format!("the output of {}", program.shown_origin());
                     self.note_unknown_code(what, context);
-                } else if let Some(file) =
-                    arguments.iter().find(|word| self.may_be_local_file(word))
-                {
+                } else if let Some(file) = words.iter().find(|word| self.may_be_local_file(word)) {
                     let what = format!("the output of {name} {}", file.shown_origin());
                     self.note_unknown_code(what, context);
                 }
@@ -171,20 +176,45 @@ impl Calls<'_> {
     }
 
     /// Notes a command at the beginning of a pipeline to a shell as unknown code if its output is neither a download
-    /// nor read by [`Self::read_printed`]: that of a function, or of a program that may print a local file (`gunzip -c
-    /// x.gz`).
-    fn note_unknown_source(&mut self, words: &[Word], context: &Context) {
-        let Some(program) = words.first() else {
+    /// nor read by [`Self::read_printed`]: that of a function, of a program that may print a local file (`gunzip -c
+    /// x.gz`), or of a `cat` that passes on an input which is not known.
+    fn note_unknown_source(&mut self, words: &[Word], input: WriterInput, context: &Context) {
+        let Some((program, arguments)) = words.split_first() else {
             return;
         };
         let name = exact(&program.text).unwrap_or_default();
         let is_download = runs_client(words);
-        let is_read = PRINTERS.contains(&name.as_str());
+        let is_read = match name.as_str() {
+            "cat" => input == WriterInput::Own || !reads_standard_input(arguments),
+            name => PRINTERS.contains(&name),
+        };
         let is_known = is_download || is_read;
         if !is_known || self.scope.may_be_function(&name) {
             self.note_unknown_code(format!("the output of {}", program.shown_origin()), context);
         }
     }
+}
+
+/// The standard input of a command that writes to a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WriterInput {
+    /// The output of the command before it, or of the group whose end it is.
+    Pipe,
+    /// A file or a here-document, which is read as a script.
+    Own,
+    /// That of the commands around the pipeline.
+    Unknown,
+}
+
+/// Returns true if `cat` with these arguments prints its standard input: without any file, or by `-`.
+fn reads_standard_input(arguments: &[Word]) -> bool {
+    let is_option = |text: &String| text.starts_with('-') && text.len() > 1;
+    let texts = arguments.iter().map(|word| shown(&word.text));
+    let files: Vec<String> = texts.filter(|text| !is_option(text)).collect();
+    files.is_empty()
+        || files
+            .iter()
+            .any(|file| file == "-" || file.starts_with("/dev/"))
 }
 
 /// Returns the index of the command of which the command at this index is a copy; the index itself if it is none.
@@ -286,6 +316,20 @@ fn only_prints(words: &[Word]) -> bool {
     words
         .iter()
         .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
+}
+
+/// Returns the arguments of a program without the numbers of lines and bytes at the beginning of those of `head` and
+/// `tail`, which name no file: `tail -n "$(command)"`. A number that may be several words ends the search.
+fn behind_numbers<'w>(name: &str, arguments: &'w [Word]) -> &'w [Word] {
+    let takes_number = |option: &Word| matches!(exact(&option.text).as_deref(), Some("-n" | "-c"));
+    let mut words = arguments;
+    while let ("head" | "tail", [option, number, after @ ..]) = (name, words) {
+        if !takes_number(option) || may_be_several_words(&number.text) {
+            break;
+        }
+        words = after;
+    }
+    words
 }
 
 /// Returns true if `printf` with these arguments prints them as they are: a format without `%` and `\`, except `\n` at

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::atoms::{Atom, in_atoms};
 use crate::command::scope::Separators;
 use crate::command::syntax::{Quoting, RawWord};
-use crate::command::text::{Doubt, Symbol, Symbols, unknown};
+use crate::command::text::{Doubt, Symbol, Symbols, unknown_words};
 use crate::command::word::Word;
 
 /// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
@@ -23,24 +23,22 @@ pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<
     if !atoms.iter().any(may_be_split) {
         return atoms;
     }
-    let mut text = unknown(Doubt::AnyWords);
-    if may_begin_option_after_split(&atoms) {
-        // In a variable that gets one of the words, the `AnyPart` says that this may be an option.
-        text.insert(0, Symbol::Unknown(Doubt::AnyPart));
-    }
+    let text = unknown_words(may_begin_option_after_split(&atoms));
     in_atoms(&text, Quoting::Unquoted)
 }
 
-/// Returns true if a `-` stands at the beginning, or behind a sign that may be a separator: not a letter or digit,
-/// which `IFS` hardly ever holds. Unknown parts are passed over.
-fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
+/// Returns true if an option may begin one of the words after a split: a `-` stands at the beginning, behind a break,
+/// or behind a sign that may be a separator: not a letter or digit, which `IFS` hardly ever holds. So may an `AnyPart`.
+/// Other unknown parts are passed over.
+pub(super) fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
     let mut is_behind_separator = true;
     for atom in atoms {
-        if let Atom::Symbol(Symbol::Known(c), _) = atom {
-            if *c == '-' && is_behind_separator {
-                return true;
-            }
-            is_behind_separator = !c.is_alphanumeric();
+        match atom {
+            Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => return true,
+            Atom::Symbol(Symbol::Known('-'), _) if is_behind_separator => return true,
+            Atom::Symbol(Symbol::Known(c), _) => is_behind_separator = !c.is_alphanumeric(),
+            Atom::Break => is_behind_separator = true,
+            Atom::Symbol(Symbol::Unknown(_), _) | Atom::Quotes | Atom::Output => {}
         }
     }
     false
@@ -74,21 +72,26 @@ pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
 
 impl Field {
     /// Returns the word of these atoms, with each unknown part as what it may be in a word of a command: outside of
-    /// quotes any words, unless it is harmless; the output of a command in quotes any part. Quotes only made this a
-    /// word, and breaks do not occur.
+    /// quotes any words, unless it is harmless, as it may hold blanks, at which a shell splits it; an `AnyPart` stays
+    /// before them, as one of the words may be passed on. The output of a command in quotes is any part. Quotes only
+    /// made this a word, and breaks do not occur.
     fn new(atoms: &[Atom]) -> Field {
         let mut symbols = Vec::new();
+        let any_words = (Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted);
         for atom in atoms {
-            symbols.extend(match atom {
-                // The part may hold blanks, at which a shell splits it: it may be any words.
-                Atom::Symbol(
-                    Symbol::Unknown(Doubt::AnyPart | Doubt::TrustedPart),
-                    Quoting::Unquoted,
-                ) => Some((Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted)),
-                Atom::Symbol(symbol, quoting) => Some((*symbol, *quoting)),
-                Atom::Output => Some((Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted)),
-                Atom::Quotes | Atom::Break => None,
-            });
+            match atom {
+                Atom::Symbol(part @ Symbol::Unknown(Doubt::AnyPart), Quoting::Unquoted) => {
+                    symbols.extend([(*part, Quoting::Unquoted), any_words]);
+                }
+                Atom::Symbol(Symbol::Unknown(Doubt::TrustedPart), Quoting::Unquoted) => {
+                    symbols.push(any_words);
+                }
+                Atom::Symbol(symbol, quoting) => symbols.push((*symbol, *quoting)),
+                Atom::Output => {
+                    symbols.push((Symbol::Unknown(Doubt::AnyPart), Quoting::Quoted));
+                }
+                Atom::Quotes | Atom::Break => {}
+            }
         }
         Field { symbols }
     }

@@ -96,18 +96,24 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// Returns `${text:start:length}`, given `start:length` or `start` as the operand: without a length, all from `start`
-/// on. None if one of them is no plain number, as it may be negative or arithmetic, which is not computed, and for a
-/// text with other letters than those of ASCII, of which some shells and locales count the bytes.
+/// on, and nothing with an empty one (`${text:start:}`). None if one of them is no plain number, as it may be negative
+/// or arithmetic, which is not computed, and for a text with other letters than those of ASCII, of which some shells
+/// and locales count the bytes.
 fn slice(text: &str, operand: &str) -> Option<String> {
     if !text.is_ascii() {
         return None;
     }
-    let (start, length) = operand.split_once(':').unwrap_or((operand, ""));
+    let (start, length) = match operand.split_once(':') {
+        Some((start, length)) => (start, Some(length.trim())),
+        None => (operand, None),
+    };
     let start = number(start.trim())?;
     let from_start = text.get(start..).unwrap_or_default();
-    let length = match length.trim() {
-        "" => from_start.len(),
-        length => number(length)?,
+    let length = match length {
+        None => from_start.len(),
+        // As in arithmetic.
+        Some("") => 0,
+        Some(length) => number(length)?,
     };
     Some(from_start.get(..length).unwrap_or(from_start).to_owned())
 }

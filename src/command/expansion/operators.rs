@@ -10,14 +10,16 @@
 //! the arguments and the environment of the script in which the parameter stands.
 
 use super::atoms::{Atom, in_atoms, value_atoms};
-use super::fields::allow_odd_splits;
+use super::fields::{allow_odd_splits, may_begin_option_after_split};
 use super::known_text::changed_text;
 use crate::command::scope::value::{
     Value, element, elements, is_all_unknown, may_hide_option, number,
 };
 use crate::command::scope::{Frame, Scope, Separators};
 use crate::command::syntax::{IN_ZSH, Parameter, Piece, Quoting};
-use crate::command::text::{Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown};
+use crate::command::text::{
+    Doubt, Symbol, Symbols, exact, known, may_be_several_words, unknown, unknown_words,
+};
 
 /// Limit on the bytes of a text that an operator changes. The result for a longer one is not worth the work.
 const LONGEST_CHANGED: usize = 4096;
@@ -77,9 +79,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
 /// it is a part of one word, except that `"$@"` may be any words even there.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     if parameter.is_list() {
-        // Any words. In an assignment, which keeps them as one text, the `AnyPart` says that this may begin an option.
-        let text = [unknown(Doubt::AnyPart), unknown(Doubt::AnyWords)].concat();
-        return in_atoms(&text, Quoting::Unquoted);
+        return in_atoms(&unknown_words(true), Quoting::Unquoted);
     }
     // Outside of quotes, the split into words makes any words of it.
     in_atoms(&unknown(Doubt::AnyPart), parameter.quoting)
@@ -217,25 +217,30 @@ fn changed(
     };
     let mut lists = Vec::new();
     for operand in scope.expand.texts(scope, &parameter.operand, frame) {
-        let operand_text = exact(&operand);
-        let result = match &operand_text {
-            Some(operand)
-                if known_text.len() <= LONGEST_CHANGED && has_clear_signs(parameter, operand) =>
-            {
-                changed_text(&known_text, &parameter.operator, operand)
-            }
-            _ => None,
-        };
+        let operand_text = exact(&operand).filter(|operand| {
+            known_text.len() <= LONGEST_CHANGED && has_clear_signs(parameter, operand)
+        });
+        let result = operand_text
+            .and_then(|operand| changed_text(&known_text, &parameter.operator, &operand));
         lists.push(match result {
             Some(result) => value_atoms(&known(&result), parameter.quoting),
             // No cut or replacement makes an option or further words of them.
             None if is_safe_in_parts(&text) && is_safe_in_parts(&operand) => {
                 in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)
             }
+            None if is_trusted_beginning(scope, parameter, &text) => {
+                value_atoms(&unknown(Doubt::AnyWords), parameter.quoting)
+            }
             None => doubtful(parameter),
         });
     }
     lists
+}
+
+/// Returns true if the operator leaves a beginning of this text (`%`) in which no option stands, wherever it ends.
+fn is_trusted_beginning(scope: &Scope<'_>, parameter: &Parameter, text: &Symbols) -> bool {
+    let may_hold_option = Value::Text(text.clone()).may_split_into_option();
+    parameter.operator.starts_with('%') && !may_hold_option && scope.separators < Separators::Any
 }
 
 /// Returns true unless it is unclear which signs of the operand mean something: the first `/` of `old/new` separates in
@@ -274,8 +279,8 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
 /// elements as words of their own, but `"$*"` joins them to one word. With an element that as a whole may be any words,
-/// the list is any words, and `"$*"` a trusted part. `$*` with known elements is any words, too, where a script sets
-/// `IFS`, even in quotes.
+/// the list is any words, and `"$*"` a trusted part, unless an option is suspected. `$*` with known elements is any
+/// words, too, where a script sets `IFS`, even in quotes.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
@@ -286,14 +291,20 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
         .iter()
         .any(|text| is_all_unknown(text) && may_be_several_words(text));
     let is_joined = parameter.is_joined() && quoting == Quoting::Quoted;
-    if has_unknown_element && is_joined {
+    if has_unknown_element && is_joined && !value.may_split_into_option() {
         // One word, and trusted to begin no option, as `"$URL"` is.
         return in_atoms(&unknown(Doubt::TrustedPart), Quoting::Quoted);
     }
-    if has_unknown_element || joins_oddly(scope, parameter) {
-        return in_atoms(&unknown(Doubt::AnyWords), Quoting::Unquoted);
+    let atoms = listed(parameter, &texts);
+    if joins_oddly(scope, parameter) {
+        let text = unknown_words(may_begin_option_after_split(&atoms));
+        return in_atoms(&text, Quoting::Unquoted);
     }
-    listed(parameter, &texts)
+    if has_unknown_element {
+        let text = unknown_words(value.may_split_into_option());
+        return in_atoms(&text, Quoting::Unquoted);
+    }
+    atoms
 }
 
 /// Returns true if a parameter is joined with a character of `IFS` (`$*`), which may be any.

@@ -6,13 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use super::value::{Value, add_new, elements};
+use super::value::{Value, add_new, elements, list_value};
 use super::{AssignedWord, Assigning, Scope, Starts};
 use crate::command::syntax::{Parameter, Piece, RawWord};
-use crate::command::text::{Doubt, Symbol, exact, may_be_several_words, unknown};
+use crate::command::text::{Doubt, Symbol, unknown};
 
 /// Limit on the additions to a variable, as the selections among them are many.
 const MOST_ADDITIONS: usize = 6;
+/// Limit on the cuts by a loop that are followed.
+const MOST_CUTS: usize = 16;
 /// Limit on the values of a variable with additions. As many as the combinations of one command.
 const MOST_ADDED: usize = 16;
 
@@ -72,26 +74,59 @@ impl Scope<'_> {
         let AssignedWord { word, frame, .. } = addition;
         let mut after = Vec::new();
         for value in before {
-            // A loop may cut again and again, until the value begins with a `-` that stood within it.
-            if addition.assigning == Assigning::Cuts && !is_without_dash(value) {
-                return None;
-            }
-            if addition.assigning != Assigning::Adds {
-                // The word names the variable itself, which is this value meanwhile.
-                self.chain.borrow_mut().hold(name, value.clone());
-                let results = self.expand.assigned(self, word, frame);
-                self.chain.borrow_mut().let_go(name);
-                after.extend(results);
-            } else {
-                for added in self.expand.assigned(self, word, frame) {
-                    after.push(joined(value, &added)?);
+            match addition.assigning {
+                Assigning::Adds => {
+                    for added in self.expand.assigned(self, word, frame) {
+                        after.push(joined(value, &added)?);
+                    }
                 }
+                Assigning::Cuts => after.extend(self.values_after_cuts(name, value, addition)?),
+                _ => after.extend(self.values_made_of(name, value, addition)),
             }
             if after.len() > MOST_ADDED {
                 return None;
             }
         }
         Some(after)
+    }
+
+    /// Returns the values that an addition gives whose word names the variable itself, which is this value meanwhile.
+    fn values_made_of(&self, name: &str, value: &Value, addition: &AssignedWord) -> Vec<Value> {
+        let AssignedWord { word, frame, .. } = addition;
+        self.chain.borrow_mut().hold(name, value.clone());
+        let results = self.expand.assigned(self, word, frame);
+        self.chain.borrow_mut().let_go(name);
+        results
+    }
+
+    /// Returns the values after a cut of this one. A loop may cut again and again: if that makes an option of a `-`
+    /// within the value, one of the results is an `AnyPart`. None for an array.
+    fn values_after_cuts(
+        &self,
+        name: &str,
+        value: &Value,
+        addition: &AssignedWord,
+    ) -> Option<Vec<Value>> {
+        if matches!(value, Value::List(_)) {
+            return None;
+        }
+        let mut results = self.values_made_of(name, value, addition);
+        let mut last = results.clone();
+        for _ in 0..MOST_CUTS {
+            let [only] = last.as_slice() else {
+                break;
+            };
+            let next = self.values_made_of(name, only, addition);
+            if next == last || !only.holds_dash() {
+                break;
+            }
+            if next.iter().any(Value::may_hold_option) {
+                results.push(Value::Text(unknown(Doubt::AnyPart)));
+                break;
+            }
+            last = next;
+        }
+        Some(results)
     }
 }
 
@@ -113,23 +148,8 @@ fn joined(value: &Value, added: &Value) -> Option<Value> {
         (Value::Text(text), Value::Text(added)) => {
             Some(Value::Text([text.as_slice(), added].concat()))
         }
-        (_, Value::List(added)) => {
-            let list = [elements(value).as_slice(), added].concat();
-            // The index of each later element is not known.
-            if list.iter().any(|element| may_be_several_words(element)) {
-                return Some(Value::Text(unknown(Doubt::AnyWords)));
-            }
-            Some(Value::List(list))
-        }
+        (_, Value::List(added)) => Some(list_value([elements(value).as_slice(), added].concat())),
         (Value::List(_), Value::Text(_)) => None,
-    }
-}
-
-/// Returns true for a known text without a `-`.
-fn is_without_dash(value: &Value) -> bool {
-    match value {
-        Value::Text(text) => exact(text).is_some_and(|text| !text.contains('-')),
-        Value::List(_) => false,
     }
 }
 
@@ -144,8 +164,7 @@ pub(super) fn adds_words(value: &RawWord) -> bool {
 }
 
 /// Returns how the right side of `name=word` gives values to the variable of this name: it may hold `$name` itself,
-/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`]. If it is one that
-/// [`mentions`] finds, the caller notes that the value is changed; another one, such as that in an array, is any words
+/// with a default, a cut or further words. Any other use of `$name` counts as [`Assigning::Whole`], and is any words
 /// when the word is expanded.
 pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
     let pieces = filled_pieces(word);
@@ -155,7 +174,7 @@ pub(super) fn assigning(word: &RawWord, name: &str) -> Assigning {
         if parameter.keeps_value() {
             return Assigning::Defaults;
         }
-        if parameter.operator.starts_with(['#', '%']) {
+        if parameter.operator.starts_with(['#', '%', '/', ':']) {
             return Assigning::Cuts;
         }
     }
@@ -220,7 +239,7 @@ fn is_blank(symbol: &Symbol) -> bool {
 }
 
 /// Returns true if an expansion of this variable stands in the word, outside of any other and of arrays.
-pub(super) fn mentions(word: &RawWord, name: &str) -> bool {
+fn mentions(word: &RawWord, name: &str) -> bool {
     word.pieces.iter().any(|piece| is_parameter(piece, name))
 }
 

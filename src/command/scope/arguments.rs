@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use super::functions::{FunctionArguments, FunctionCall};
-use super::value::{Value, add_new};
+use super::value::{Value, add_new, begins_suspected_option};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
 use crate::command::text::{Doubt, Symbols, begins_option, may_be_several_words, unknown};
@@ -98,9 +98,12 @@ impl Scope<'_> {
     pub(super) fn doubt_of_arguments(&self) -> Doubt {
         let doubt = match self.arguments_of_functions() {
             FunctionArguments::Unknown(doubt) => doubt,
-            FunctionArguments::Known(lists) => {
-                doubt_of_unknown(lists.iter().flatten().any(|text| begins_option(text)))
-            }
+            FunctionArguments::Known(lists) => doubt_of_unknown(
+                lists
+                    .iter()
+                    .flatten()
+                    .any(|text| begins_suspected_option(text)),
+            ),
             // Does not happen: they were searched for just now.
             FunctionArguments::NotSearched => Doubt::AnyWords,
         };
@@ -139,7 +142,7 @@ impl Scope<'_> {
 
     /// Expands the words of all calls of functions, and returns the arguments, each list once. They are unknown if one
     /// may be several words, by which the later ones would move, or if there are too many lists. Then a `"$1"` is
-    /// trusted to be no option, unless a word of any call begins with a known `-`.
+    /// trusted to be no option, unless a word of any call begins with a known `-` or an `AnyPart`.
     fn find_arguments_of_functions(&self) -> FunctionArguments {
         let mut found = Vec::new();
         let mut is_unknown = false;
@@ -149,7 +152,7 @@ impl Scope<'_> {
                 // `$0`
                 let mut arguments = vec![Symbols::new()];
                 arguments.extend(words.into_iter().map(|word| word.text));
-                passes_option |= arguments.iter().any(|text| begins_option(text));
+                passes_option |= arguments.iter().any(|text| begins_suspected_option(text));
                 is_unknown |= arguments.iter().any(|text| may_be_several_words(text));
                 // One more than the limit shows that there are too many.
                 if found.len() <= MOST_VALUES && !found.contains(&arguments) {

@@ -8,18 +8,19 @@
 
 use std::rc::Rc;
 
-use super::additions::{adds_words, assigning, mentions};
+use super::additions::{adds_words, assigning};
 use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
+use super::value::begins_suspected_option;
 use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
     ExpansionValue, ParsedText, Piece, Quoting, RawWord, SimpleCommand, is_name,
 };
-use crate::command::text::{Symbol, begins_option};
+use crate::command::text::Symbol;
 use crate::command::word::Word;
 
 /// The literal texts of words; None for a word with an expansion.
-type Literals = [Option<String>];
+pub(super) type Literals = [Option<String>];
 
 impl Scope<'_> {
     /// Adds all that a text does to variables, and the functions that it defines, once for each text. One that may be
@@ -32,16 +33,20 @@ impl Scope<'_> {
         self.has_unknown_code |= parsed.may_be_misread;
         // `$0` is no argument. Unknown arguments are trusted to be no options.
         let arguments = frame.arguments.as_deref().unwrap_or_default();
-        self.may_pass_options |= arguments.iter().skip(1).any(|text| begins_option(text));
+        self.may_pass_options |= arguments
+            .iter()
+            .skip(1)
+            .any(|text| begins_suspected_option(text));
         for set in &parsed.set_by_expansion {
             match &set.value {
                 ExpansionValue::Word(word) => self.assign(&set.name, word.clone(), frame),
                 ExpansionValue::Number => self.add_other(&set.name, OtherValue::Number),
             }
         }
+        let shared_input = self.value_of_shared_input(parsed);
         for script in &parsed.scripts {
             for command in &script.commands {
-                self.add_command(command, frame);
+                self.add_command(command, shared_input, frame);
             }
         }
     }
@@ -84,10 +89,6 @@ impl Scope<'_> {
     /// Adds a word as `assign` does, given how it gives values to the variable. If that is `IFS`, all scripts may split
     /// words elsewhere from then on.
     fn assign_word(&mut self, name: &str, word: RawWord, assigning: Assigning, frame: &Rc<Frame>) {
-        if !assigning.is_addition() && mentions(&word, name) {
-            // `x=${x}d` adds to the earlier value as `x+=d` does.
-            self.add_other(name, OtherValue::Changed);
-        }
         if name == "IFS" {
             self.separators = self.separators.max(separators(&word));
         }
@@ -107,11 +108,17 @@ impl Scope<'_> {
         self.variable(name).others.insert(other);
     }
 
-    /// Adds what a command does to variables and to `$1`.
+    /// Adds what a command does to variables and to `$1`. `shared_input` is what a `read` in it may read from the input
+    /// of a group around it.
     ///
     /// The words are searched for names of commands at any place: a command may stand behind any wrapper, and a word
     /// that only looks like a command adds values that do no harm.
-    fn add_command(&mut self, command: &SimpleCommand, frame: &Rc<Frame>) {
+    fn add_command(
+        &mut self,
+        command: &SimpleCommand,
+        shared_input: OtherValue,
+        frame: &Rc<Frame>,
+    ) {
         let literals: Vec<Option<String>> = command.words.iter().map(RawWord::literal).collect();
         self.add_assignments_of_command(command, &literals, frame);
         for (index, name) in literals.iter().enumerate() {
@@ -127,8 +134,9 @@ impl Scope<'_> {
                 Some("set") => self.add_set(words, literals),
                 Some("shift") => self.changes_arguments = true,
                 Some("unset") if literals == [Some("IFS".to_owned())] => self.unset_separators(),
-                Some("getopts" | "read" | "mapfile" | "readarray" | "unset" | "let") => {
-                    self.add_read(command, literals);
+                Some("getopts" | "unset" | "let") => self.add_names(literals, OtherValue::Any),
+                Some("read" | "mapfile" | "readarray") => {
+                    self.add_read(command, literals, shared_input);
                 }
                 Some("printf" | "print" | "wait") => {
                     self.add_printed(words, literals, frame);
@@ -149,19 +157,6 @@ impl Scope<'_> {
             let passed = words_that_set_passes(words);
             self.may_pass_options |= passed.iter().any(begins_literal_option);
         }
-    }
-
-    /// Adds the variables that `read` and the like set in a command, given the literal texts of the words after that
-    /// name. The value may be an option if a here-document or here-string, from which `read` takes it, has one. A file
-    /// or a pipe is trusted to have none.
-    fn add_read(&mut self, command: &SimpleCommand, literals: &Literals) {
-        let may_read_option = command.input.iter().any(input_may_hold_option);
-        let other = if may_read_option {
-            OtherValue::Option
-        } else {
-            OtherValue::Any
-        };
-        self.add_names(literals, other);
     }
 
     /// Adds the words of a command that are assignments, at any place: behind `export` or `env` they are, too.
@@ -218,7 +213,7 @@ impl Scope<'_> {
     /// of an option (`read -raNAME`). None, a word with an expansion or one that is missing, may name any variable, so
     /// that all of them are unknown then. A word that is no name is passed over: of `let`, which sets numbers, that
     /// does no harm.
-    fn add_names(&mut self, words: &Literals, other: OtherValue) {
+    pub(super) fn add_names(&mut self, words: &Literals, other: OtherValue) {
         for word in words {
             let Some(word) = word else {
                 self.has_unknown_code = true;
@@ -370,26 +365,10 @@ impl Scope<'_> {
 }
 
 /// Returns where words are split after `IFS=word`. An empty word, by which nothing is split, counts as some blanks.
-fn separators(word: &RawWord) -> Separators {
+pub(super) fn separators(word: &RawWord) -> Separators {
     let is_blank = |c: char| matches!(c, ' ' | '\t' | '\n');
     match word.literal() {
         Some(text) if text.chars().all(is_blank) => Separators::SomeBlanks,
         _ => Separators::Any,
     }
-}
-
-/// Returns true if a word of an input may be an option: the input begins with a literal `-`, or has one behind a
-/// literal blank in the same piece. Expansions are trusted to give none.
-fn input_may_hold_option(input: &RawWord) -> bool {
-    let may_begin = |text: &[Symbol]| match text {
-        [first, second] => {
-            matches!(first, Symbol::Known(c) if c.is_whitespace()) && *second == Symbol::Known('-')
-        }
-        _ => false,
-    };
-    begins_literal_option(input)
-        || input.pieces.iter().any(|piece| match piece {
-            Piece::Text(text, _) => text.windows(2).any(may_begin),
-            _ => false,
-        })
 }

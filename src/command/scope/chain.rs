@@ -2,7 +2,7 @@
 //! never end: so a variable that is needed again gets one value that stands for the others. A value that is found with
 //! it lacks those, and is not kept, except for that variable itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::value::Value;
 
@@ -20,6 +20,8 @@ pub(super) struct Chain {
     needed_again: Option<usize>,
     /// The value of a variable while a word is expanded that adds to it.
     held: BTreeMap<String, Value>,
+    /// Variables of the chain for which any words stood where their own values were needed.
+    changed: BTreeSet<String>,
     /// Number of results that were not complete since the chain was empty.
     incomplete: usize,
 }
@@ -70,6 +72,16 @@ impl Chain {
 
     pub(super) fn held(&self, name: &str) -> Option<Value> {
         self.held.get(name).cloned()
+    }
+
+    /// Notes that a variable of the chain is made of its own values, for which any words stand.
+    pub(super) fn note_changed(&mut self, name: &str) {
+        self.changed.insert(name.to_owned());
+    }
+
+    /// Returns true if this was noted for a variable, and forgets it.
+    pub(super) fn take_changed(&mut self, name: &str) -> bool {
+        self.changed.remove(name)
     }
 
     /// Returns true if one of the variables was needed again, so that some of its values are missing for now.

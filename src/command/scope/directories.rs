@@ -1,19 +1,19 @@
 //! Directories to which scripts go: script files with a relative path are looked for in each, as one may call a client
 //! that sends data. In which of them a script is at a command is not followed.
 
-use super::Scope;
+use super::{DirectoryOfScript, Scope};
 
 /// Limit on the directories to which scripts go, as a script file is looked for in each.
-const MOST_DIRECTORIES: usize = 128;
+const MOST_DIRECTORIES: usize = 256;
 
 impl Scope<'_> {
     /// Notes a directory to which a script goes with `cd`: script files are looked for there, too, in the one of this
-    /// name in each directory that was noted before, and in each of those below this one, as a function may have gone
-    /// there later. Returns true if it is new, so that scripts have to be read again. Too many count as an unknown one.
-    /// The current directory (`.`) adds nothing. `..` stays as it is written.
+    /// name in each directory to which scripts went before, and in each of those below this one, as a function may have
+    /// gone there later. Returns true if it is new, so that scripts have to be read again. Too many count as an unknown
+    /// one. The current directory (`.`) adds nothing. `..` stays as it is written.
     pub(crate) fn add_directory(&mut self, directory: &str) -> bool {
         let directory = without_dots(directory);
-        if directory.is_empty() || self.is_known_directory(&directory) {
+        if directory.is_empty() || self.directories.contains(&directory) {
             return false;
         }
         let mut added = vec![directory.clone()];
@@ -25,33 +25,38 @@ impl Scope<'_> {
                 added.push(format!("{directory}/{known}"));
             }
         }
-        if self.directories.len() + added.len() > MOST_DIRECTORIES {
+        let count = self.directories.len() + added.len();
+        if !fits(count, self.directories_of_scripts.len()) {
             return self.allow_unknown_directory();
         }
         self.directories.extend(added);
         true
     }
 
-    /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`). Returns true if it
-    /// is new, so that scripts have to be read again. Beyond the limit it counts as an unknown one. `path` is the one
-    /// by which the file was found, so that its directory is not combined with those that were noted before.
+    /// Notes the directory of a script file: many scripts go there first (`cd "$(dirname "$0")"`), and from there to
+    /// the directories of `cd`, noted before or later. Returns true if it is new, so that scripts have to be read
+    /// again. Beyond the limit it counts as an unknown one. `path` is the one by which the file was found, so that its
+    /// directory is not looked for in those of `cd`.
     pub(crate) fn add_directory_of_script(&mut self, path: &str) -> bool {
         let path = without_dots(path);
         let Some((directory, _)) = path.rsplit_once('/') else {
             return false;
         };
-        if directory.is_empty() || self.is_known_directory(directory) {
+        let known = &self.directories_of_scripts;
+        if directory.is_empty() || known.iter().any(|known| known.path == directory) {
             return false;
         }
-        if self.directories.len() >= MOST_DIRECTORIES {
+        if !fits(self.directories.len(), known.len() + 1) {
             return self.allow_unknown_directory();
         }
-        self.directories.push(directory.to_owned());
+        let resolved = without_parents(directory);
+        let is_other_name = |known: &DirectoryOfScript| without_parents(&known.path) == resolved;
+        let is_start = !resolved.is_empty() && !known.iter().any(is_other_name);
+        self.directories_of_scripts.push(DirectoryOfScript {
+            path: directory.to_owned(),
+            is_start,
+        });
         true
-    }
-
-    fn is_known_directory(&self, directory: &str) -> bool {
-        self.directories.iter().any(|known| known == directory)
     }
 
     /// Notes that a script goes to a directory that is not known. Returns true if this is new, so that scripts have to
@@ -76,6 +81,14 @@ impl Scope<'_> {
             for directory in &self.directories {
                 paths.push(format!("{directory}/{name}"));
             }
+            for DirectoryOfScript { path, is_start } in &self.directories_of_scripts {
+                paths.push(format!("{path}/{name}"));
+                let below = self
+                    .directories
+                    .iter()
+                    .filter(|it| *is_start && !is_absolute(it));
+                paths.extend(below.map(|directory| format!("{path}/{directory}/{name}")));
+            }
         }
         let home = self.surroundings.variable("HOME").unwrap_or_default();
         let at_home = paths.iter().filter_map(|path| {
@@ -88,6 +101,11 @@ impl Scope<'_> {
     }
 }
 
+/// Returns true if so many directories are within the limit: each of `cd` counts for each of a script, and by itself.
+fn fits(of_cd: usize, of_scripts: usize) -> bool {
+    (of_cd + 1) * (of_scripts + 1) <= MOST_DIRECTORIES
+}
+
 /// Returns a path without each `.` and each `/` that leads nowhere: `a/b` for `./a/./b/`, and an empty text for `.`. A
 /// directory of many names would be noted with each of them.
 fn without_dots(path: &str) -> String {
@@ -97,6 +115,20 @@ fn without_dots(path: &str) -> String {
         .collect();
     let root = if path.starts_with('/') { "/" } else { "" };
     format!("{root}{}", names.join("/"))
+}
+
+/// Returns a path without each `..` and the name before it. Through a symbolic link it may lead elsewhere.
+fn without_parents(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match names.last() {
+            Some(last) if name == ".." && !matches!(*last, "" | "..") => {
+                names.pop();
+            }
+            _ => names.push(name),
+        }
+    }
+    names.join("/")
 }
 
 /// Returns true for a path that is the same in each directory: from the root, or from the home directory.

@@ -6,6 +6,7 @@
 
 use crate::command::text::{
     Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, mentions, unknown,
+    unknown_words,
 };
 use crate::command::word::Word;
 
@@ -71,8 +72,8 @@ pub(super) fn add_new(values: &mut Vec<Value>, value: Value) {
 
 /// Returns unknown texts that stand for many values, when there are too many to look at each: a harmless part if all of
 /// them are plain words, and any words otherwise. Beside a harmless part stand those that mention a client, as a
-/// command may call it by such a word; if these alone are too many, all count as any words. As any words are trusted in
-/// quotes, an `AnyPart` is returned beside them if one of the values may be an option.
+/// command may call it by such a word; if these alone are too many, all count as unknown words, of which
+/// one may be an option if one of the values may be.
 pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     let harmless = Value::Text(unknown(Doubt::HarmlessPart));
     let is_harmless = |value: &Value| value.is_plain_word() || *value == harmless;
@@ -84,11 +85,8 @@ pub(crate) fn summary(values: &[Value]) -> Vec<Value> {
     if values.iter().all(is_harmless) && clients.len() < MOST_VALUES {
         return [vec![harmless], clients].concat();
     }
-    let mut summary = vec![Value::Text(unknown(Doubt::AnyWords))];
-    if values.iter().any(Value::may_hold_option) {
-        summary.push(Value::Text(unknown(Doubt::AnyPart)));
-    }
-    summary
+    let may_hold_option = values.iter().any(Value::may_hold_option);
+    vec![Value::Text(unknown_words(may_hold_option))]
 }
 
 /// Returns true if a text is one word, no option, and holds nothing that a shell acts on: only characters of names,
@@ -105,7 +103,7 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
 
 /// Returns true if a text begins an option, or begins with a part of which it is known that it may be one. `AnyWords`
 /// is no such part: nothing speaks for an option in it, and in quotes it is trusted.
-fn begins_suspected_option(text: &[Symbol]) -> bool {
+pub(super) fn begins_suspected_option(text: &[Symbol]) -> bool {
     begins_option(text) || text.first() == Some(&Symbol::Unknown(Doubt::AnyPart))
 }
 
@@ -235,13 +233,20 @@ pub(crate) fn number(index: &str) -> Option<usize> {
     index.parse().ok()
 }
 
-/// Returns the value of an array of these words. It is any words if a word may be several or none, as the index of each
-/// later one is not known then.
+/// Returns the value of an array of these words.
 pub(crate) fn array_value(words: Vec<Word>) -> Value {
-    if words.iter().any(|word| may_be_several_words(&word.text)) {
-        return Value::Text(unknown(Doubt::AnyWords));
+    list_value(words.into_iter().map(|word| word.text).collect())
+}
+
+/// Returns the value of an array of these elements. They are unknown words if one may be several or none, as the index
+/// of each later one is not known then.
+pub(super) fn list_value(elements: Vec<Symbols>) -> Value {
+    let has_unknown_places = elements.iter().any(|element| may_be_several_words(element));
+    let list = Value::List(elements);
+    if has_unknown_places {
+        return Value::Text(unknown_words(list.may_split_into_option()));
     }
-    Value::List(words.into_iter().map(|word| word.text).collect())
+    list
 }
 
 /// Returns true if the text has no known part. An empty text is known to be empty.

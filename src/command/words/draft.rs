@@ -116,7 +116,8 @@ impl Draft {
 
     /// Adds the command to the script, unless it is empty, and behind it those that begin within its words
     /// ([`inner_commands`]); begins another one, without words or input. A command without words is kept if it has an
-    /// input: a shell before it may be what reads the input (`(sh) <<END`).
+    /// input: a shell before it may be what reads the input (`(sh) <<END`). Behind a `|`, an end of a line or a
+    /// parenthesis comes before the command that reads the pipe.
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
@@ -136,6 +137,9 @@ impl Draft {
             let inner = inner_commands(&command);
             self.script.commands.push(command);
             self.script.commands.extend(inner);
+        } else {
+            self.command.reads_pipe = command.reads_pipe;
+            self.command.reads_group = command.reads_group;
         }
         self.is_at_start = true;
     }
