@@ -72,19 +72,12 @@ impl Sentences<'_> {
                 by: Interruption::OfCommand,
                 ..
             } => NORMAL,
-            // The signal interrupted no attempt, and backoff itself dies by the signal, which tells enough.
-            Event::Interrupted {
-                outcome: None,
-                signal,
-                exit,
-                ..
-            } if *exit == Exit::Signal(*signal) => VERBOSE,
             Event::Interrupted {
                 signal,
-                outcome: Some(outcome),
+                outcome,
                 exit,
                 ..
-            } if self.is_obvious_interruption(*signal, outcome, *exit) => VERBOSE,
+            } if self.is_obvious_interruption(*signal, *outcome, *exit) => VERBOSE,
             _ => NORMAL,
         }
     }
@@ -95,10 +88,19 @@ impl Sentences<'_> {
         outcome.could_not_start() && (moment.total == 1 || self.plan.output.verbosity < 0)
     }
 
-    /// Returns true if the exit status of backoff alone (`exit`) tells why no attempt follows the one that a signal
-    /// interrupted: it is 0, as the attempt has succeeded all the same, or that of the signal, by which the command
-    /// died or after which it exited with 128 + its number. False if processes still run, whatever the status.
-    fn is_obvious_interruption(&self, signal: Signal, outcome: &Outcome, exit: Exit) -> bool {
+    /// Returns true if the exit status of backoff alone (`exit`) tells why no attempt follows a signal. Without an
+    /// interrupted attempt (no `outcome`), backoff itself dies by the signal. Else the status is 0, as the attempt has
+    /// succeeded all the same, or that of the signal, by which the command died or after which it exited with 128 + its
+    /// number. False if processes still run, whatever the status.
+    fn is_obvious_interruption(
+        &self,
+        signal: Signal,
+        outcome: Option<&Outcome>,
+        exit: Exit,
+    ) -> bool {
+        let Some(outcome) = outcome else {
+            return exit == Exit::Signal(signal);
+        };
         // A line has to name these processes.
         if !outcome.survivors.is_empty() {
             return false;
