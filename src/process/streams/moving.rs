@@ -120,8 +120,6 @@ impl Streams {
         let mut has_moved = false;
         for channel in Channel::ALL {
             if is_ready[channel] {
-                // If bytes wait, ready means that their reader has room: they are written now.
-                has_moved |= self.outputs[channel].has_unwritten();
                 has_moved |= self.read_output(channel, is_ready[channel.other()]);
             }
         }
@@ -130,7 +128,7 @@ impl Streams {
         }
         for channel in Channel::ALL {
             if is_ready[channel] && self.outputs[channel].has_unwritten() {
-                self.outputs[channel].write();
+                has_moved |= self.outputs[channel].write() > 0;
                 self.after_move(channel);
             }
         }
