@@ -170,7 +170,8 @@ fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns what stands for a character that zsh gives, where other shells give nothing.
+/// Returns what stands for this character in zsh and for an empty text in other shells, as `${name[1]}` of a text is:
+/// for a plain character a harmless part, which may be empty; for any other an `AnyPart`, as a `-` begins an option.
 fn in_zsh_only(character: &Symbol) -> Symbols {
     if is_plain_word(&[*character]) {
         return unknown(Doubt::HarmlessPart);
