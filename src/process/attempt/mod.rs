@@ -98,9 +98,9 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     event_loop.signals.receive();
-    // A signal that came before the fork has not reached the child. One that has come since is forwarded, too, and
-    // merges with the child's own one, which a new child still blocks. If backoff got no processor until the program
-    // had started, the signal has most likely reached it, which would get it twice.
+    // A signal that came before the fork has not reached the child, so all queued ones are forwarded. One that came
+    // after the fork has reached the child, too, but merges with the forwarded one, as a new child still blocks it. Not
+    // so once the program has started: it would get twice what has most likely reached it.
     if !event_loop.signals.queue.is_empty() && child.is_starting() {
         event_loop.signals.forward_queued();
     }
@@ -175,8 +175,8 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
 }
 
 /// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes
-/// go on (`survivors`, which could not be ended), and no status that output was lost. A limit that has ended the
-/// attempt stays its end.
+/// go on (`survivors`, which could not be ended), and no exit or signal of the command must hide that output was lost.
+/// A limit that has ended the attempt stays its end.
 fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
     if running.deadlines.ended_by.is_some() {
         return end;

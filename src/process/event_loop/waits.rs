@@ -1,5 +1,6 @@
-//! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
-//! slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come, or backoff itself has failed.
+//! The event loop between two attempts, before the first and after the last: waits, messages and kept output. Each may
+//! take long, as readers may be slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come,
+//! or backoff itself has failed.
 
 use std::io;
 use std::os::fd::BorrowedFd;
