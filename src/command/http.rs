@@ -33,7 +33,7 @@ pub(crate) struct RequestFacts {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Suspicion {
-    /// An option whose role is [`OptionRole::Hides`], such as `-K`.
+    /// An option that reads options, commands or URLs from elsewhere, or begins another request: `-K`, `--next`.
     Hides(String),
     /// A word that may be any option, alone or with others: `"$@"`, `--$X`, `-s$X`.
     MayBeOption(String),

@@ -113,7 +113,7 @@ struct ScriptVariable {
 enum OtherValue {
     /// A number: arithmetic sets it.
     Number,
-    /// Any value, which in quotes is trusted to be no option.
+    /// Any words, which in quotes are trusted to be no option.
     Any,
     /// An argument of the script or of a function, of which only counts if it may be an option.
     Argument,
@@ -121,7 +121,7 @@ enum OtherValue {
     Changed,
     /// Any value, an option as well if scripts split words at other signs than blanks.
     OptionBehindSign,
-    /// Any value, an option as well.
+    /// Any value, an option as well, even in quotes. But there it is one word.
     Option,
 }
 
@@ -222,10 +222,10 @@ impl<'s> Scope<'s> {
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
-    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words; behind any words, it may be an option if one of its values may. One at the
-    /// end of a long chain of variables, or behind many circles, is not looked up, and may be an option. `frame` is
-    /// that of the script that uses it.
+    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one that an
+    /// addition changes just then, or any words; then an `AnyPart` joins its values if one of them may hold an option.
+    /// One at the end of a long chain of variables, or behind many circles, is not looked up, and may be an option.
+    /// `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);

@@ -34,7 +34,7 @@ impl Scope<'_> {
     /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too
     /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: if one
     /// does, a value of the environment gets at most one addition. The variable has to be in the chain, by which a word
-    /// that names it gets the value to which it adds.
+    /// that names it gets the value that it is to change.
     pub(super) fn values_with_additions(
         &self,
         name: &str,

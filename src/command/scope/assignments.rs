@@ -233,7 +233,7 @@ impl Scope<'_> {
     }
 
     /// Adds the array that `set -A NAME` sets, in zsh and in ksh. Its words are not followed: `"${NAME[1]}"` may be an
-    /// option, and `"${NAME[@]}"` any number of words. No single value is both.
+    /// option, and `"${NAME[@]}"` any number of words. It gets two values, as no single one allows for both.
     fn add_set_array(&mut self, words: &Literals) {
         let is_array = |word: &Option<String>| {
             let letters = word
