@@ -166,7 +166,8 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
 }
 
 /// Returns the values that `for name in word` may give: one for each word that the word becomes, none if it becomes
-/// none. A pattern of file names stays as it is written: the names count as trusted as their pattern.
+/// none. A pattern of file names stays as it is written, so that in a later `"$name"` no file's name counts as an
+/// option, unless the pattern does.
 fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     let Some(words) = braces::expand(word) else {
         // One of so many words may be an option.
@@ -200,7 +201,7 @@ fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {
         match atom {
-            // Stays, unlike the next ones: as `AnyWords` it would be trusted in the quotes of a later `"$name"`.
+            // Stays: as `AnyWords`, like the parts below, it would be trusted in the quotes of a later `"$name"`.
             Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
                 text.extend(unknown(Doubt::AnyPart));
             }
@@ -240,8 +241,9 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns few lists that stand for many, the beginnings of a word: unknown words, of which one may be an option if one
-/// may begin in the lists. An empty list stays, as an option may follow it.
+/// Returns one or two lists that stand for many, all of them beginnings of the same word: unknown words, of which one
+/// may be an option if one of the lists may hold one; and an empty list if one of them is empty, as the rest of the
+/// word may then be an option.
 fn summary_of_lists(lists: &[Vec<Atom>]) -> Vec<Vec<Atom>> {
     let values = lists.iter().map(|atoms| Value::Text(text_of(atoms)));
     let values: Vec<Value> = values.collect();

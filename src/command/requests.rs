@@ -28,7 +28,7 @@ pub(crate) struct Finding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Risk {
-    /// A request of a client that sends something.
+    /// A request of a client that sends something, or whose options are partly in a file that is not read (`-K`).
     Sends,
     /// A request with a word that is unknown, and may be an option that sends.
     MaySend,
@@ -42,12 +42,13 @@ struct JudgedCall<'c> {
     request: RequestFacts,
 }
 
-/// How much proof of a client there has to be before unknown code counts.
+/// How much has to speak for a call of the client before doubts count: a word that may be an option, a guessed call,
+/// unknown code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// The user has named the client: `--for curl`.
     Named,
-    /// `--for auto`
+    /// `--for auto`: the command or a script has to mention the client.
     Auto,
 }
 

@@ -26,8 +26,8 @@ enum Unit {
 
 /// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
 /// which a shell does not expand them. (As an argument it does, but what begins with `name=` is no option.) Returns
-/// None if there are too many words, or braces with commas: the caller then takes them for unknown ones. In a word with
-/// a `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
+/// None if the words are too many, or the braces with commas are: the caller then takes them for unknown words. In a
+/// word with a `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
