@@ -192,7 +192,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
     match text {
         [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
         [Symbol::Known('-'), _, ..] => WordKind::Letters,
-        // `-` alone is an operand, and so is an empty word.
+        // Any other known beginning, a `-` alone, or an empty word.
         [Symbol::Known(_), ..] | [] => WordKind::Operand,
         [Symbol::Unknown(_), ..] => {
             let first_untrusted = text.iter().find(|symbol| !is_trusted(symbol));

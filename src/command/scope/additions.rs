@@ -22,7 +22,7 @@ const MOST_ADDED: usize = 16;
 
 impl Scope<'_> {
     /// Returns true if scripts add words to this variable; cuts and defaults do not count. Then its values may lack
-    /// words, as one may be added several times: the caller trusts no element or slice of them.
+    /// words, as one may be added several times: to the caller, an element or a changed text may be an option.
     pub(crate) fn has_additions(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
         variable.is_some_and(|variable| {
