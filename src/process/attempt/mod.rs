@@ -1,6 +1,6 @@
-//! Runs one program once: the command, a hook or a predicate. Starts it, enforces its limits, ends its process tree
-//! after a limit, reads the rest of its output, and describes all of this as one `Outcome`. `policy` decides
-//! whether the outcome is a failure.
+//! Runs one program once: the command, a hook or a predicate, which are called the command, too, where it makes no
+//! difference. Starts it, enforces its limits, ends its process tree after a limit, reads the rest of its output, and
+//! describes all of this as one `Outcome`. `policy` decides whether the outcome is a failure.
 
 mod after_exit;
 mod deadlines;

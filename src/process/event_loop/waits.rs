@@ -255,7 +255,7 @@ impl EventLoop {
     }
 
     /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
-    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept (no
+    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only lines of backoff and of hooks were kept (no
     /// `holds_output`), losing them is no error, and `Complete`.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
