@@ -209,9 +209,9 @@ fn is_of_scheme(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
 }
 
-/// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
-/// `h:6379`, `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory, so that one with `:` or `@`
-/// can be given, too.
+/// Returns true if a path is probably a mistyped address, which is refused, and is not shown, as it may hold a
+/// password: `redis//h`, `u:PW@h`, `h:6379`, `//h:6379`. False for any other path with `/`, `./` or `../` in front, so
+/// that even a directory with `:` or `@` in its name can be given.
 fn is_like_address(path: &str) -> bool {
     let (first, after_slash) = path.split_once('/').unwrap_or((path, ""));
     if first.is_empty() {

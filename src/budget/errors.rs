@@ -1,4 +1,4 @@
-//! Problems of stores, as sentences without their beginning. They hold no secret.
+//! Problems of stores, as text for messages. They hold no secret.
 
 use std::fmt;
 use std::path::PathBuf;

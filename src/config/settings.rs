@@ -175,8 +175,9 @@ fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
     Some(Setting::new(opt, text, Source::Variable, String::new()))
 }
 
-/// Returns an error for a value that stands after a switch, as in `--pty yes make`: it would be the command, and its
-/// exit status that of the run. A word alone may be a command, as in `-q true`, and so may a word that is no value.
+/// Returns an error for a value that stands after a switch, or after an option that takes its text after `=`, as in
+/// `--pty yes make`: it would be the command, and its exit status that of the run. A word alone may be a command, as in
+/// `-q true`, and so may a word that is no value.
 fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     let Some(opt) = line.switch_before_command else {
         return Ok(());
@@ -217,7 +218,7 @@ fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
         } else if *opt == *COOL_OFF {
             COOL_OFF.read(text.as_ref()).is_ok()
         } else {
-            // The word was taken for a text of the option as it is accepted.
+            // The other options accept every word that `is_value_of_switch` takes for a value.
             true
         }
     })

@@ -11,8 +11,8 @@ pub(super) fn digits(text: &str) -> Option<u128> {
     Some(text.parse().unwrap_or(u128::MAX))
 }
 
-/// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem names the end of the range that
-/// is passed, or both.
+/// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem of a number out of range names
+/// both ends, or only the one that the number is beyond if `most` is the largest u64.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
     // 3, if it is in the range.
     let example = least.max(3).min(most);

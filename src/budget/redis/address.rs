@@ -92,8 +92,9 @@ impl AddressSettings {
         Ok(settings)
     }
 
-    /// Reads one setting, `timeout=250ms`, and notes its value; of two with the same key the last counts. `ca`, `cert`
-    /// and `key` need TLS. Any other key is an error, as a typo would otherwise have no effect.
+    /// Reads one setting, `timeout=250ms`, and notes its value; of two with the same key the last counts. Only `rediss`
+    /// has `ca`, `cert` and `key`, and only `redis+unix` has `user`, `pass` and `db`. Any other key is an error, as a
+    /// typo would otherwise have no effect.
     fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(AddressError::UnknownSetting);
@@ -211,7 +212,7 @@ impl Address {
         format!("{}/{database}", self.name())
     }
 
-    /// Returns an error if the files that the address names do not make a whole. Reads none of them.
+    /// Returns an error if the address names a certificate without its key, or a key alone. Reads no file.
     pub(crate) fn check_names(&self) -> Result<(), TlsError> {
         match &self.tls {
             Some(tls) => tls.check_names(),
