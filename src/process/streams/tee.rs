@@ -46,6 +46,7 @@ pub(super) enum Wait {
 /// The pipe into a running attempt.
 #[derive(Debug)]
 pub(super) struct StdinPipe {
+    /// The end that backoff writes to; the command reads from the other one.
     pub(super) fd: OwnedFd,
     /// Offsets of kept bytes that are still to be fed.
     pub(super) replay: Range<u64>,
@@ -55,7 +56,7 @@ pub(super) struct StdinPipe {
     pub(super) unwritten: Range<usize>,
     /// Number of bytes at the head of the source that were duplicated into this pipe: the window.
     pub(super) window: usize,
-    /// The event that the next step waits for.
+    /// What the next step waits for.
     pub(super) wait: Wait,
 }
 

@@ -66,8 +66,8 @@ pub(crate) fn origin(
 
 /// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
 /// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then
-/// a signal that a process sent to a backoff in the foreground counts as the terminal's, too, and is not forwarded to
-/// a command in backoff's group: nothing tells them apart.
+/// an INT, for example, that a process sent to a backoff in the foreground counts as the terminal's, and is not
+/// forwarded to a command in backoff's group: nothing tells them apart.
 fn is_by_terminal(
     senders: Senders,
     evidence: Evidence,
