@@ -136,8 +136,8 @@ fn base(settings: &Settings, until: Until, cap: Duration) -> Checked<InEffect<Du
     Ok(InEffect::own(base))
 }
 
-/// Reads the growth: a list of waits takes its place, some jitters ignore it (`-vv` then shows none), and with `--until
-/// failure` it is constant. `factor` is `--factor`.
+/// Reads the growth: a list of waits takes its place, some jitters ignore it (then nothing depends on the option), and
+/// with `--until failure` it is constant. `factor` is `--factor`.
 fn growth(
     settings: &Settings,
     until: Until,

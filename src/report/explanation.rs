@@ -126,10 +126,10 @@ impl Sentences<'_> {
         format!("it may have taken effect, and is not idempotent: {why}")
     }
 
-    /// Returns why the failure is permanent, by the verdict: `permanent: --stop-exit` names a rule that forbids it to be
-    /// retried; others are a predicate or `--before-retry` that failed itself, no retry rule that matches, a failed
-    /// start, and lost output. A success comes here only with `--until failure`, if its output has no reader. Processes
-    /// that still run have a reason of their own, in the caller.
+    /// Returns why the failure is permanent, by the verdict: a rule that forbids a retry (`permanent: --stop-exit`), a
+    /// predicate or `--before-retry` that failed itself, no retry rule that matches, a failed start, SIGPIPE, or lost
+    /// output. A success comes here only with `--until failure`, if its output has no reader. Processes that still run
+    /// have a reason of their own, in the caller.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
             return READER_GONE.to_owned();

@@ -92,6 +92,7 @@ impl Run<'_> {
             if let Some(signal) = interrupted {
                 return self.end_interrupted(signal, Interruption::OfBackoff, &outcome);
             }
+            // INT or QUIT ended the command, and backoff got no signal.
             if let Some(signal) = self.plan.classifier.interruption(&outcome) {
                 return self.end_interrupted(signal, Interruption::OfCommand, &outcome);
             }
@@ -298,7 +299,7 @@ impl Run<'_> {
     }
 
     /// Reports a retry before its wait. Before the first retry of the run also warns about nested runs, whose retries
-    /// multiply, and remarks that the command may take effect twice, unless the failure excludes that.
+    /// multiply, and remarks that the command may take effect twice, unless the failure is safe to repeat.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         // The session has counted this retry.

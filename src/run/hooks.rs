@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
             // 0 would tell an alarm that nothing failed, but the run did: output or `--success-if` denies the success,
-            // it was one of too few in a row, or a failure was the goal. Any other status is the attempt's own, or that
+            // it was one of too few in a row, or the goal was a failure. Any other status is the attempt's own, or that
             // of a timeout if its output was cut off, whatever that of backoff is.
             spec.variables.set("BACKOFF_EXIT", 1);
         }
