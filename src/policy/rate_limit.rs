@@ -80,7 +80,7 @@ enum Left {
 }
 
 impl Left {
-    /// Returns what a field about the rest of a limit tells, whose number is zero, or is not.
+    /// Returns what a field tells by the number that is left: nothing is left if this number is zero.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing
@@ -153,7 +153,8 @@ impl RateLimits {
     }
 
     /// Reads one match of [`FIELD`]: how much of a limit is left, or when it is full again (its reset). Of several
-    /// resets of one limit, the longest counts; one that cannot be read or is too far ahead changes nothing.
+    /// resets of one limit, the longest counts; one that cannot be read, is too far ahead or, given as an epoch, has
+    /// passed changes nothing.
     fn read_field(&mut self, found: &Found<'_>, now: SystemTime) {
         let seconds = found
             .text("number")
