@@ -212,7 +212,7 @@ impl Running<'_> {
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
     /// limit, schedules KILL and drops a pending request to stop. If the command has just ended by itself, it has not
-    /// timed out: returns `HasEnded` instead. `MayRun` does not mean that it still runs, as only a limit looks.
+    /// timed out: returns `HasEnded` instead. `MayRun` also stands for an ended one while no limit is reached.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // On a busy machine backoff may not have read yet what came in time: reading it restarts the limit.
@@ -268,7 +268,7 @@ impl Running<'_> {
         match received.class {
             SignalClass::Continue => {
                 self.stop_request = None;
-                // At the next CONT, an old continuation must not look as if the command got that one itself.
+                // Otherwise this continuation would make the next CONT look as if the command had got it itself.
                 self.child.forget_continued();
                 // The modes of our terminal were restored for the stop.
                 if let Some(pty) = &mut self.event_loop.streams.pty {
