@@ -99,7 +99,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     event_loop.signals.receive();
     // A signal that came before the fork has not reached the child, so all queued ones are forwarded. One that came
-    // after the fork may have reached the child, too, but merges with the forwarded one, as a new child still blocks it.
+    // after the fork may have reached the child, too, but then merges with the forwarded one, as a new child blocks it.
     // Once the program has started, it has most likely got the signal, and would get it twice.
     if !event_loop.signals.queue.is_empty() && child.is_starting() {
         event_loop.signals.forward_queued();
