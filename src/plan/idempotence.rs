@@ -34,8 +34,9 @@ impl Surroundings for WithoutFiles<'_> {
     }
 }
 
-/// Returns the findings by `--idempotent` if it is given, which the user then vouches for, or else by the words of the
-/// command. `words` are all of them, `command` tells which program presets judge.
+/// Returns the findings by `--idempotent` if it is given, as the user knows the command, or else by the words of the
+/// command. `words` are all of them, `command` tells which program presets judge. An error is a wrong value of the
+/// option.
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
