@@ -51,8 +51,8 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<DecidedDelays
     })
 }
 
-/// Reads `--jitter`, the random part of waits. Its default depends on `--delays`, `--growth` and `--until`, so that what
-/// the user says about waits has an effect. `factor` is `--factor`, which decorrelated jitter needs.
+/// Reads `--jitter`, the random part of waits. Its default depends on `--delays`, `--growth` and `--until`, so that
+/// what the user says about waits has an effect. `factor` is `--factor`, which decorrelated jitter needs.
 fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InEffect<Jitter>> {
     let list_source = settings.source(&DELAYS);
     // A list is exact unless the same or a higher precedence asks for jitter.

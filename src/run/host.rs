@@ -137,7 +137,8 @@ pub(crate) trait Host {
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
     /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next (the
-    /// command, say) is started at the exact end. `countdown_text` returns the text for the remaining time and a number of columns.
+    /// command, say) is started at the exact end. `countdown_text` returns the text for the remaining time and a number
+    /// of columns.
     fn wait(
         &mut self,
         delay: Duration,
