@@ -77,7 +77,7 @@ impl Streams {
             stderr: Output::new(stdio::ERR, options.modes[Channel::Stderr]),
         };
         if options.modes[Channel::Stderr] == OutputMode::Failure {
-            // A file from the start, as predicates and hooks write to it, too.
+            // A file from the start, to which predicates and hooks append as backoff does.
             outputs.stderr.kept = Spool::shared();
         }
         Ok(Streams {

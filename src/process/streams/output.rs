@@ -38,7 +38,7 @@ pub(crate) struct Output {
     fd: RawFd,
     /// Opened at first use.
     sink: OnceCell<Sink>,
-    /// Output that was kept, with `failure` of all attempts; for standard error then also messages and what hooks wrote.
+    /// Kept output; with `--stderr failure` also messages of backoff and what hooks and predicates wrote.
     pub(super) kept: Spool,
     keeping: Keeping,
     /// Why no more output could be kept; None once that was reported.
@@ -47,7 +47,7 @@ pub(crate) struct Output {
     source: Option<OwnedFd>,
     /// The bytes read last are at its beginning.
     chunk: Vec<u8>,
-    /// The part of the chunk that waits for the reader.
+    /// The part of the chunk that is forwarded or printed, and not written yet.
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,

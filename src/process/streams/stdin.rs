@@ -225,7 +225,7 @@ impl Stdin {
         match &mut self.method {
             Method::Tee => self.move_window(pipe).map(Next::Wait),
             Method::ReadAhead(unfed) if !unfed.is_empty() => {
-                // No later attempt needs them.
+                // Moved, not kept, as no attempt follows this one.
                 pipe.chunk = take(unfed);
                 Ok(Next::Chunk(pipe.chunk.len()))
             }
