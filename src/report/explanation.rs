@@ -147,7 +147,7 @@ impl Sentences<'_> {
             Why::Unread => {
                 return "its output is cut off, as its reader stopped reading".to_owned();
             }
-            // Not the command, but a predicate or `--before-retry` failed; or there was no such failure.
+            // Either a predicate or `--before-retry` failed itself, or no retry rule matches the failed command.
             _ => match why.predicate_or_hook_failure() {
                 Some(failure) => failure,
                 None => self.no_match(),

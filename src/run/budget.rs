@@ -105,7 +105,7 @@ impl Run<'_> {
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Option<Question> {
         let budget = self.plan.own_budget()?;
-        // Runs that gave up in a row before this one; 0, too, if the budget never gave an answer.
+        // Runs that gave up in a row before this one, or 0 if the budget never gave an answer.
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {

@@ -96,6 +96,7 @@ pub(crate) enum KeptOutput {
     /// The run has succeeded; with `--until failure`, or if a signal has ended the run during the last attempt, that
     /// attempt has.
     Good,
+    /// Any other end, even one before the first attempt.
     OfFailure,
 }
 
