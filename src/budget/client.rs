@@ -38,9 +38,10 @@ pub(crate) struct StorePlace {
 }
 
 impl Store {
-    /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text. Rejects
-    /// a path that looks like an address without its beginning, which is probably a typo. `read_duration` parses the
-    /// timeout in an address; the text of its error is shown. Asks and makes nothing yet.
+    /// Parses the text of `--store`: an address, or the path of a directory. An error completes a sentence that begins
+    /// with the text. Rejects a path that looks like an address without its beginning, which is probably a typo.
+    /// `read_duration` parses the timeout in an address, and its error becomes a part of the error here. Asks and makes
+    /// nothing yet.
     pub fn parse(
         text: &str,
         read_duration: fn(&str) -> Result<Duration, String>,
@@ -188,7 +189,7 @@ pub(crate) fn redacted(text: &str) -> String {
         let hides_all = is_like_address(text);
         return if hides_all { "***" } else { text }.to_owned();
     };
-    // A wrong timeout alone hides no password, so any text passes for one.
+    // A wrong timeout alone hides no password, so any text is accepted as the timeout.
     let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
     // `redis+unix` has the password in `pass=`.
     if is_valid && !after_scheme.contains("pass=") {

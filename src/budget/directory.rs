@@ -102,7 +102,7 @@ impl From<io::Error> for DirectoryProblem {
 /// The result of a change.
 pub(crate) struct Update {
     pub(crate) answer: Answer,
-    /// A file was set aside because it held no valid record.
+    /// Tells that a file was set aside because it held no valid record; None if none was.
     pub(crate) warning: Option<String>,
 }
 

@@ -28,7 +28,7 @@ pub enum StoreError {
     Address(AddressError),
     #[cfg(feature = "redis")]
     Tls(TlsError),
-    /// No server of the service answered.
+    /// No server of the service gave an answer: the problem of each.
     #[cfg(feature = "redis")]
     Servers(Vec<ServerError>),
     /// The user has no state directory.

@@ -52,7 +52,7 @@ struct ScriptCalls {
     by_text: Cmd,
 }
 
-/// A server of which the script is asked.
+/// A server that is to run the script.
 struct ScriptTarget {
     server: ConnectionInfo,
     /// A cluster is moving the key to this server, which then wants `ASKING` before a command.

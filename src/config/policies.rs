@@ -49,6 +49,7 @@ impl Config {
         let path = match (settings.get(&CONFIG)?, config_home()) {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
             (Some(path), _) => path,
+            // `home` is backoff's own directory, `~/.config/backoff`.
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => {
                 return Ok(Config::none(

@@ -52,8 +52,8 @@ impl Settings {
     }
 
     /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
-    /// already set keeps its setting. A setting that contradicts a higher one is kept apart, as overridden, or is an
-    /// error (see `conflicts`).
+    /// already set keeps its setting. A setting that contradicts a higher one is mostly kept apart, as overridden;
+    /// `conflicts` tells when both stay, and when that is an error.
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt).is_none());
         self.expand_every(&mut layer)?;

@@ -131,7 +131,7 @@ struct Nanoseconds {
 
 /// Returns the length of a number with a unit. Years and months are rejected, though humantime knows them: their
 /// lengths vary, and `M` is hardly ever meant as a month. `number` holds only digits and dots, as [`read`] has split it
-/// off; that it is one, and that neither text is empty, is checked here.
+/// off; whether they make a number, and whether a text is empty, is checked here.
 fn nanoseconds(number: &str, unit: &str) -> Parsed<Nanoseconds> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {

@@ -120,7 +120,7 @@ pub enum Kind {
     /// On, off or a text, after `=`; on if given alone.
     Optional {
         name: &'static str,
-        /// Returns true for a word that is rather this text than the name of a command.
+        /// Returns true if the word after the option is rather meant as its value than as the name of a command.
         is_text: fn(&str) -> bool,
     },
     /// A section or an option; all of them if given alone.

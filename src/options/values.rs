@@ -155,7 +155,8 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Parses a repeatable switch, as a variable or a file gives it: how often it is given, at most 255; on is 1, off 0.
+/// Parses a repeatable switch: the number of times that it is given, at most 255, or on (1) or off (0), as a variable
+/// or a file may say.
 pub fn count(text: &str) -> Parsed<u8> {
     match digits(text) {
         Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),

@@ -231,8 +231,8 @@ impl Address {
         Ok(())
     }
 
-    /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries:
-    /// these run in child processes, which would each read them again. Does nothing without TLS.
+    /// Reads the certificates for TLS, unless [`read_files`](Address::read_files) has done so, and keeps them for all
+    /// queries: these run in child processes, which would each read them again. Does nothing without TLS.
     pub(crate) fn load_certificates(&self) {
         if let Some(tls) = &self.tls {
             // A query returns the error.
