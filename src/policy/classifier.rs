@@ -32,7 +32,8 @@ pub struct Classifier {
 pub enum RuleKind {
     /// The failure is permanent.
     Stop,
-    /// The failure is transient, unless a stop rule applies, too, or another cause that `judge_failure` tests before.
+    /// The failure is transient, unless a stop rule, or another cause that `judge_failure` tests before, makes it
+    /// permanent.
     Retry,
 }
 
@@ -40,7 +41,7 @@ pub enum RuleKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub kind: RuleKind,
-    /// Exit codes that match; 126 and 127 also match a command that cannot start.
+    /// Ends that match: exit codes, perhaps `timeout`. 126 and 127 match a command that cannot start, too.
     pub codes: Option<CodeSet>,
     /// Pattern that a line of the output must match.
     pub pattern: Option<usize>,

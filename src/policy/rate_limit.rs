@@ -64,8 +64,8 @@ struct RateLimit {
     left: Left,
     /// Time until the limit is full again, by a field whose value may be a date or an epoch (`x-ratelimit-reset`).
     reset_at: Option<Duration>,
-    /// Time until the limit is full again, by a field that always counts from now (`x-ratelimit-reset-after`). It needs
-    /// no clock, and so outranks `reset_at`.
+    /// Time until the limit is full again, by a field that always counts from now (`x-ratelimit-reset-after`, or `t=30`
+    /// in a list). It needs no clock, and so outranks `reset_at`.
     reset_after: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Decides whether a run stops or retries, and after which wait. The engine calls [`Session::begin`] before each
+//! Decides whether a run stops or retries, and after which wait. The loop of `run` calls [`Session::begin`] before each
 //! attempt and [`Session::next`] after it, unless a signal or a lost output has ended the run without a verdict; the
 //! session keeps what these decisions need to know about earlier attempts.
 
@@ -201,7 +201,7 @@ impl<'p> Session<'p> {
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
     /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
-    /// `--until never`: also if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
+    /// `--until never`, even if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
     /// lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
@@ -228,7 +228,7 @@ impl<'p> Session<'p> {
             return Err(GiveUp::Delay);
         }
         let drawn = self.draw(rng);
-        // A successful command did not ask.
+        // What the output of a success asks for does not count.
         let wait = if *verdict == Verdict::Success {
             drawn
         } else if self.asks_too_much(outcome) {
@@ -321,7 +321,7 @@ impl<'p> Session<'p> {
         let wait = if failed_runs == 0 {
             self.draw(rng)
         } else {
-            // Jitter would hide the growth, and decorrelated jitter stops growing. The later run that waits adds jitter.
+            // Jitter would hide the growth, and decorrelated jitter stops growing. A later run that waits adds some.
             let step = self.growth_step.saturating_add(failed_runs);
             self.delays.unjittered(step)
         };
@@ -353,7 +353,7 @@ impl<'p> Session<'p> {
 
     /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
     /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began. Asked
-    /// as the wait is decided, and by the engine once more before each attempt, as hooks and the budget take time.
+    /// as a wait is decided, and by `run` again before the wait and the attempt, as hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);

@@ -46,10 +46,11 @@ pub struct Scanner {
     cleaner: Cleaner,
     /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
-    /// How many bytes the sieve has searched in place of the engine, and what was built for these and later lines.
+    /// How many bytes the sieve has searched in place of the engine.
     searched: usize,
+    /// What was built for the lines with these bytes, and for later lines that the engine finds.
     built: Built,
-    /// These bytes, until the literals of the grams are chosen by them.
+    /// The bytes that the sieve has searched, until the literals of the grams are chosen by them.
     sample: Vec<u8>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
@@ -273,7 +274,7 @@ impl Scanner {
                 Some(sieve) => self.built.regex(sieve, index, &literals),
                 None => self.patterns.list[index].for_line(),
             };
-            // None with a sieve: no part of the pattern can match with these literals. Else it would be too large.
+            // None if, with a sieve, no part of the pattern can match with these literals, or if it is too large.
             let Some(regex) = regex else {
                 continue;
             };

@@ -47,8 +47,8 @@ pub struct Limits {
 /// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
-    /// The failure is permanent, or `--before-retry` failed; with `--until failure` also a success whose output has lost
-    /// its reader.
+    /// The failure is permanent, or `--before-retry` failed; with `--until failure` also a success whose output has
+    /// lost its reader.
     Permanent,
     /// `--attempts` are exhausted.
     Attempts,
