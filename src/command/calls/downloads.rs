@@ -119,9 +119,9 @@ fn may_name_any_file(text: &[Symbol]) -> bool {
 }
 
 /// Returns true if these words, which begin with the program, call a client, so that what they print is a download: the
-/// program is a client, is a shell with a script that calls one, or runs its arguments (`ssh`, `flock`, `xargs`) and
-/// one of these is a client. As an argument of any other program, the name says nothing about what that program prints
-/// (`./gen.sh curl`).
+/// program is a client, is a shell whose script is a single call of one, or runs its arguments (`ssh`, `flock`,
+/// `xargs`) and one of these is a client. For any other program, a client among its arguments says nothing about what
+/// it prints (`./gen.sh curl`).
 pub(super) fn runs_client(words: &[Word]) -> bool {
     let Some((program, behind)) = words.split_first() else {
         return false;

@@ -76,6 +76,7 @@ fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
     let mut replaced = feeder.replace_marks(arguments, Doubt::AnyPart);
     let adds_at_end = match feeder.kind {
         FeederKind::Xargs => feeder.xargs_adds_at_end(),
+        // No argument has a mark.
         FeederKind::Parallel => replaced == arguments,
     };
     if adds_at_end {

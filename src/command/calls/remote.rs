@@ -170,8 +170,8 @@ fn index_of_value(letters: &str) -> Option<usize> {
     Some(letter_index + 1)
 }
 
-/// Returns true if ssh with these words after its name, and without a command, starts a shell that gets its input:
-/// there is the name of a machine at least, and no option keeps ssh from it.
+/// Returns true if ssh with these words after its name, which hold no command for the other machine, starts a shell
+/// there that gets the input of ssh: there is any word, which may name the machine, and no option keeps ssh from it.
 fn starts_shell(words: &[Word]) -> bool {
     let keeps_from_it = words.iter().any(|word| {
         let text = exact(&word.text).unwrap_or_default();

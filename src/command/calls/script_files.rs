@@ -114,8 +114,8 @@ impl Calls<'_> {
 
     /// Notes a program with an unknown part as unknown code if it may be a script: its name behind a slash is unknown
     /// (`./"$name"`), or a script with this end of its path stands in backoff's directory or in one to which a script
-    /// may go (`"$DIR/post.sh"`). Without a slash it does nothing: such a program is at most a guessed call
-    /// (`add_guessed_calls`).
+    /// may go (`"$DIR/post.sh"`). Does nothing for a program without a slash, which is at most a guessed call
+    /// (`add_guessed_calls`), and for one of another machine.
     pub(super) fn note_unknown_program(&mut self, program: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
@@ -129,8 +129,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns true if a file of this relative path is a script that a shell runs, in any directory to which a script
-    /// may go.
+    /// Returns true if a file of this relative path is a script that a shell runs, in backoff's directory or any to
+    /// which a script may go.
     fn is_script_file(&self, path: &str) -> bool {
         let mut paths = self.scope.possible_paths(path).into_iter();
         paths.any(|path| match self.surroundings.script(&path) {
@@ -177,7 +177,7 @@ impl Calls<'_> {
 
     /// Notes the directory of `cd` or `pushd`, in which scripts may stand, given the words after that name: the home
     /// directory if there is none. The script's own directory (`cd "$(dirname "$0")"`) adds nothing, although its value
-    /// is unknown: it was noted when the script was read. A path behind it (`.../hooks`) counts from there, as from each
+    /// is unknown: it was noted when the script was read. A path behind it (`/hooks`) counts from there, as from each
     /// directory that was noted.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
