@@ -2,7 +2,8 @@
 //!
 //! A request that sends data must not be repeated. So each step returns all results that are possible, lest a call of a
 //! client (curl or wget) that sends is missed. If there would be too many, one unknown part stands for all of them.
-//! In all functions `frame` holds the arguments and the environment of the script in which the words stand.
+//! In all functions `frame` holds the arguments and the environment of the script in which the words stand. Atoms are
+//! the symbols of a word before it is split into words, with their quoting.
 //!
 //! [`Doubt`] says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
@@ -88,9 +89,9 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
     *lists = combined;
 }
 
-/// Returns one unknown word for the lists of words (`choices`) that a word may become. It counts as harmless only if
-/// each list is one plain word, such as `eu-1`, and mentions no client, which the command would then call. Otherwise it
-/// may be any words.
+/// Returns one unknown word for the lists of words (`choices`) that `word` may become, as there are too many to judge
+/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and mentions no client, which the
+/// command may call by it. Otherwise it may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {
@@ -185,8 +186,8 @@ fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     values
 }
 
-/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
-/// Braces stay as they are there.
+/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, behind an
+/// operator such as `#`, or as an input (a here-document or the word of `<<<`). Braces stay as they are there.
 pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     atoms(scope, word, frame)
         .iter()

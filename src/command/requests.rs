@@ -2,6 +2,9 @@
 //!
 //! A request that is sent twice may order or pay twice, so that it counts as one that sends unless the words prove that
 //! it does not. A fixed Idempotency-Key makes it harmless: by it, the server knows the second request as the first.
+//!
+//! A guessed call is one of an unknown program, which may be curl or wget. Unknown code is code that cannot be read,
+//! and may call them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,12 +18,14 @@ use super::{AttemptEnvironments, Surroundings};
 pub(crate) struct Requests {
     calls: Vec<Call>,
     unknown: Vec<UnknownCode>,
+    /// The clients whose names stand anywhere in the command or its scripts, even outside of calls.
     mentioned: Vec<&'static str>,
 }
 
 /// A request that is not idempotent, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
+    /// The client and the option or word that is to blame (`curl -d`), or the unknown code.
     what: String,
     location: Location,
     risk: Risk,

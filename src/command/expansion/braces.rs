@@ -169,8 +169,9 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
     parts
 }
 
-/// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a harmless part, for any other
-/// text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) any part. None without such dots.
+/// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a part that is no option, for
+/// any other text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) a part that may be one.
+/// None without such dots.
 fn range(units: &[Unit]) -> Option<Doubt> {
     let mut text = String::new();
     for unit in units {

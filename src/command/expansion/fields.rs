@@ -1,5 +1,9 @@
 //! Word splitting, and names of files: the last steps by which a shell makes the words that a program gets. An unquoted
 //! `*` or `?` may be replaced by any names, and one of these may look like an option.
+//!
+//! Atoms are the symbols of a word before the split, with their quoting, and breaks between the elements of `"$@"`. In
+//! doubt, a symbol is an unknown part: a harmless one is no option, a `TrustedPart` (`"$URL"`) is taken for none, an
+//! `AnyPart` may be one, and `AnyWords` are any words, options among them, but trusted in quotes.
 
 use std::rc::Rc;
 

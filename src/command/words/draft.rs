@@ -144,7 +144,7 @@ impl Draft {
         self.is_at_start = true;
     }
 
-    /// Adds an input to the command at this index, and to its copies.
+    /// Adds an input to the command at this index, and to its copies behind it (`is_inner`), of which one may read it.
     pub(super) fn add_input(&mut self, index: usize, input: &RawWord) {
         let commands = self.script.commands.iter_mut().skip(index);
         for (distance, command) in commands.enumerate() {
