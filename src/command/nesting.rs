@@ -17,7 +17,7 @@ pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> 
     let outer_attempts = outer_attempts(variables, depth);
     // One warning is enough for all attempts of the outer run.
     let is_first = positive(variables, "BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
-    // None (unlimited or unknown) multiplies them as well.
+    // Only with a single outer attempt nothing multiplies; None means that their number is unlimited or unknown.
     let multiplies_attempts = outer_attempts != Some(1);
     Nesting {
         depth,

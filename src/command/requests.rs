@@ -61,8 +61,8 @@ pub(crate) enum Selection {
 const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
 
 /// Returns false if no word of a command can name this client: then the slow search for its calls can be spared. Script
-/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may,
-/// too, which then is overlooked: only a remark is lost by that.
+/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may
+/// do so as well, and is then overlooked: only a remark is lost by that.
 pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
     let mut words = command.iter();
     words.any(|word| word.contains(client) || word.contains(SPELLING))

@@ -196,7 +196,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Returns true for two letters, both small or both capital: in a range from `Z` to `a` there are signs, too.
+/// Returns true for two letters, both small or both capital. A range from `Z` to `a` holds signs as well.
 fn is_of_letters(first: &str, end: &str) -> bool {
     let both = [first, end].concat();
     let is_of_one_case = both.chars().all(|c| c.is_ascii_lowercase())

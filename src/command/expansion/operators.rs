@@ -39,7 +39,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
-        // An operator for one shell, and a text behind the value for others.
+        // zsh takes what follows the name for an operator, other shells for a text behind the value.
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
@@ -282,9 +282,9 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word. With an element that as a whole may be any words,
-/// the list is any words, and `"$*"` a trusted part, unless an option is suspected. `$*` with known elements is any
-/// words, too, where a script sets `IFS`, even in quotes.
+/// elements as words of their own, but `"$*"` joins them to one word. If an element as a whole may be any words, the
+/// list is any words, but `"$*"` a trusted part unless an option is suspected in it. If a script sets `IFS`, each other
+/// `$*` is any words, even with known elements and in quotes.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {

@@ -56,7 +56,7 @@ pub(super) enum Tabs {
 /// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The program of a command is looked
 /// for at its beginning, where `./x` does not stand in the outer one. The outer one keeps all words, as they may be
 /// arguments; an inner command is a copy of its end, with the same input, as it may be what reads it. In zsh, a `}` at
-/// the end of a command closes a group (`{ sh <x }`): a copy of the whole command lacks it, and so do the others.
+/// the end of a command closes a group (`{ sh <x }`): no copy has it, and one is the whole command without it.
 fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let copy = |words: &[RawWord]| SimpleCommand {
         words: words.to_vec(),
@@ -158,7 +158,8 @@ impl Draft {
     /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
         let ends_group = match self.command.words.as_slice() {
-            // A parenthesis has ended the last command of the group. A redirection alone (`<file |`) counts so, too.
+            // No words: a parenthesis has ended the last command of the group. A redirection alone (`<file |`) has none
+            // either, and counts as the end of a group.
             [] => true,
             [first, ..] if ENDS_OF_GROUPS.contains(&&*first.bare().unwrap_or_default()) => true,
             // In zsh, `}` needs no `;` before it.

@@ -257,7 +257,7 @@ impl ScriptReader<'_> {
                     return self.read_redirection(draft, &word.source);
                 }
                 Some(Descriptor::InSomeShells) => {
-                    // In the others it is the value of an option before it.
+                    // In the other shells, the word is the value of that option.
                     self.parsed.may_be_misread |= draft.command.ends_with_possible_option();
                     return self.read_redirection(draft, &word.source);
                 }
