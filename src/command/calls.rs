@@ -283,8 +283,8 @@ impl<'s> Calls<'s> {
     }
 
     /// Reads the commands of a script, each with all values that its variables may have. Assigned values and inputs
-    /// that mention a client become scripts of their own, as the script may run them in a way that is not known, and so
-    /// do tables of aliases and functions. The assignments as such were noted when the script was added.
+    /// become scripts of their own if they mention a client, as the script may run them in a way that is not known;
+    /// tables of aliases and functions do in any case. Variables got their values when the script was added.
     fn read_script(&mut self, script: &Script, context: &Context) {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {

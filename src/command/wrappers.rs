@@ -198,7 +198,7 @@ const FEEDERS: &[Wrapper] = &[
     },
 ];
 
-/// Shells whose `-c` script names the program for `--for auto`.
+/// Shells whose `-c` script may name the program that presets judge.
 const SHELLS_FOR_PRESETS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
 /// Characters that a shell may act on; a script without any is only words.
@@ -214,7 +214,7 @@ pub(super) const DEEPEST: usize = 16;
 
 /// Returns the words of the command that a wrapper, shell or Python runs, given its name without a directory and the
 /// words after it; empty if it runs none. Returns None for any other program, and if the words cannot be followed.
-/// Presets judge failures of that command.
+/// By it, callers find the innermost program, whose failures presets judge.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);

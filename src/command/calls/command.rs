@@ -58,7 +58,7 @@ impl Calls<'_> {
         let Some(feeder) = feeder else {
             return self.read_words(command, command, context);
         };
-        // For scripts, a mark such as `{}` counts as unknown: what is put in its place may be code.
+        // In scripts, a mark such as `{}` counts as unknown, as code may be put in its place.
         let words = feeder.with_unknown_marks(command.words);
         let fed_command = ExpandedCommand::new(&words, command.in_script);
         let contexts = contexts_of_words(&fed_command, context);
@@ -130,8 +130,8 @@ impl Calls<'_> {
 
     /// Adds a call if the word at this index names a client, and returns true if it does; if it is not certain where
     /// the call ends, adds one for each end, with the same ID. `parts_before` is how many calls and scripts of the
-    /// command stand before it: by it, the call has the same ID whatever values its variables have, and is recognized
-    /// as the same call, unless a variable before it holds a call or script only in some of its values.
+    /// command stand before the call. They make its ID, which so is the same for all values of its variables, unless a
+    /// variable before it holds a call or script only in some values: an Idempotency-Key has to be the same in all.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -201,7 +201,8 @@ impl Calls<'_> {
     }
 
     /// Adds a call for each client that the command's program may be, if its name is not known (`$CMD`): its words are
-    /// judged as the client's, and may send data (`$CMD -d x`). So is the program that `xargs` or `parallel` runs.
+    /// judged as the client's, and may send data (`$CMD -d x`). The program that `xargs` or `parallel` runs counts like
+    /// the command's own.
     fn add_guessed_calls(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         let feeder = Feeder::before(command.words, command.words.len());
         let fed_index = feeder.map(|feeder| feeder.program_index(command.words));
@@ -322,7 +323,7 @@ fn defines_global_alias(words: &[Word]) -> bool {
 
 /// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: the text of
 /// `-Stext`, `--option=text`, `NAME=text` and an alias of git (`alias.name=!text`). The whole word is always the first
-/// of them, and some are no scripts at all. So found are also names of files in options (`-fFILE`).
+/// of them, and some are no scripts at all. `may_be_local_file` takes them for names of files (`-fFILE`).
 pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {

@@ -52,7 +52,7 @@ impl Calls<'_> {
             return;
         }
         let what = cut(&assignment.value.source);
-        // Also for a single element.
+        // True for a single element as well.
         if assignment.adds {
             return self.note_unknown_code(what, context);
         }

@@ -137,9 +137,9 @@ impl Feeder {
         })
     }
 
-    /// Returns true if the command behind this program gets words at its end. parallel adds them unless a word of that
-    /// command has a mark; xargs, unless its options surely name a mark, used or not. `words` are all words, of this
-    /// program and those around it.
+    /// Returns true if the command that this program runs gets words at its end. parallel adds them unless a word of
+    /// that command has a mark; xargs, unless its options surely name a mark, used or not. `words` are all of the
+    /// command in which this program stands.
     fn adds_at_end(&self, words: &[Word]) -> bool {
         let command = self.command(words);
         match self.kind {
@@ -195,7 +195,7 @@ impl Feeder {
     /// the last word (`xargs env`) is that of the first word that is added. `words` are all of the command.
     fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
         let first = self.first.max(index.saturating_sub(MOST_WORDS_OF_WRAPPER));
-        // None if the index stands before this program.
+        // No words if the index stands before `xargs` or `parallel`.
         let before = words.get(first..index).unwrap_or_default();
         let texts: Vec<String> = before.iter().map(|word| shown(&word.text)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

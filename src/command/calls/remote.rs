@@ -93,7 +93,7 @@ impl Calls<'_> {
         command: &ExpandedCommand<'_>,
         contexts: &[Context],
     ) {
-        // The whole command runs elsewhere, where its input comes from, too.
+        // The whole command runs elsewhere, and its input comes from there as well.
         if contexts[0].is_elsewhere() {
             return;
         }
@@ -110,7 +110,7 @@ impl Calls<'_> {
         if runs_input(words, index) && (command.has_input() || passes_input_on(&words[..index])) {
             let context = context_of_remote(Inherited::Unknown);
             let name = base_name(&words[index].text);
-            // The word before is the program that runs the shell elsewhere: it gets the input.
+            // At `first - 1` is the program that runs the shell elsewhere: it gets the input.
             self.read_standard_input(&name, command, first - 1, &context);
         }
     }

@@ -88,7 +88,7 @@ impl Calls<'_> {
             let writer = outer_command(script, reader - 1);
             let reads_pipe = script.commands[writer].reads_pipe;
             self.read_redirected_input(&script.commands[writer], frame, context);
-            // The group as a whole begins the pipeline, not its last command, and was judged above.
+            // If the writer ends a group, the group as a whole begins the pipeline, and was judged above.
             let input = if reads_pipe || reads_group {
                 WriterInput::Pipe
             } else if script.commands[writer].has_input() {
@@ -292,14 +292,14 @@ fn gets_no_command(name: &str, words: &[Word]) -> bool {
     let has_command = texts.iter().any(gives_command);
     match name {
         "su" | "newgrp" => !has_command,
-        // Behind the group, a command may stand without `-c`.
+        // Behind the name of the group, a command may stand without `-c`.
         "sg" => texts[1..].iter().filter(|text| **text != "-").count() < 2,
-        // With `-u`, it only runs a command.
+        // With `-u`, `runuser` runs a command and never a shell by itself.
         "runuser" => {
             let names_user = |text: &&str| has_letter(text, "u") || text.starts_with("--u");
             !has_command && !texts.iter().any(names_user)
         }
-        // With these options, it reads a file, or lists or removes what was given to it before.
+        // With these options, `at` reads a file, or lists or removes what was given to it before.
         "at" | "batch" => !texts.iter().any(|text| has_letter(text, "cdflrV")),
         "sudo" | "doas" => {
             texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)
