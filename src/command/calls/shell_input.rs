@@ -251,8 +251,8 @@ fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
     &commands[heads.count()..]
 }
 
-/// Returns true for a command that begins with the head of a compound one, behind reserved words at most: `function f {
-/// ./x`, `if [[ a ]] ./x`.
+/// Returns true for a command that begins with the head of a compound one, behind reserved words at most:
+/// `function f { ./x`, `if [[ a ]] ./x`.
 fn begins_with_head(command: &SimpleCommand) -> bool {
     let first = command.words.iter().find(|word| {
         word.bare()
