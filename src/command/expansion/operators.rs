@@ -39,7 +39,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
-        // zsh takes what follows the name for an operator, other shells for a text behind the value.
+        // zsh takes what follows the name as a part of the expansion, other shells as text behind the value.
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }

@@ -116,8 +116,8 @@ impl Draft {
 
     /// Adds the command to the script, unless it is empty, and behind it those that begin within its words
     /// ([`inner_commands`]); begins another one, without words or input. A command without words is kept if it has an
-    /// input: a shell before it may be what reads the input (`(sh) <<END`). An empty one leaves it to the next to read
-    /// the pipe, as an end of a line or a parenthesis may stand between a `|` and the command behind it.
+    /// input: a shell before it may be what reads the input (`(sh) <<END`). An empty command leaves it to the next
+    /// one to read the pipe, as an end of a line or a parenthesis may stand between a `|` and the command behind it.
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
