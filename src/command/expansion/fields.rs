@@ -14,8 +14,8 @@ use crate::command::text::{Doubt, Symbol, Symbols, unknown_words};
 use crate::command::word::Word;
 
 /// Allows for an `IFS` that a script sets (`separators`): a shell may then split an expansion at any characters, or not
-/// at each blank. An expansion with an unquoted character of which this is not known may be any words, one of them an option
-/// if one may begin behind such a split ([`may_begin_option_after_split`]). Any other expansion stays as it is.
+/// at each blank. An expansion with an unquoted character of which this is not known may be any words, one of them an
+/// option if one may begin behind such a split ([`may_begin_option_after_split`]). Any other expansion stays as it is.
 pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<Atom> {
     let may_be_split = |atom: &Atom| match (atom, separators) {
         (Atom::Symbol(Symbol::Known(c), Quoting::Unquoted), Separators::SomeBlanks) => {

@@ -22,8 +22,8 @@ const OPERATORS: [&str; 24] = [
 
 impl ScriptReader<'_> {
     /// Reads what stands at the cursor in a word: a quotation, an expansion or a single symbol. `quoting` tells if
-    /// double quotes are open around it: there `'` and a backslash are taken as ordinary symbols, so that callers read a
-    /// backslash themselves. The text must not be at its end.
+    /// double quotes are open around it: there `'` and a backslash are taken as ordinary symbols, so that callers read
+    /// a backslash themselves. The text must not be at its end.
     pub(super) fn read_piece(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (self.peek(), quoting) {
             (Some('\\'), Quoting::Unquoted) => self.read_escape(pieces),
