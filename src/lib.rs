@@ -275,7 +275,7 @@ fn identity(plan: &Plan) -> Identity {
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
-    // A function, like the next one: most runs print no line that depends on the answer.
+    // A function, as is `is_read_by_runner`: most runs print no line that depends on the answers.
     let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
     // Never dropped, as the process ends with the run.

@@ -38,9 +38,10 @@ pub(crate) struct StorePlace {
 }
 
 impl Store {
-    /// Parses an address, or the path of a directory. An error completes a sentence that begins with the text. Rejects
-    /// a path that looks like an address without its beginning, which is probably a typo. `read_duration` parses the
-    /// timeout in an address; the text of its error is shown. Asks and makes nothing yet.
+    /// Parses the text of `--store`: an address, or the path of a directory. An error completes a sentence that begins
+    /// with the text. Rejects a path that looks like an address without its beginning, which is probably a typo.
+    /// `read_duration` parses the timeout in an address, and its error becomes a part of the error here. Asks and makes
+    /// nothing yet.
     pub fn parse(
         text: &str,
         read_duration: fn(&str) -> Result<Duration, String>,
@@ -188,7 +189,7 @@ pub(crate) fn redacted(text: &str) -> String {
         let hides_all = is_like_address(text);
         return if hides_all { "***" } else { text }.to_owned();
     };
-    // A wrong timeout alone hides no password, so any text passes for one.
+    // A wrong timeout alone hides no password, so any text is accepted as the timeout.
     let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
     // `redis+unix` has the password in `pass=`.
     if is_valid && !after_scheme.contains("pass=") {
@@ -209,9 +210,9 @@ fn is_of_scheme(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
 }
 
-/// Returns true if a path is probably a mistyped address, which may hold a password: `redis//u:PW@h`, `u:PW@h`,
-/// `h:6379`, `//h:6379`. Any other path that begins with `/`, `./` or `../` is a directory, so that one with `:` or `@`
-/// can be given, too.
+/// Returns true if a path is probably a mistyped address, which is refused, and is not shown, as it may hold a
+/// password: `redis//h`, `u:PW@h`, `h:6379`, `//h:6379`. False for any other path with `/`, `./` or `../` in front, so
+/// that even a directory with `:` or `@` in its name can be given.
 fn is_like_address(path: &str) -> bool {
     let (first, after_slash) = path.split_once('/').unwrap_or((path, ""));
     if first.is_empty() {

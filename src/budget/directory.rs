@@ -102,7 +102,7 @@ impl From<io::Error> for DirectoryProblem {
 /// The result of a change.
 pub(crate) struct Update {
     pub(crate) answer: Answer,
-    /// A file was set aside because it held no valid record.
+    /// Tells that a file was set aside because it held no valid record; None if none was.
     pub(crate) warning: Option<String>,
 }
 
@@ -140,7 +140,7 @@ fn update_file(
     let mut warning = None;
     for _ in 0..MOST_TRIES {
         let Some(file) = open_and_lock(dir, file_name)? else {
-            // Another run has set the file aside: tries the one that takes its place.
+            // Another run has set the file aside, or a user has deleted it: tries the one that takes its place.
             continue;
         };
         let mut old = Vec::new();
@@ -173,7 +173,8 @@ fn set_aside(dir: &File, file_name: &str) -> Result<String, DirectoryProblem> {
     Ok(format!("{NOT_OURS}; set aside as {bad}"))
 }
 
-/// Writes the ledger in place of `old`, the former content of the file, which is written back if that fails.
+/// Writes the ledger in place of `old`, the former content of the file. If that fails, writes `old` back, and returns
+/// the error.
 fn write_record(file: &File, ledger: &Ledger, old: &[u8]) -> io::Result<()> {
     let written = file.write_all_at(&record::write(ledger), 0);
     if written.is_err() {
@@ -194,7 +195,7 @@ fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
     let opened = uninterrupted(|| open(path, flags, Mode::empty()));
     let directory = match (opened, made) {
         (Ok(directory), _) => File::from(directory),
-        // Linux reports ENOTDIR for a symbolic link opened with O_DIRECTORY.
+        // The path is a file, leads through a file, or is a symbolic link: for all three, Linux reports ENOTDIR.
         (Err(Errno::ELOOP | Errno::ENOTDIR), _) => return Err(DirectoryProblem::NotADirectory),
         (Err(Errno::ENOENT), Err(error)) => {
             return Err(DirectoryProblem::Cannot {
@@ -210,8 +211,8 @@ fn open_directory(path: &Path) -> Result<File, DirectoryProblem> {
 
 /// Opens and locks a file in the directory; creates a missing one, empty and with mode 0600. Waits for the lock,
 /// however long. Returns None if the file was replaced or renamed before it was locked, as a change of it would be
-/// lost; the caller tries again. Returns an error if the file is no regular one, or others could write to it: if it has
-/// links, another owner or such a mode.
+/// lost; the caller tries again. Returns an error if the file is no regular one, or others could write to it: if it is
+/// a symbolic link, or has a second hard link, another owner or such a mode.
 fn open_and_lock(dir: &File, name: &str) -> Result<Option<File>, DirectoryProblem> {
     // Without O_NONBLOCK, opening a named pipe would block.
     let flags =

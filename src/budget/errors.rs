@@ -1,4 +1,4 @@
-//! Problems of stores, as sentences without their beginning. They hold no secret.
+//! Problems of stores, as text for messages. They hold no secret.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub enum StoreError {
     Address(AddressError),
     #[cfg(feature = "redis")]
     Tls(TlsError),
-    /// No server of the service answered.
+    /// No server of the service gave an answer: the problem of each.
     #[cfg(feature = "redis")]
     Servers(Vec<ServerError>),
     /// The user has no state directory.

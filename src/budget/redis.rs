@@ -30,7 +30,7 @@ const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
 
-/// Problem of one server. It quotes no server, as servers quote what they were sent.
+/// Problem of one server. It quotes no text of the server, as servers quote what they were sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerError {
     /// The server's address, without user and password.
@@ -52,7 +52,7 @@ struct ScriptCalls {
     by_text: Cmd,
 }
 
-/// A server of which the script is asked.
+/// A server that is to run the script.
 struct ScriptTarget {
     server: ConnectionInfo,
     /// A cluster is moving the key to this server, which then wants `ASKING` before a command.
@@ -187,8 +187,8 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
         Question::GaveUp { .. } => "gave-up",
         Question::Succeeded => "succeeded",
     };
-    // The script reads these two only if a run gave up. -1 stands for None; a number beyond i64, which only a faulty
-    // server tells, becomes negative, too, and is not counted.
+    // The script reads these two only if a run gave up. -1 stands for None: the number of failed runs stays as it is.
+    // So it does for a number beyond i64, which only a faulty server tells, and which becomes negative here.
     let mut length_of_cool_off = Duration::ZERO;
     let mut earlier_failed_runs = -1;
     if let Question::GaveUp { cool_off, earlier } = question {

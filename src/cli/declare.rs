@@ -72,7 +72,7 @@ pub(super) fn described<'o>(options: impl Iterator<Item = &'o Spec>) -> Command 
     }))
 }
 
-/// Returns the line of help about an option, with its default unless that is empty.
+/// Returns the line of help about an option, with `default`, as it is to be shown, in brackets unless it is empty.
 fn help_line(opt: &Spec, default: &str) -> String {
     if default.is_empty() {
         return opt.about.to_owned();

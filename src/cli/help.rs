@@ -81,8 +81,8 @@ fn unknown_topic(topic: &str, name: &str) -> UsageError {
     ))
 }
 
-/// Returns the help on these options, styled for a terminal. `name` is the topic: for an empty one, the help on
-/// everything, it has usage and summary before the options and one line for each; for another one, the details of each.
+/// Returns the help on these options, styled for a terminal. If `name`, the topic, is empty, the help is on everything:
+/// usage, a summary, and one line for each option; otherwise it has the details of each option.
 fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
     let bold = Style::new().bold();
     let styles = Styles::plain()
@@ -106,8 +106,8 @@ fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
 }
 
 /// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable
-/// itself, as help is printed before the settings are read. An invalid text counts as `auto`, as help must not fail; on
-/// the command line, it hides the variable, too.
+/// itself, as help is printed before the settings are read. An invalid text counts as `auto`, as help must not fail,
+/// and on the command line it overrides the variable like a valid one.
 fn takes_color(typed: Option<&OsString>) -> bool {
     let set = typed
         .cloned()

@@ -87,8 +87,8 @@ struct Used {
 /// Returns the options before the command. Only they are declared to clap, as declaring all takes longer than the rest
 /// of the start.
 ///
-/// Returns an error for two mistakes that clap accepts: an option in place of a text (`-t --pty`), and a long name
-/// after one dash (`-timeout` would be `-t imeout`).
+/// Returns an error for two mistakes that clap accepts: an option or `--` in place of a text (`-t --pty`), and a long
+/// name after one dash (`-timeout` would be `-t imeout`).
 fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     let mut used: Vec<&'static Spec> = Vec::new();
     let mut last_switch = None;

@@ -11,9 +11,9 @@ use crate::options::{
     RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 
-/// Returns a tip, as the end of a message (`; tip: try timeout`), for an unknown name of an option in a file, a
-/// variable or a topic of `--help`. `known` are the names that a misspelled one is compared with, and `examples` is
-/// what to try if none is similar; without both there is no tip, and the text is empty.
+/// Returns a tip, as the end of a message (`; tip: try timeout`), for an unknown key of a file or topic of `--help`:
+/// backoff's option if an earlier version or another tool has the name, or else the one of `known` that is one typo
+/// away, or else `examples`. If none is similar and `examples` is empty, the text is empty.
 pub(crate) fn tip_for_option<'n>(
     name: &str,
     known: impl Iterator<Item = &'n str>,
@@ -58,9 +58,9 @@ pub(crate) struct Replacement {
     pub(crate) value: String,
 }
 
-/// Returns the option that took the place of one that is gone, with the value that does the same as the old value.
-/// Without an old `value`, it is that option's usual one. An old switch (`plot`) needs none. None if the name was never
-/// an option, or still is one.
+/// Returns the option that took the place of one that is gone, with the value that does the same as the old `value`.
+/// Without an old one, the value is a usual one of the new option; that of an old switch (`plot`) is fixed. None if the
+/// name was never an option, or still is one.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let (opt, value): (&Spec, String) = match normal(name).as_str() {
         "spread" => match value {

@@ -89,6 +89,7 @@ struct ScriptText {
 /// The surroundings of a command or a script, as far as its meaning depends on them.
 #[derive(Debug, Clone)]
 struct Context {
+    /// The arguments and the environment that it gets from its caller.
     frame: Rc<Frame>,
     location: Location,
 }
@@ -110,8 +111,8 @@ impl Context {
         self.frame.environment == Inherited::None
     }
 
-    /// Returns the context of a script that gets other arguments, `$0` first; None if they are unknown. Environment and
-    /// name stay.
+    /// Returns the context of a script that gets these arguments, `$0` first, instead of those of this context; they
+    /// are None if they are unknown. Environment and location stay.
     fn with_arguments(&self, arguments: Option<Vec<Symbols>>) -> Context {
         Context {
             frame: Rc::new(Frame {
@@ -149,9 +150,9 @@ pub(super) struct Calls<'s> {
 }
 
 impl<'s> Calls<'s> {
-    /// Finds the calls in backoff's command and in all its scripts, and the code that cannot be read: `found` and
-    /// `unknown` of the result. `environments` tells if the environment is the same in each attempt; only then the
-    /// values that variables have there count as known.
+    /// Finds the calls in backoff's command and in all its scripts, the code that cannot be read, and the clients whose
+    /// names occur: `found`, `unknown` and `mentioned` of the result. `environments` tells if the environment is the
+    /// same in each attempt; only then the values that variables have there count as known.
     pub(super) fn find(
         command: &[&str],
         surroundings: &'s dyn Surroundings,
@@ -183,7 +184,7 @@ impl<'s> Calls<'s> {
         }
         let command = ExpandedCommand::new(&words, None);
         for (index, word) in words.iter().enumerate() {
-            // `env A=b curl`. But the script `A=b; curl` is no assignment as a whole.
+            // `env A=b curl`. But the script of `sh -c 'A=b; curl'` is no assignment as a whole.
             if index != command.script_index {
                 calls.scope.add_assignment_of_word(word, &context.frame);
             }
@@ -211,7 +212,7 @@ impl<'s> Calls<'s> {
         self.needs_another_round = false;
         self.found.clear();
         self.unknown.clear();
-        // A script that was found later may define a function that an earlier one calls.
+        // What functions get as arguments is collected again: an earlier script may call a function of a later one.
         self.scope.clear_function_calls();
         for text in &self.texts {
             self.scope
@@ -282,8 +283,8 @@ impl<'s> Calls<'s> {
     }
 
     /// Reads the commands of a script, each with all values that its variables may have. Assigned values and inputs
-    /// that mention a client become scripts, too, as the script may run them in a way that is not known. The
-    /// assignments themselves were noted when the script was added.
+    /// become scripts of their own if they mention a client, as the script may run them in a way that is not known;
+    /// tables of aliases and functions do in any case. Variables got their values when the script was added.
     fn read_script(&mut self, script: &Script, context: &Context) {
         for (index, command) in script.commands.iter().enumerate() {
             for word in &command.words {

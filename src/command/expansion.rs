@@ -2,7 +2,8 @@
 //!
 //! A request that sends data must not be repeated. So each step returns all results that are possible, lest a call of a
 //! client (curl or wget) that sends is missed. If there would be too many, one unknown part stands for all of them.
-//! In all functions `frame` holds the arguments and the environment of the script in which the words stand.
+//! In all functions `frame` holds the arguments and the environment of the script in which the words stand. Atoms are
+//! the symbols of a word before it is split into words, with their quoting.
 //!
 //! [`Doubt`] says what an unknown part may be: a `HarmlessPart` is no option, a `TrustedPart` (`"$URL"`) is
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
@@ -88,9 +89,9 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
     *lists = combined;
 }
 
-/// Returns one unknown word for the lists of words (`choices`) that a word may become. It counts as harmless only if
-/// each list is one plain word, such as `eu-1`, and mentions no client, which the command would then call. Otherwise it
-/// may be any words.
+/// Returns one unknown word for the lists of words (`choices`) that `word` may become, as there are too many to judge
+/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and mentions no client, which the
+/// command may call by it. Otherwise it may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
         [only] => {
@@ -166,7 +167,8 @@ fn assigned(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
 }
 
 /// Returns the values that `for name in word` may give: one for each word that the word becomes, none if it becomes
-/// none. A pattern of file names stays as it is written: the names count as trusted as their pattern.
+/// none. A pattern of file names stays as it is written, so that in a later `"$name"` no file's name counts as an
+/// option, unless the pattern does.
 fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     let Some(words) = braces::expand(word) else {
         // One of so many words may be an option.
@@ -184,8 +186,8 @@ fn loop_values(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Value> {
     values
 }
 
-/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, or as an input.
-/// Braces stay as they are there.
+/// Returns the texts that a word may be where a shell does not split it: on the right of an assignment, behind an
+/// operator such as `#`, or as an input (a here-document or the word of `<<<`). Braces stay as they are there.
 pub(crate) fn texts(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Symbols> {
     atoms(scope, word, frame)
         .iter()
@@ -200,7 +202,7 @@ fn text_of(atoms: &[Atom]) -> Symbols {
     let mut text = Symbols::new();
     for atom in atoms {
         match atom {
-            // Stays, unlike the next ones: as `AnyWords` it would be trusted in the quotes of a later `"$name"`.
+            // Stays: as `AnyWords`, like the parts below, it would be trusted in the quotes of a later `"$name"`.
             Atom::Symbol(Symbol::Unknown(Doubt::AnyPart), _) => {
                 text.extend(unknown(Doubt::AnyPart));
             }
@@ -240,8 +242,9 @@ fn atoms(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Atom>> {
     lists
 }
 
-/// Returns few lists that stand for many, the beginnings of a word: unknown words, of which one may be an option if one
-/// may begin in the lists. An empty list stays, as an option may follow it.
+/// Returns one or two lists that stand for many, all of them beginnings of the same word: unknown words, of which one
+/// may be an option if one of the lists may hold one; and an empty list if one of them is empty, as the rest of the
+/// word may then be an option.
 fn summary_of_lists(lists: &[Vec<Atom>]) -> Vec<Vec<Atom>> {
     let values = lists.iter().map(|atoms| Value::Text(text_of(atoms)));
     let values: Vec<Value> = values.collect();

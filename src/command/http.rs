@@ -33,9 +33,9 @@ pub(crate) struct RequestFacts {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Suspicion {
-    /// An option that reads further options from elsewhere, such as `-K`.
+    /// An option that reads options, commands or URLs from elsewhere, or begins another request: `-K`, `--next`.
     Hides(String),
-    /// A word that may be any option, such as `"$@"`.
+    /// A word that may be any option, alone or with others: `"$@"`, `--$X`, `-s$X`.
     MayBeOption(String),
 }
 
@@ -63,8 +63,8 @@ impl Client {
 
 /// Returns the option by which a call sends something that is not idempotent, for messages; None if no option does. Any
 /// method counts that is not known to be idempotent, even if a later one replaces it. Without a method, data or a form
-/// does, as it makes the request a POST. An upload does if it may go to another protocol than HTTP: it may append to a
-/// file, or send a mail.
+/// does, as it makes the request a POST. An upload does unless it goes to HTTP, by its URLs or as a method shows: over
+/// other protocols it may append to a file, or send a mail.
 fn sending_option(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Method) {
         // Empty without a value, or if that may be several words: no idempotent method either.
@@ -87,7 +87,7 @@ fn sending_option(items: &[Item]) -> Option<String> {
             // A PUT, which is idempotent.
             UploadProtocol::Http => false,
             UploadProtocol::Other => true,
-            // A method or `-G` means HTTP.
+            // The user who gives a method or `-G` means HTTP.
             UploadProtocol::Unknown => !has_method && !is_get,
         },
         _ => false,
@@ -95,10 +95,12 @@ fn sending_option(items: &[Item]) -> Option<String> {
     sending.map(|option| option.name.clone())
 }
 
-/// The protocol of an upload. Any other than HTTP heeds neither `-X` nor `-G`.
+/// The protocol of a URL, or of all URLs of an upload. Any other than HTTP heeds neither `-X` nor `-G`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum UploadProtocol {
+    /// It is certainly HTTP, for all URLs.
     Http,
+    /// It is another one for some URL, or probably is.
     Other,
     Unknown,
 }
@@ -144,7 +146,7 @@ fn protocol_of_url(url: &[Symbol]) -> UploadProtocol {
     let guessed = ["ftp.", "smtp.", "imap.", "pop3.", "dict.", "ldap."];
     match url.split_once("://") {
         Some(("http" | "https", _)) => UploadProtocol::Http,
-        // `$SCHEME://`
+        // `$SCHEME://`: `...` stands for an unknown part.
         Some((scheme, _)) if scheme.contains("...") => UploadProtocol::Unknown,
         Some(_) => UploadProtocol::Other,
         None if guessed.iter().any(|host| url.starts_with(host)) => UploadProtocol::Other,
@@ -167,7 +169,7 @@ fn fixed_key(items: &[Item]) -> Option<String> {
     for option in options(items).filter(|option| option.role == OptionRole::Header) {
         let header = option.value.as_deref().unwrap_or_default();
         if header.is_empty() {
-            // An empty header of wget removes the earlier ones.
+            // An empty header of wget removes the earlier ones. One that is missing or may be several words is unknown.
             return None;
         }
         match key_of_header(header) {
@@ -187,12 +189,13 @@ fn fixed_key(items: &[Item]) -> Option<String> {
 enum HeaderKey {
     /// Another header, or one whose name is not known.
     None,
-    /// Each attempt sends this one: a text, or the ID of the run.
+    /// Each attempt sends this key: a text, or the ID of the run, shown as `...`.
     Fixed(String),
-    /// It is not known, or empty.
+    /// The key is empty, or has a part that is not known and may differ between attempts.
     MayDiffer,
 }
 
+/// Returns the key that a header such as `Idempotency-Key: KEY` sends in each attempt, if it is such a header.
 fn key_of_header(header: &[Symbol]) -> HeaderKey {
     // curl sends `name;` as an empty header.
     let ends_name = |symbol: &Symbol| matches!(symbol, Symbol::Known(':' | ';'));
@@ -219,8 +222,10 @@ fn key_of_header(header: &[Symbol]) -> HeaderKey {
 }
 
 /// Returns false for a call of curl that may make several requests, or has no URL. With several, the refusal of one (a
-/// closed port, say) proves nothing about the others, which may have had an effect. Any other program (`command[0]`,
-/// without its directory) is taken to make one. `command` is the wrapped program, which the caller's preset is for.
+/// closed port, say) proves nothing about the others, which may have had an effect. A wrong false is harmless: a retry
+/// is lost. Returns true for all other programs (`command[0]` is the name without its directory): their presets take a
+/// failure for a refusal only where requests before it, if any, had no effect. `command` is the program that the
+/// caller's preset is for, with its arguments, and without wrappers such as `sudo`.
 pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;
@@ -228,14 +233,14 @@ pub(crate) fn is_single_request(command: &[&str]) -> bool {
     let items = read_items(&CURL, &exact_words(words));
     let mut urls = Vec::new();
     for item in &items {
-        // For an empty operand (`"$URL"` without a value), curl makes no request.
+        // Without a value, `"$URL"` becomes an empty operand, for which curl makes no request.
         if let Item::Operand { text, .. } = item
             && !text.is_empty()
         {
             urls.push(shown(text));
         }
     }
-    // A redirect, `--retry` and `-T '{a,b}'` make further requests.
+    // They may make further requests (a redirect, `--retry`, `-T '{a,b}'`), or give further URLs.
     let repeats = options(&items).any(|option| {
         matches!(
             option.role,
@@ -247,8 +252,8 @@ pub(crate) fn is_single_request(command: &[&str]) -> bool {
     !repeats && urls.len() == 1 && !urls[0].contains(['{', '[', '@'])
 }
 
-/// Returns true if a call of curl hides its error messages (`-s` without `-S`): then the preset does not see the HTTP
-/// status, which they tell, and by which it decides about a retry. `words` are those after the name.
+/// Returns true if a call of curl hides its error messages (`-s` without `-S`), for a remark to the user: the preset
+/// finds the HTTP status in them, by which it decides about a retry. `words` are those after the name.
 pub(crate) fn hides_errors(words: &[&str]) -> bool {
     let items = read_items(&CURL, &exact_words(words));
     has_option(&items, OptionRole::Silent) && !has_option(&items, OptionRole::ShowsErrors)

@@ -17,15 +17,15 @@ pub(crate) fn nesting(variables: &Variables, nested: Nested, words: &[&str]) -> 
     let outer_attempts = outer_attempts(variables, depth);
     // One warning is enough for all attempts of the outer run.
     let is_first = positive(variables, "BACKOFF_ATTEMPT").is_none_or(|attempt| attempt == 1);
-    // None (unlimited or unknown) multiplies them as well.
+    // Only with a single outer attempt nothing multiplies; None means that their number is unlimited or unknown.
     let multiplies_attempts = outer_attempts != Some(1);
     Nesting {
         depth,
         // An inner backoff warns by itself; checked last, as it is the slowest step of a start.
         warns: nested == Nested::Warn && is_first && multiplies_attempts && !is_backoff(words),
         outer_attempts,
-        // This budget has counted the outer attempt, so that the first attempt of this run, the same call, is not
-        // counted again. The text is empty if no budget has.
+        // Name and store of the budget that has counted the outer attempt, by which the first attempt of this run, the
+        // same call, is not counted again. The variable is empty, which gives None, if no budget has counted it.
         counted_budget: text(variables, COUNTED).map(str::to_owned),
         // Commands send it to servers as a key, so that anything but an ID is left out.
         root_id: text(variables, "BACKOFF_ROOT_ID")

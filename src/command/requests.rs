@@ -2,6 +2,9 @@
 //!
 //! A request that is sent twice may order or pay twice, so that it counts as one that sends unless the words prove that
 //! it does not. A fixed Idempotency-Key makes it harmless: by it, the server knows the second request as the first.
+//!
+//! A guessed call is one of an unknown program, which may be curl or wget. Unknown code is code that cannot be read,
+//! and may call them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,12 +18,14 @@ use super::{AttemptEnvironments, Surroundings};
 pub(crate) struct Requests {
     calls: Vec<Call>,
     unknown: Vec<UnknownCode>,
+    /// The clients whose names stand anywhere in the command or its scripts, even outside of calls.
     mentioned: Vec<&'static str>,
 }
 
 /// A request that is not idempotent, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
+    /// The client and the option or word that is to blame (`curl -d`), or the unknown code.
     what: String,
     location: Location,
     risk: Risk,
@@ -28,7 +33,7 @@ pub(crate) struct Finding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Risk {
-    /// A request of a client that sends something.
+    /// A request of a client that sends something, or whose options are partly in a file that is not read (`-K`).
     Sends,
     /// A request with a word that is unknown, and may be an option that sends.
     MaySend,
@@ -42,12 +47,13 @@ struct JudgedCall<'c> {
     request: RequestFacts,
 }
 
-/// How much proof of a client there has to be before unknown code counts.
+/// How much has to speak for a call of the client before doubts count: a word that may be an option, a guessed call,
+/// unknown code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// The user has named the client: `--for curl`.
     Named,
-    /// `--for auto`
+    /// `--for auto`: the command or a script has to mention the client.
     Auto,
 }
 
@@ -55,8 +61,8 @@ pub(crate) enum Selection {
 const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
 
 /// Returns false if no word of a command can name this client: then the slow search for its calls can be spared. Script
-/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may,
-/// too, which then is overlooked: only a remark is lost by that.
+/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may
+/// do so as well, and is then overlooked: only a remark is lost by that.
 pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
     let mut words = command.iter();
     words.any(|word| word.contains(client) || word.contains(SPELLING))

@@ -2,8 +2,8 @@
 //!
 //! The order of commands does not count: a variable may hold what it has in backoff's environment, or what any
 //! assignment in any script gives it. So the values are a list that is never too short: a value more costs a retry at
-//! worst, while one that is missing may hide an option that sends data. Only of what `+=` and the like make of a value,
-//! not each combination is among them (see `additions`).
+//! worst, while one that is missing may hide an option that sends data. Only of additions, which make a new value of
+//! the earlier one (`+=`, `name=${name#word}`), not each combination is tried (see `additions`).
 //!
 //! A frame holds the arguments and the environment that a script gets from the program that runs it.
 
@@ -88,11 +88,12 @@ enum Assigning {
 }
 
 impl Assigning {
-    /// Returns true if the new value is made of the earlier one.
+    /// Returns true if the new value is made of the earlier one, even if nothing is added ([`Assigning::Cuts`]).
     fn is_addition(self) -> bool {
         self.adds_words() || matches!(self, Assigning::Defaults | Assigning::Cuts)
     }
 
+    /// Returns true if the new value has further words beside the earlier ones.
     fn adds_words(self) -> bool {
         matches!(self, Assigning::Adds | Assigning::Repeats)
     }
@@ -101,7 +102,7 @@ impl Assigning {
 /// The changes that scripts make to a variable.
 #[derive(Debug, Default)]
 struct ScriptVariable {
-    /// The words that are assigned or added, in the order in which they were read.
+    /// The words that are assigned, or of which an addition makes a value, in the order in which they were read.
     assigned: Vec<AssignedWord>,
     /// Further values that the variable may hold.
     others: BTreeSet<OtherValue>,
@@ -112,7 +113,7 @@ struct ScriptVariable {
 enum OtherValue {
     /// A number: arithmetic sets it.
     Number,
-    /// Any value, which in quotes is trusted to be no option.
+    /// Any words, which in quotes are trusted to be no option.
     Any,
     /// An argument of the script or of a function, of which only counts if it may be an option.
     Argument,
@@ -120,7 +121,7 @@ enum OtherValue {
     Changed,
     /// Any value, an option as well if scripts split words at other signs than blanks.
     OptionBehindSign,
-    /// Any value, an option as well.
+    /// Any value, an option as well, even in quotes. But there it is one word.
     Option,
 }
 
@@ -221,10 +222,10 @@ impl<'s> Scope<'s> {
 
     /// Returns the values that a parameter may have, at least one: a variable, an argument such as `1`, or all
     /// arguments (`@`, `*`). Keeps those of a variable, as scripts use it often, unless some of them are missing
-    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one to which a
-    /// word is being added, or any words; behind any words, it may be an option if one of its values may. One at the
-    /// end of a long chain of variables, or behind many circles, is not looked up, and may be an option. `frame` is
-    /// that of the script that uses it.
+    /// ([`Found::Part`]). A variable that needs its own value (`A=$A:x`) has a single one meanwhile: the one that an
+    /// addition changes just then, or any words; then an `AnyPart` joins its values if one of them may hold an option.
+    /// One at the end of a long chain of variables, or behind many circles, is not looked up, and may be an option.
+    /// `frame` is that of the script that uses it.
     pub(crate) fn values(&self, name: &str, frame: &Frame) -> Vec<Value> {
         if name.chars().all(|c| c.is_ascii_digit()) || name == "@" || name == "*" {
             return self.arguments(name, frame);
@@ -237,7 +238,7 @@ impl<'s> Scope<'s> {
         let link = self.chain.borrow_mut().begin(name);
         match link {
             Link::New => {}
-            // The variable that needs this one has the other values, too.
+            // Any words are enough here: the search that has begun for this variable returns its other values, too.
             Link::Circle => {
                 if let Some(held) = self.chain.borrow().held(name) {
                     return vec![held];
@@ -260,8 +261,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
-    /// If additions to it (`+=`) make too many, or ones that cannot be told, unknown values stand for all. `frame`
-    /// tells how much of the environment the script has that uses the variable.
+    /// If its additions ([`Assigning::is_addition`]) make too many, or ones that cannot be told, unknown values stand
+    /// for all. `frame` tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
         let mut starts = Starts {
@@ -333,6 +334,7 @@ impl<'s> Scope<'s> {
         values
     }
 
+    /// Returns what the unknown part may be that stands for a value of this kind.
     fn doubt_of_other(&self, other: OtherValue) -> Doubt {
         match other {
             OtherValue::Number => Doubt::HarmlessPart,

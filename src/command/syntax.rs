@@ -150,9 +150,11 @@ pub(crate) const IN_ZSH: &str = "in zsh";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
+    /// As it is written, such as `1` or `@`; None for a name without brackets.
     pub(crate) index: Option<String>,
-    /// `:-`, `#`, `length` for `${#name}`, `indirect` for `${!name}`, or empty.
+    /// `:-`, `#`, `length` for `${#name}`, `indirect` for `${!name}`, [`IN_ZSH`], or empty.
     pub(crate) operator: String,
+    /// The word behind the operator; without pieces if none stands there.
     pub(crate) operand: RawWord,
     pub(crate) quoting: Quoting,
 }
@@ -231,8 +233,8 @@ impl RawWord {
         self.source.starts_with("((")
     }
 
-    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, none of it quoted but the
-    /// index; None for any other word. The value is a word of the remaining pieces.
+    /// Returns the assignment if the word begins with `name=`, `name+=` or `name[index]=`, of which at most the index
+    /// may be quoted; None for any other word. The value is a word of the remaining pieces.
     pub(crate) fn assignment(&self) -> Option<Assignment> {
         let left_side = self.left_side()?;
         if left_side.is_quoted {

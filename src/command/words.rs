@@ -107,7 +107,7 @@ impl<'t> ScriptReader<'t> {
             .all(|(offset, c)| self.peek_at(offset) == Some(c))
     }
 
-    /// Moves the cursor behind this text if it comes next. Returns true if it does, as also for an empty text.
+    /// Moves the cursor behind this text if it comes next. Returns true if it does; an empty text always comes next.
     fn skip_if_next(&mut self, text: &str) -> bool {
         let is_next = self.starts_with(text);
         if is_next {

@@ -198,7 +198,7 @@ const FEEDERS: &[Wrapper] = &[
     },
 ];
 
-/// Shells whose `-c` script names the program for `--for auto`.
+/// Shells whose `-c` script may name the program that presets judge.
 const SHELLS_FOR_PRESETS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh"];
 
 /// Characters that a shell may act on; a script without any is only words.
@@ -212,9 +212,9 @@ const RESERVED: &[&str] = &[
 /// Limit on nested wrappers.
 pub(super) const DEEPEST: usize = 16;
 
-/// Returns the words of the command that a program of this name, which has no directory, runs, given the words after
-/// the name; empty if it runs none. Returns None if the program is no known wrapper, or if its words cannot be
-/// followed.
+/// Returns the words of the command that a wrapper, shell or Python runs, given its name without a directory and the
+/// words after it; empty if it runs none. Returns None for any other program, and if the words cannot be followed.
+/// By it, callers find the innermost program, whose failures presets judge.
 pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     if SHELLS_FOR_PRESETS.contains(&name) {
         return script_of_shell(words);
@@ -226,7 +226,7 @@ pub(super) fn inner_command<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a
 }
 
 /// Returns the command that stands for `python3 -m MODULE ARGUMENTS`: the module, such as `pip`, which presets know as
-/// a program, and its arguments. `name` is that of the program, `words` follow it. Returns None without `-m`.
+/// a program, and its arguments. `words` follow the name. Returns None for another program, and without `-m`.
 fn module_of_python<'a>(name: &str, words: &[&'a str]) -> Option<Vec<&'a str>> {
     let version = name.strip_prefix("python").or(name.strip_prefix("pypy"))?;
     if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
@@ -317,8 +317,8 @@ pub(super) fn option_count_of_feeder(name: &str, words: &[&str]) -> usize {
     words.len() - command.unwrap_or_default().len()
 }
 
-/// Returns the words behind the options of a wrapper and their values: all words if it has none. Returns None if the
-/// value of the last option is missing.
+/// Returns the words behind the options of a wrapper and their values: all words if they begin with no option. Returns
+/// None if the value of the last option is missing.
 fn skip_options<'w, 'a>(mut words: &'w [&'a str], wrapper: &Wrapper) -> Option<&'w [&'a str]> {
     while let Some((word, after)) = words.split_first() {
         let value_follows = match word.strip_prefix('-') {
@@ -380,8 +380,8 @@ fn script_of_shell<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
 }
 
 /// Returns the index of the program that a command of a script runs in the end, behind reserved words, assignments and
-/// wrappers: that of `curl` in `then A=b sudo curl`. A shell is the program itself, unlike in [`inner_command`].
-/// Returns the number of words if there is none.
+/// wrappers: that of `curl` in `then A=b sudo curl`. A shell or Python is the program itself, unlike in
+/// [`inner_command`]. Returns the number of words if there is none.
 pub(super) fn program_index(words: &[&str]) -> usize {
     let mut index = 0;
     while let Some(word) = words.get(index) {

@@ -47,8 +47,8 @@ const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
 
-/// The waits before the first attempt: each alone, then both together. If both are too long together, the random one is
-/// dropped, which stands first.
+/// The waits before the first attempt: each alone, then both together. If both are too long together and a layer sets
+/// both, the random one is dropped, as it stands first.
 const START_WAITS: [&[&Spec]; 3] = [
     &[&INITIAL_DELAY.spec],
     &[&SPLAY.spec],
@@ -197,8 +197,8 @@ fn is_longer(wait: &Setting, longest: &Setting) -> bool {
 }
 
 /// Returns true if log and report have the same path, so that the report would replace the log. False for standard
-/// output and devices: both can write there, and nothing is replaced. Links are followed later, once the files are
-/// known.
+/// output and devices: both can write there, and nothing is replaced. Only the paths are compared here; a later check,
+/// before the run, follows links.
 fn is_same_file(log: &Setting, report: &Setting) -> bool {
     let Some(log) = log.value_of(&LOG_FILE) else {
         return false;
@@ -229,7 +229,7 @@ pub(super) fn settle(
     let mut overridden = Vec::new();
     for conflict in &CONFLICTS {
         // `Settings::add` drops options that a higher source sets, so a setting in the layer is the lower one. If the
-        // layer has neither option, the pair was settled with an earlier layer.
+        // layer has neither option, there is nothing to settle, or an earlier layer has settled it.
         let Some(lower) = layer.iter().position(|setting| conflict.names(setting.opt)) else {
             continue;
         };

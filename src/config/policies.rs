@@ -41,14 +41,15 @@ impl Config {
         }
     }
 
-    /// Loads the file of `--config`, or else the default file if it exists; `--config none` loads no file. An error is
-    /// one of the file or of a key in it; the values are read later, by the options.
+    /// Loads the file that `--config` or its variable names, or else the default file if it exists; the name `none`
+    /// loads no file. An error is one of the file or of a key in it; the values are read later, by the options.
     pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
         let setting = settings.find(&CONFIG);
         let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);
         let path = match (settings.get(&CONFIG)?, config_home()) {
             (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
             (Some(path), _) => path,
+            // `home` is backoff's own directory, `~/.config/backoff`.
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => {
                 return Ok(Config::none(
@@ -85,8 +86,9 @@ impl Config {
         Ok(self.defaults.clone())
     }
 
-    /// Returns an error for the first setting that the file may not set: others can write to it, so an option could run
-    /// their commands or hide output. Drops nothing: without a `success-exit`, say, the run would be another one.
+    /// Returns an error for the first setting that the file may not set, if there is `distrust`: an option of someone
+    /// else could run commands or hide output. Drops nothing: without a `success-exit`, say, the run would be another
+    /// one.
     fn check_trust(&self, settings: &[Setting]) -> Result<(), UsageError> {
         let Some(why) = &self.distrust else {
             return Ok(());

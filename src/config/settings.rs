@@ -52,8 +52,8 @@ impl Settings {
     }
 
     /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
-    /// already set keeps its setting. A setting that contradicts a higher one is kept apart, as overridden, or is an
-    /// error (see `conflicts`).
+    /// already set keeps its setting. A setting that contradicts a higher one is mostly kept apart, as overridden;
+    /// `conflicts` tells when both stay, and when that is an error.
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt).is_none());
         self.expand_every(&mut layer)?;
@@ -175,8 +175,9 @@ fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
     Some(Setting::new(opt, text, Source::Variable, String::new()))
 }
 
-/// Returns an error for a value that stands after a switch, as in `--pty yes make`: it would be the command, and its
-/// exit status that of the run. A word alone may be a command, as in `-q true`, and so may a word that is no value.
+/// Returns an error for a value that stands after a switch, or after an option that takes its text after `=`, as in
+/// `--pty yes make`: it would be the command, and its exit status that of the run. A word alone may be a command, as in
+/// `-q true`, and so may a word that is no value.
 fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
     let Some(opt) = line.switch_before_command else {
         return Ok(());
@@ -217,7 +218,7 @@ fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
         } else if *opt == *COOL_OFF {
             COOL_OFF.read(text.as_ref()).is_ok()
         } else {
-            // The word was taken for a text of the option as it is accepted.
+            // The other options accept every word that `is_value_of_switch` takes for a value.
             true
         }
     })

@@ -91,8 +91,8 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'
 
 /// Returns the option of a key, or an error, to which the caller adds the key, if a file or a policy cannot set the
 /// option. Accepts `max_delay` for `max-delay`. For a misspelled key, or one of another tool or an earlier version, the
-/// error suggests our option: for an earlier version with `value`, the key's own, which is None unless it is a text or
-/// a number.
+/// error suggests our option. A tip about an option that is gone translates `value`, that of the key, which is None
+/// unless it is a text or a whole number.
 fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
     if let Some(Replacement { opt, value }) = replacement(key, value) {
         let text = printable(&value);

@@ -54,8 +54,8 @@ pub(super) fn is_word_for_no_limit(text: &str) -> bool {
     WORDS.contains(&&*text.trim().to_lowercase())
 }
 
-/// Parses a list of durations (`--delays`): a comma-separated list of at least one duration. A single one has the
-/// problems of [`duration`], in a list the problem quotes the part.
+/// Parses a list of durations (`--delays`, `--timeout`), separated by commas. The problem of a single one is that of
+/// [`duration`]; of several, the problem quotes the wrong one.
 pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
     if !text.contains(',') {
         return Ok(vec![duration(text)?]);
@@ -87,7 +87,7 @@ fn read(text: &str) -> Parsed<Duration> {
     while !unread.is_empty() {
         let (number, after) = split(unread, |c| c.is_ascii_digit() || c == '.');
         let (unit, after) = split(after.trim_start(), |c| c.is_ascii_alphabetic() || c == 'µ');
-        // The whole text is a bare number.
+        // If the whole text is a number, it is one of seconds.
         let unit = if number == text { "s" } else { unit };
         unread = after.trim_start();
         // Catches an unknown character at the start of the text, too: both splits leave it in `unread`.
@@ -131,7 +131,7 @@ struct Nanoseconds {
 
 /// Returns the length of a number with a unit. Years and months are rejected, though humantime knows them: their
 /// lengths vary, and `M` is hardly ever meant as a month. `number` holds only digits and dots, as [`read`] has split it
-/// off; that it is one, and that neither text is empty, is checked here.
+/// off; whether they make a number, and whether a text is empty, is checked here.
 fn nanoseconds(number: &str, unit: &str) -> Parsed<Nanoseconds> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && decimals.is_empty() {

@@ -11,10 +11,10 @@ pub(super) fn digits(text: &str) -> Option<u128> {
     Some(text.parse().unwrap_or(u128::MAX))
 }
 
-/// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem names the end of the range that
-/// is passed, or both.
+/// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem of a number out of range names
+/// both ends, or only the one that the number is beyond if `most` is the largest u64.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
-    // 3, if it is in the range.
+    // 3, or else the end of the range next to it.
     let example = least.max(3).min(most);
     let Some(number) = digits(text) else {
         return Err(Problem::new(format!(
@@ -40,8 +40,8 @@ pub fn factor(text: &str) -> Parsed<f64> {
     }
 }
 
-/// Parses `25%` or `0.25` as a fraction in [0, 1]. A number without `%` and above 1, such as 25, may mean either, so it
-/// is rejected with a tip.
+/// Parses `25%` or `0.25` as a fraction in [0, 1]. A number above 1 without `%`, such as 25, is probably meant as a
+/// percentage, so it is rejected with a tip.
 pub fn percent(text: &str) -> Parsed<f64> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),

@@ -63,8 +63,8 @@ pub struct Spec {
     pub example: &'static str,
     /// The sources that may set the option.
     pub sources: Sources,
-    /// True if a file may set the option that others can write to: it cannot run anything, hide output, or change what
-    /// counts as a success. `--policy` is harmless if the policy is.
+    /// True if even a file that others can write to may set the option, as it cannot run anything, hide output, or
+    /// change what counts as a success. `--policy` is harmless if the policy is.
     pub is_harmless: bool,
     /// The texts that completions offer, unless the option takes one of a few words.
     pub completion: Completion,
@@ -120,7 +120,7 @@ pub enum Kind {
     /// On, off or a text, after `=`; on if given alone.
     Optional {
         name: &'static str,
-        /// Returns true for a word that is rather this text than the name of a command.
+        /// Returns true if the word after the option is rather meant as its value than as the name of a command.
         is_text: fn(&str) -> bool,
     },
     /// A section or an option; all of them if given alone.
@@ -143,7 +143,8 @@ impl Kind {
         }
     }
 
-    /// Returns the accepted words, if the option takes one of a few.
+    /// Returns the words that completions offer for an option with a list of words, which may accept other texts, too
+    /// (`--help` an option's name, `--jitter` a parameter); none for any other option.
     pub fn words(self) -> &'static [&'static str] {
         match self {
             Kind::Word(words) | Kind::Topic(words) => words,
@@ -233,7 +234,8 @@ pub const TOPICS: [&str; 9] = {
 };
 
 impl Spec {
-    /// Returns an option that is a switch, without any text: the fields that a constant does not set itself.
+    /// Returns a switch of this name, its other texts empty. The constant of an option takes from it the fields that it
+    /// does not set itself.
     pub(super) const fn named(heading: Heading, long: &'static str) -> Spec {
         Spec {
             heading,
@@ -285,14 +287,14 @@ impl Spec {
         self.sources == Sources::CommandLine
     }
 
-    /// Returns true if the option configures how COMMAND runs.
+    /// Returns true if the option configures how COMMAND runs, so that a file may set it, too.
     pub fn is_setting(&self) -> bool {
         self.sources == Sources::All
     }
 
-    /// Returns true if a variable would accept this text for an option that takes none on the command line, or takes it
-    /// after `=`. As the word after such an option, the text is hardly the name of a command (`--pty yes make`), and
-    /// the command line is refused.
+    /// Returns true if the option takes no text, or takes it after `=`, and this one looks like its value: a variable
+    /// would accept it, or a similar one (`30s` for `30`). As the word after such an option, the text is hardly the
+    /// name of a command (`--pty yes make`), and the command line is refused.
     pub(crate) fn is_value_of_switch(&self, text: &str) -> bool {
         match self.kind {
             Kind::Switch => values::switch(text).is_ok(),

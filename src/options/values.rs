@@ -128,7 +128,7 @@ pub fn budget_name(text: &str) -> Parsed<String> {
     }
 }
 
-/// Parses the label that begins each line (`--label`): short, and nothing that a terminal would act on.
+/// Parses the label by which messages name the command (`--label`): short, and nothing that a terminal would act on.
 pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
     let problem = if text.trim().is_empty() {
@@ -155,7 +155,8 @@ pub fn switch(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Parses a repeatable switch, as a variable or a file gives it: how often it is given, at most 255; on is 1, off 0.
+/// Parses a repeatable switch: the number of times that it is given, at most 255, or on (1) or off (0), as a variable
+/// or a file may say.
 pub fn count(text: &str) -> Parsed<u8> {
     match digits(text) {
         Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),
@@ -240,8 +241,8 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
             "accepts no wait at all; tip: try off, or a limit such as 2m",
         ));
     }
-    // 1 is on, so a reader would take another bare number for that, and not for seconds. Only here, as the tip must be
-    // a duration that is accepted.
+    // 1 is on, so a person may take another bare number for that, too, and not for seconds. Checked last, as the tip
+    // must be a duration that is accepted.
     if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return Err(Problem::new(format!(
             "has no unit; tip: try {text}s, or 1 for on"

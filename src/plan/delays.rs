@@ -51,8 +51,8 @@ pub(super) fn delays(settings: &Settings, until: Until) -> Checked<DecidedDelays
     })
 }
 
-/// Reads `--jitter`; `factor` is `--factor`, which decorrelated jitter takes, too. Its default depends on `--delays`,
-/// `--growth` and `--until`, so that what the user says about waits has an effect.
+/// Reads `--jitter`, the random part of waits. Its default depends on `--delays`, `--growth` and `--until`, so that
+/// what the user says about waits has an effect. `factor` is `--factor`, which decorrelated jitter needs.
 fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InEffect<Jitter>> {
     let list_source = settings.source(&DELAYS);
     // A list is exact unless the same or a higher precedence asks for jitter.
@@ -65,7 +65,7 @@ fn jitter(settings: &Settings, until: Until, factor: Option<f64>) -> Checked<InE
         _ if list_source.is_some() => {
             return Ok(InEffect::decided(Jitter::None, "none", DELAYS.long));
         }
-        // The default jitter ignores a growth.
+        // The default jitter would ignore the growth that the user sets.
         _ if settings.has(&GROWTH) => {
             return Ok(InEffect::decided(Jitter::Full, "full", GROWTH.long));
         }
@@ -118,7 +118,7 @@ fn raised_cap(
     }
 }
 
-/// Reads the base: `--until failure` makes 0 of the default, and the cap cuts a longer one.
+/// Reads the base, the first wait: `--until failure` makes 0 of its default, and the cap cuts a longer base.
 fn base(settings: &Settings, until: Until, cap: Duration) -> Checked<InEffect<Duration>> {
     let is_given = settings.has(&BASE);
     // Successes are repeated at once by default, as nothing needs to recover.
@@ -136,7 +136,8 @@ fn base(settings: &Settings, until: Until, cap: Duration) -> Checked<InEffect<Du
     Ok(InEffect::own(base))
 }
 
-/// Reads the growth: a list of waits and some jitters need none, and `--until failure` has a constant one.
+/// Reads the growth: a list of waits takes its place, some jitters ignore it (then nothing depends on the option), and
+/// with `--until failure` it is constant. `factor` is `--factor`.
 fn growth(
     settings: &Settings,
     until: Until,

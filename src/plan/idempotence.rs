@@ -34,8 +34,9 @@ impl Surroundings for WithoutFiles<'_> {
     }
 }
 
-/// Returns the findings by `--idempotent` if it is given, which the user then vouches for, or else by the words of the
-/// command. `words` are all of them, `command` tells which program presets judge.
+/// Returns the findings by `--idempotent` if it is given, as the user knows the command, or else by the words of the
+/// command. `words` are all of them, `command` tells which program presets judge. An error is a wrong value of the
+/// option.
 pub(super) fn idempotence(
     settings: &Settings,
     words: &[&str],
@@ -64,8 +65,9 @@ pub(super) fn idempotence(
     }
 }
 
-/// Returns the findings by the words of the command. Requests of a client that a preset judges must not be repeated if
-/// they may send; about those of another client there is only a remark, for which alone no script file is read.
+/// Returns the findings by the words of the command, about requests that send data (`curl -d`), as each may be an
+/// order. If a preset of `--for` judges the client, one that sends or may do so forbids a retry; of another client, one
+/// that certainly sends only causes a remark, for which alone no script file is read.
 fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,
@@ -97,8 +99,8 @@ fn shown_by_words(
     idempotence
 }
 
-/// Returns the reason why requests of a client with a preset must not be sent twice; None if they may. If the preset is
-/// named, the command is known to call the client, and unknown code in it counts as such a call.
+/// Returns the reason why requests of a client with a preset must not be sent twice; None if they may. If `--for` names
+/// the preset, the command is known to call the client, and unknown code in the command counts as such a call.
 fn reason_not_to_repeat(
     requests: &Requests,
     command: &WrappedCommand<'_>,
@@ -116,8 +118,9 @@ fn reason_not_to_repeat(
     })
 }
 
-/// Returns a remark about requests of a client that no preset judges; None if none certainly sends. Only a remark: the
-/// preset alone knows which failures had no effect, and without it, `--idempotent no` would forbid nearly every retry.
+/// Returns a remark about requests of a client for which no preset is chosen; None if no request certainly sends data.
+/// Only a remark: the preset alone knows which failures had no effect, and without it, `--idempotent no` would forbid
+/// nearly every retry.
 fn remark_on_sending(requests: &Requests, client: &str) -> Option<String> {
     let finding = requests.sending(client)?;
     Some(format!(

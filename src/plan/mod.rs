@@ -77,8 +77,8 @@ pub(crate) fn plan(
 
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
 /// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it. Opens no
-/// other file: those that an unused policy names may be missing on this machine, and one that is not trusted, because
-/// others can write to the configuration, may hang.
+/// file that a policy names (a certificate): that of an unused policy may be missing on this machine, or hang if others
+/// can write to the configuration.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut to_check = Vec::new();
     for policy in &config.policies {

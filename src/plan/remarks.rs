@@ -60,8 +60,8 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a remark if `--retry-after` finds no header: it looks for it in the output, and curl prints no headers
-/// unless told to. Only for `-v`, as the rest of the output may name a wait, too.
+/// Returns a remark if `--retry-after` is given and can find no header, as it looks in the output, where curl prints
+/// none unless an option says so. Only with `-v`, as the rest of the output may name a wait, too.
 fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
     settings.get(&RETRY_AFTER).ok()??;
     // Not `WrappedCommand::wrapped`, which is empty without `--for`.
@@ -182,7 +182,7 @@ fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
 fn tip_for_typo(key: &str, value: &OsStr) -> Option<String> {
     if let Some(suggest::Replacement { opt, value }) = suggest::replacement(key, value.to_str()) {
         let text = printable(&value);
-        // Such an option has no variable.
+        // An option that prints something in place of a run has no variable.
         if opt.is_action() {
             return Some(format!("give --{}={text} on the command line", opt.long));
         }

@@ -70,8 +70,8 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
         check_needs(settings, needs)?;
     }
     if let Some(factor) = typed(settings, &FACTOR) {
-        // Only exponential growth has a factor. `--every` implies another one, and counts as typed. Decorrelated
-        // jitter, which has a factor, too, cannot be typed beside a growth.
+        // Only exponential growth has a factor. `--every` implies constant growth, which then counts as typed.
+        // Decorrelated jitter, which has a factor, too, cannot be typed beside a growth.
         if let Some(growth) = typed(settings, &GROWTH)
             && growth.read(&GROWTH) != Ok(GrowthName::Exponential)
         {

@@ -36,6 +36,7 @@ pub struct Counts {
     pub retries: u64,
 }
 
+/// An attempt that is no retry: the first of a run, or one after a success.
 const FIRST_ATTEMPT: Counts = Counts {
     attempts: 1,
     retries: 0,
@@ -223,9 +224,9 @@ impl Ledger {
         }
     }
 
-    /// Drops slots that are older than the longest window asked for before. Moves slots in the future, left by a clock
-    /// that was set back, to now, as they would otherwise count for too long, and joins slots with the same end. The
-    /// longest window (`span`) is forgotten with the last slot that it kept.
+    /// Drops slots that are older than the longest window of the questions so far. Moves slots in the future, left by a
+    /// clock that was set back, to now, as they would otherwise count for too long, and joins slots with the same end.
+    /// The longest window (`span`) is forgotten with the last slot that it kept.
     fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
         let begins = now.saturating_sub(self.span);
         self.slots.retain(|slot| slot.until > begins);

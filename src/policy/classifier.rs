@@ -32,7 +32,8 @@ pub struct Classifier {
 pub enum RuleKind {
     /// The failure is permanent.
     Stop,
-    /// The failure is transient, unless a stop rule applies, too, or another cause that `judge_failure` tests before.
+    /// The failure is transient, unless a stop rule, or another cause that `judge_failure` tests before, makes it
+    /// permanent.
     Retry,
 }
 
@@ -40,7 +41,7 @@ pub enum RuleKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub kind: RuleKind,
-    /// Exit codes that match; 126 and 127 also match a command that cannot start.
+    /// Ends that match: exit codes, perhaps `timeout`. 126 and 127 match a command that cannot start, too.
     pub codes: Option<CodeSet>,
     /// Pattern that a line of the output must match.
     pub pattern: Option<usize>,
@@ -150,11 +151,12 @@ pub enum Why {
     Rule(String),
     /// The predicate of this option failed.
     PredicateFailed { option: &'static str, how: String },
-    /// The failure was transient, but `--before-retry` failed.
+    /// Another attempt was decided, but `--before-retry` failed. With `--until`, the last attempt may be a success.
     BeforeRetryFailed(String),
     /// Retry rules were given and none matched.
     NoRuleMatched,
     /// No rule applies: a timeout, a failure without any retry rule, or one that only `--success-if` calls a failure.
+    /// Also the reason in a [`Verdict::Ask`].
     ByDefault,
     /// The command cannot be started: exec failed (126, 127). An exit of the command itself with 127 is no such end.
     CannotStart,
@@ -227,10 +229,10 @@ impl Classifier {
         matches!(end, End::Exited(_) | End::Signaled(_)) && self.success_exit.contains_end(end)
     }
 
-    /// Returns INT or QUIT if it ended the command, or a program of which it reports the end (130, 131): the user, who
-    /// may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants no further
-    /// attempt, so that the caller ends the run without a verdict. Returns None if `--success-exit` or `--retry-exit`
-    /// lists the code, and after a timeout, as backoff then has sent the signal.
+    /// Returns INT or QUIT if this signal ended the command, or a program whose end the command reports (130, 131): the
+    /// user, who may have pressed a key on a terminal of the command's own (`sudo`, `ssh -t`, `docker run -it`), wants
+    /// no further attempt, so that the caller ends the run without a verdict. Returns None for any other end, if
+    /// `--success-exit` or `--retry-exit` lists the code, and after a timeout, as backoff then has sent the signal.
     pub fn interruption(&self, outcome: &Outcome) -> Option<Signal> {
         let end = &outcome.end;
         if self.has_good_code(end) || self.retry_exit.contains_end(end) {
@@ -285,12 +287,12 @@ impl Classifier {
     /// Judges a failure to which no rule applies: by a cause that backoff knows itself, else by `--retry-if`, else as
     /// permanent if there are retry rules, and as transient if there are none.
     fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
+        // Causes that backoff knows, about which `--retry-if` is not asked.
         match failure.outcome.end {
-            // A known cause: `--retry-if` is not asked.
             End::NotStarted(_) => return failure.permanent(Why::CannotStart),
             // The next attempt would run beside the command. Never reached in a run, which then ends without a verdict.
             End::Unended => return failure.permanent(Why::Survivors),
-            // A reader that is gone does not come back for another attempt.
+            // Mostly the reader of the output is gone, and does not come back for another attempt.
             End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
             // Transient even with retry rules, as these list failures that the command reports.
             End::TimedOut(_) => return failure.transient(),
@@ -323,13 +325,13 @@ impl Failure<'_> {
         Verdict::Permanent(self.reason(why))
     }
 
-    /// Returns the verdict without any rule.
+    /// Returns the verdict on a failure that may be retried although no rule says so.
     fn transient(&self) -> Verdict {
         Verdict::Transient(self.reason(Why::ByDefault))
     }
 
-    /// Returns the reason of a verdict that no rule gave. Only a command that did not start is certain to have had no
-    /// effect, and so safe to repeat.
+    /// Returns the reason of a verdict, to which `by_rule` adds what a rule says. Without a rule, only a command that
+    /// did not start is certain to have had no effect, and so is safe to repeat.
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,
@@ -339,8 +341,8 @@ impl Failure<'_> {
         }
     }
 
-    /// Returns the reason by the rules that apply, of which `first` is the first: it gives name and matched text; any
-    /// of them can declare a repetition safe.
+    /// Returns the reason of a verdict by `rules`, those of one kind that apply, of which `first` is the first. The
+    /// first gives the name and, if it has a pattern, the matched text; any of them can declare a repetition safe.
     fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
         let mut reason = self.reason(Why::Rule(first.name.to_string()));
         if let Some(pattern) = first.pattern
@@ -354,8 +356,9 @@ impl Failure<'_> {
 }
 
 impl Rule {
-    /// Returns true if the failure meets all conditions of the rule. A rule without codes, or without a pattern, has no
-    /// such condition.
+    /// Returns true if the failure meets all conditions of the rule: one of its codes, a match of its pattern. A rule
+    /// without codes, or without a pattern, has no such condition, but a retry rule without codes never applies to a
+    /// timeout.
     fn applies(&self, outcome: &Outcome) -> bool {
         let has_code = self
             .codes

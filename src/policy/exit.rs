@@ -45,14 +45,14 @@ pub struct Overrides {
 /// A way in which a run ends. Each has a row in [`status`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending<'a> {
-    /// The session stopped the run after an attempt that ended with `end`.
+    /// The run reached its goal or gave up, after a last attempt that ended with `end`.
     Stopped {
         stop: Stop,
         end: &'a End,
         until: Until,
     },
-    /// The session stopped the run, and the deadline then cut off the output that was kept for the caller. `stop`
-    /// always gives up, whatever the session decided.
+    /// As `Stopped`, but the deadline then cut off the output that was kept for the caller. `stop` always gives up,
+    /// even if the run had reached its goal.
     CutOff { stop: Stop },
     /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
     /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
@@ -89,8 +89,8 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
                 None => after_giving_up(why, end, until),
             },
         },
-        // As after a timeout, 124, whatever the goal: no success or failure was found, and with the goal `failure` the
-        // status would be 1, which says that no failure came.
+        // As after a timeout: `--exhausted-exit` or 124, whatever the goal, as no success or failure was found. With
+        // the goal `failure` the status would be 1, which says that no failure came.
         Ending::CutOff { stop } => status(
             Ending::Stopped {
                 stop,
@@ -130,10 +130,11 @@ impl Overrides {
     }
 }
 
-/// Returns the exit of a run that gave up, without any choice of the user: the last attempt's own, but 1 in place of a
-/// 0, which would say that the goal was reached, and with `--until failure` in place of any status, as no failure came.
+/// Returns the exit of a run that gave up, if no option of the user sets it: the last attempt's own, but 1 in place of
+/// a 0, which would say that the goal was reached. With `--until failure`, 1 unless a failed start or a permanent
+/// failure ended the run.
 fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
-    // A failed start, and a permanent failure, which ends the run whatever its goal, keep their status.
+    // A failed start, and a permanent failure, which ends the run whatever its goal, keep their own status.
     let keeps_status = why == GiveUp::Permanent || matches!(end, End::NotStarted(_));
     if until == Until::Failure && !keeps_status {
         // No failure came: always 1, as the last success may have a code of its own.
@@ -147,9 +148,9 @@ fn after_giving_up(why: GiveUp, end: &End, until: Until) -> Exit {
     }
 }
 
-/// Returns the command's own end, unchanged: its code, or death by its signal; without either, 124 or the code of a
-/// failed start. An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0, but a failed start is no
-/// success, whatever its code: a signal may come meanwhile, so that no verdict says so.
+/// Returns the command's own end: its code, or death by its signal; without either, 124 or the code of a failed start.
+/// An end in `zero` (`--success-exit CODE=0`, which never has `timeout`) is a 0. A failed start is no success, whatever
+/// its code, also after a signal, when no verdict has said so before.
 fn as_it_ended(end: &End, zero: CodeSet) -> Exit {
     let has_started = !matches!(end, End::NotStarted(_));
     if has_started && zero.contains_end(end) {

@@ -16,7 +16,7 @@ use super::session::Limits;
 
 /// Limit on the rows of a plan.
 pub const MOST_ROWS: u64 = 1_000;
-/// Rows of a plan without any limit.
+/// Most rows of a plan without a limit on attempts or time.
 const ROWS_WHEN_UNLIMITED: u64 = 20;
 const SAMPLED_RUNS: usize = 10_000;
 /// Rows after which fewer runs go on, so that a long plan takes no second.
@@ -82,15 +82,16 @@ pub enum RowsEnd {
 /// Returns the forecast of a run whose seed is not known. `before`, the mean of a wait that may be random, passes
 /// before the first attempt: limits on time include it, the totals of rows do not.
 ///
-/// Rows end by a limit on retries, or once their mean total reaches a limit on time. The sampled runs are drawn on
-/// after the last row until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many retries
-/// fit.
+/// Rows end by a limit on retries or rows, or once their mean total reaches a limit on time. After the last row, the
+/// sampled runs are drawn on until 95% of them have reached the limit on time, as [`RowsEnd::Deadline`] tells how many
+/// retries fit.
 pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast {
     let mut sample = SampledRuns::new(delays, time_limit(limits, before));
     let mut rows = Vec::new();
     let mut retries_in_time = Spread::same(0);
     loop {
         let retries_drawn = sample.last.retry;
+        // A limit on retries, or only on rows.
         if let Some(limit_on_retries) = end_before(retries_drawn, delays, limits) {
             // False if the limit on time came first for the rows, or for at least 5% of the sampled runs.
             let all_retries_fit =
@@ -114,8 +115,8 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
     }
 }
 
-/// Returns the waits of the one run that draws from `rng`, as a run with this `--seed` does: least, mean and most of a
-/// row are its one wait. `before` passes before the first attempt; as a run draws that first, the caller must have
+/// Returns the waits of the one run that draws from `rng`, the generator of its `--seed`: least, mean and most of a row
+/// are its one wait. `before` passes before the first attempt; as a run draws that time first, the caller must have
 /// drawn it from `rng`.
 pub fn forecast_of_one_run(
     delays: &Delays,
@@ -268,7 +269,8 @@ impl SampledRuns<'_> {
         self.time_limit.is_none_or(|limit| total < limit)
     }
 
-    /// Returns the number of retries that begin before the limit on time: all so far if there is none.
+    /// Returns how many of the retries drawn so far begin before the limit on time, from the run at the 5th percentile
+    /// to that at the 95th: all of them if there is no limit.
     fn retries_in_time(&self) -> Spread<u64> {
         if self.time_limit.is_none() {
             return Spread::same(self.last.retry);

@@ -110,8 +110,8 @@ pub struct ForcedEnd {
 /// Suffix for an attempt that did not end by the first signal.
 pub(crate) const NEEDED_KILL: &str = " and needed KILL";
 
-/// The end of the attempt, with the option and length of the limit on one attempt that ended it. A message about the
-/// deadline names that itself.
+/// The end, followed by option and length of `--timeout` or `--idle-timeout` if one of them caused it: `timed out
+/// (--timeout 5s)`. Messages about the deadline add its option and length themselves.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // `killed by SIGKILL` says it already.
@@ -228,8 +228,8 @@ impl StartFailure {
 }
 
 impl End {
-    /// Returns the code that rules compare: a shell's code (128+N) for a death by a signal; None for a timeout, which
-    /// backoff causes, and for a command that has not ended.
+    /// Returns the code that rules compare: the command's own, or the code of a shell for a death by a signal (128+N)
+    /// and a failed start (126, 127). None for a timeout, which backoff causes, and for a command that has not ended.
     pub fn code(&self) -> Option<u8> {
         match self {
             End::Exited(code) => Some(*code),

@@ -64,8 +64,8 @@ struct RateLimit {
     left: Left,
     /// Time until the limit is full again, by a field whose value may be a date or an epoch (`x-ratelimit-reset`).
     reset_at: Option<Duration>,
-    /// Time until the limit is full again, by a field that always counts from now (`x-ratelimit-reset-after`). It needs
-    /// no clock, and so outranks `reset_at`.
+    /// Time until the limit is full again, by a field that always counts from now (`x-ratelimit-reset-after`, or `t=30`
+    /// in a list). It needs no clock, and so outranks `reset_at`.
     reset_after: Option<Duration>,
 }
 
@@ -80,7 +80,7 @@ enum Left {
 }
 
 impl Left {
-    /// Returns what a field about the rest of a limit tells, whose number is zero, or is not.
+    /// Returns what a field tells by the number that is left: nothing is left if this number is zero.
     fn nothing_if(is_zero: bool) -> Left {
         if is_zero {
             Left::Nothing
@@ -153,7 +153,8 @@ impl RateLimits {
     }
 
     /// Reads one match of [`FIELD`]: how much of a limit is left, or when it is full again (its reset). Of several
-    /// resets of one limit, the longest counts; one that cannot be read or is too far ahead changes nothing.
+    /// resets of one limit, the longest counts; one that cannot be read, is too far ahead or, given as an epoch, has
+    /// passed changes nothing.
     fn read_field(&mut self, found: &Found<'_>, now: SystemTime) {
         let seconds = found
             .text("number")

@@ -89,11 +89,11 @@ impl RetryAfter {
 struct WaitRequest<'a>(Found<'a>);
 
 impl WaitRequest<'_> {
-    /// Returns the wait that the matched words ask for, at `now` if they name a date. None if they ask for none after
-    /// all.
+    /// Returns the wait that the matched words ask for; if they name a date, the time from `now` until then. None if
+    /// they ask for none after all: a number without a unit counts only in a field and alone behind `retry after`.
     fn wait(&self, now: SystemTime) -> Option<Duration> {
         let WaitRequest(found) = self;
-        // A program's message about its own retries.
+        // A program's message about its own retries, or an option.
         if found.has("own") {
             return None;
         }

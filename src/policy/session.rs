@@ -1,4 +1,4 @@
-//! Decides whether a run stops or retries, and after which wait. The engine calls [`Session::begin`] before each
+//! Decides whether a run stops or retries, and after which wait. The loop of `run` calls [`Session::begin`] before each
 //! attempt and [`Session::next`] after it, unless a signal or a lost output has ended the run without a verdict; the
 //! session keeps what these decisions need to know about earlier attempts.
 
@@ -34,7 +34,7 @@ pub enum Stop {
     FailureCame,
     /// `--until never`: the run ended after a successful attempt.
     EndedOnSuccess(GiveUp),
-    /// The run has not reached its goal. The last attempt may be a success (`--consecutive`, `--until failure`).
+    /// The run has not reached its goal. The last attempt may be a success (`--consecutive`, `--until`).
     GaveUp(GiveUp),
 }
 
@@ -67,13 +67,13 @@ pub struct Session<'p> {
     pub is_wait_asked: bool,
     /// Step of the growth for the next wait: the retries since the growth last began.
     growth_step: u64,
-    /// The wait that was drawn for the last retry since then, for decorrelated jitter.
+    /// The wait that was drawn for the last retry since the growth began, for decorrelated jitter; None before it.
     previous_delay: Option<Duration>,
     /// Counted only if success is the goal.
     successes_in_a_row: u64,
     /// An attempt of the run has failed, before a reset or after it.
     has_failed: bool,
-    /// The last attempt ran for `--reset-after`, and the count of attempts has not restarted yet.
+    /// The last attempt ran at least as long as `--reset-after`, and the count of attempts has not restarted yet.
     restart_is_due: bool,
 }
 
@@ -141,8 +141,9 @@ impl<'p> Session<'p> {
     }
 
     /// Returns the goal that applies to this attempt. An attempt that could not start or be ended, whose output is lost
-    /// or has no reader, or whose predicate failed says nothing about the command, so it is treated as with `--until
-    /// success`: a typo in a name must neither count as the failure that was looked for nor be repeated for ever.
+    /// or has no reader (a death by SIGPIPE tells this, too), or whose predicate failed says nothing about the command,
+    /// so it is treated as with `--until success`: a typo in a name must neither count as the failure that was looked
+    /// for nor be repeated for ever.
     fn goal_after(&self, outcome: &Outcome, verdict: &Verdict) -> Until {
         let is_unknown = match verdict.reason() {
             Some(reason) => matches!(
@@ -174,7 +175,7 @@ impl<'p> Session<'p> {
     /// either.
     fn after_success(&mut self, outcome: &Outcome, elapsed: Duration) -> Decision {
         if self.limits.until == Until::Failure {
-            // No failure came, which neither a 0 nor another attempt may hide.
+            // The failure that was looked for did not come, so that the run must not end with 0.
             return give_up(GiveUp::Permanent);
         }
         self.successes_in_a_row += 1;
@@ -200,7 +201,7 @@ impl<'p> Session<'p> {
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
     /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
-    /// `--until never`: also if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
+    /// `--until never`, even if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
     /// lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
@@ -227,7 +228,7 @@ impl<'p> Session<'p> {
             return Err(GiveUp::Delay);
         }
         let drawn = self.draw(rng);
-        // A successful command did not ask.
+        // What the output of a success asks for does not count.
         let wait = if *verdict == Verdict::Success {
             drawn
         } else if self.asks_too_much(outcome) {
@@ -264,9 +265,10 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Notes whether the count of attempts restarts: it does after an attempt that ran for `--reset-after`, as the
-    /// command then counts as recovered. `attempt` changes when the next one begins, but the attempt limit knows it at
-    /// once. With `--until failure`, long successes are expected, and the attempt limit applies to them.
+    /// Notes whether the count of attempts restarts: it does after an attempt that ran at least as long as
+    /// `--reset-after`, as the command then counts as recovered. The field `attempt` changes when the next attempt
+    /// begins, but the attempt limit already applies to the new count. No restart after a success with `--until
+    /// failure`: long successes are expected then, and the attempt limit has to count them.
     fn note_restart(&mut self, outcome: &Outcome, verdict: &Verdict) {
         let is_long = match self.limits.reset_after {
             Some(healthy) => outcome.ran >= healthy,
@@ -312,24 +314,24 @@ impl<'p> Session<'p> {
 
     /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
     /// one has given up on a transient failure. It is the wait of one more retry, and grows by a step for each of the
-    /// `failed_runs` that gave up in a row before this one, so that a job that is started again and again backs off,
-    /// too: any number, as a server may tell it. With no such runs, and a retry that was decided but does not take
-    /// place, the caller uses the wait of that retry instead.
+    /// `failed_runs` that gave up in a row before this one (any number, as it comes from a store), so that a job that
+    /// is started again and again backs off like one run that retries. With no such runs, and a retry that was decided
+    /// but does not take place, the caller uses the wait of that retry instead.
     pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
         let wait = if failed_runs == 0 {
             self.draw(rng)
         } else {
-            // Jitter would hide the growth, and decorrelated jitter stops growing. The later run adds jitter.
+            // Jitter would hide the growth, and decorrelated jitter stops growing. A later run that waits adds some.
             let step = self.growth_step.saturating_add(failed_runs);
             self.delays.unjittered(step)
         };
         self.at_least_asked(outcome, wait, rng)
     }
 
-    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`: beyond
-    /// it only a cool-off and `--until never` come here, as any other run has ended. The asked wait gets a random part,
-    /// so that clients with the same answer do not return together, unless `asked_is_exact`. This part comes on top of
-    /// the limit.
+    /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. A
+    /// request above the limit comes here only for a cool-off or with `--until never`, as it ends any other run before.
+    /// The asked wait gets a random part, which may exceed the limit, so that clients with the same answer do not
+    /// return together, unless `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         let (Some(most), Some(asked)) = (self.limits.max_retry_after, outcome.seen.wait_asked)
         else {
@@ -351,7 +353,7 @@ impl<'p> Session<'p> {
 
     /// Returns the limit on time that forbids an attempt after this wait, or None if it may begin. An attempt that
     /// would begin at the very moment of the limit is forbidden, too. `elapsed` is the time since the run began. Asked
-    /// as the wait is decided, and by the engine once more before each attempt, as hooks and the budget take time.
+    /// as a wait is decided, and by `run` again before the wait and the attempt, as hooks and the budget take time.
     pub fn exceeded_time_limit(&self, elapsed: Duration, wait: Duration) -> Option<GiveUp> {
         let latest = self.limits.latest_begin()?;
         let begin = elapsed.saturating_add(wait);

@@ -30,7 +30,7 @@ impl CodeSet {
         self.timeout = true;
     }
 
-    /// Returns the codes of both sets.
+    /// Returns the codes of both sets, and `timeout` if one of them has it.
     pub fn union(self, other: CodeSet) -> CodeSet {
         CodeSet {
             codes: [

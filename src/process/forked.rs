@@ -34,7 +34,7 @@ pub(crate) struct Forked {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ForkedState {
     Runs,
-    /// With all that the child has written: nothing, or a part of the answer, if it died.
+    /// With the answer: all of it or, if the child died or the pipe failed, the part that was read, perhaps nothing.
     Ended(Vec<u8>),
 }
 

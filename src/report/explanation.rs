@@ -68,7 +68,8 @@ impl Sentences<'_> {
             GiveUp::Attempts => self.too_many_attempts(verdict).to_owned(),
             GiveUp::Deadline | GiveUp::StopAfter => {
                 if let Some(Why::PredicateFailed { option, how }) = verdict.why() {
-                    // `how` is that the deadline ended it.
+                    // `how` says that the deadline ended the predicate: after any other failure of one, the end is
+                    // `Permanent`.
                     format!("{option} failed: {how}: {limit}")
                 } else if outcome.ended_by_deadline() {
                     limit
@@ -125,26 +126,28 @@ impl Sentences<'_> {
         format!("it may have taken effect, and is not idempotent: {why}")
     }
 
-    /// Returns the reason why the failure is permanent: the rule, failed predicate or other cause that the verdict
-    /// names, or that no retry rule matched. A success comes here only with `--until failure`, if its output has no
-    /// reader. Processes that still run have a reason of their own, in the caller.
+    /// Returns why the failure is permanent, by the verdict: a rule that forbids a retry (`permanent: --stop-exit`), a
+    /// predicate or `--before-retry` that failed itself, no retry rule that matches, a failed start, SIGPIPE, or lost
+    /// output. A success comes here only with `--until failure`, if its output has no reader. Processes that still run
+    /// have a reason of their own, in the caller.
     fn permanent(&self, verdict: &Verdict, outcome: &Outcome) -> String {
         let Some(why) = verdict.why() else {
             return READER_GONE.to_owned();
         };
         let how = match why {
             Why::Rule(rule) => rule.clone(),
-            // backoff could not deliver the output, which no option changes.
+            // backoff itself found no reader for the output, which no option changes.
             Why::ReaderGone if outcome.seen.reader_gone => {
                 return READER_GONE.to_owned();
             }
-            // SIGPIPE of another pipe or socket, or a failed start, which the user may know better.
+            // SIGPIPE of another pipe or socket, or a failed start: only the user may know that a retry helps.
             Why::ReaderGone | Why::CannotStart => {
                 return "permanent unless --retry-exit lists it".to_owned();
             }
             Why::Unread => {
                 return "its output is cut off, as its reader stopped reading".to_owned();
             }
+            // Either a predicate or `--before-retry` failed itself, or no retry rule matches the failed command.
             _ => match why.predicate_or_hook_failure() {
                 Some(failure) => failure,
                 None => self.no_match(),

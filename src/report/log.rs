@@ -186,7 +186,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
 pub(super) fn attempt_fields(plan: &Plan, outcome: &Outcome, verdict: Option<&Verdict>) -> Fields {
     let signal = outcome.end.signal();
     // `code` would be 128+N after a signal, which the field `signal` already tells. It is 126 or 127 after a failed
-    // start, and None after a timeout.
+    // start, and None after a timeout or if the command could not be ended.
     let code = if signal.is_some() {
         None
     } else {

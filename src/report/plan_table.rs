@@ -165,8 +165,8 @@ pub(super) struct Waits {
 }
 
 /// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions. A limit on time
-/// includes the wait before the first attempt, which so shortens the table, without a seed by its mean. With a seed, it
-/// is drawn first, as the run draws it first, too.
+/// includes the wait before the first attempt, which so shortens the table, without a seed by its mean. With a seed,
+/// that wait is drawn before the others, as the run does, so that all are those of the run.
 pub(super) fn waits(plan: &Plan) -> Waits {
     let Some(seed) = plan.seed else {
         let least = plan.initial_delay;

@@ -32,6 +32,7 @@ pub(crate) struct Report<'a> {
     started: String,
     duration_s: f64,
     result: Option<&'static str>,
+    /// The reason for giving up in one word; None if the run did not give up.
     gave_up: Option<&'static str>,
     /// The option that decided that the run gave up, or a fixed word if none did (see `rule`).
     rule: Option<String>,

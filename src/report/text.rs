@@ -92,8 +92,8 @@ impl Sentences<'_> {
         })
     }
 
-    /// Returns the sentence about the end of the run after `attempt`, the last one: success, the failure that was
-    /// looked for (`--until failure`), or giving up, with the reason and advice. A limit that ends the run after a
+    /// Returns what follows the label about the end of the run after `attempt`, the last one: success, the failure that
+    /// was looked for (`--until failure`), or giving up, with the reason and advice. A limit that ends the run after a
     /// success (`--until never`) is no failure, and has a reason, too. If the deadline has cut off the kept output of a
     /// good end, `stop` is a `GaveUp`, and the deadline is the end of `attempt`, whatever its own was.
     fn stopped(&self, moment: &Moment, stop: Stop, attempt: &JudgedAttempt) -> String {
@@ -118,7 +118,7 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about a wait for the end of a cool-off, before the first attempt.
+    /// Returns what follows the label about a wait for the end of a cool-off, before the first attempt.
     fn cooling_off(&self, wait: Duration) -> String {
         let wait = length(wait);
         let budget = self.budget();
@@ -127,7 +127,7 @@ impl Sentences<'_> {
         )
     }
 
-    /// Returns the sentence about a run that a cool-off has skipped. `left` is the rest of the cool-off.
+    /// Returns what follows the label about a run that a cool-off has skipped. `left` is the rest of the cool-off.
     fn skipped(&self, left: Duration) -> String {
         let left = length(left);
         let budget = self.budget();
@@ -162,10 +162,10 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the sentence about an attempt that another one follows after `delay`: how it failed, or that it
-    /// succeeded (`--until`), and what allows the retry. `number` is `attempt 2 of 5`; `is_asked` says that `delay` is
-    /// longer because the output asked for that, even if it asked for more; that of a success asks for none. A failed
-    /// start has no length that could be told, and asks for nothing.
+    /// Returns what follows the label about an attempt before a retry: `attempt 2 of 5 failed: exit 7 (--retry-exit)
+    /// after 3s; retrying in 2s`. It names the rule that allows the retry; after a success (`--until`), it is shorter.
+    /// `number` is `attempt 2 of 5`; `is_asked` says that the output made `delay` longer, perhaps up to the limit
+    /// `--retry-after`, and is false after a success or a failed start. A failed start has no length to be told.
     fn retrying(
         &self,
         number: &str,
@@ -350,15 +350,15 @@ fn retry_rule(verdict: &Verdict) -> &str {
     }
 }
 
-/// Returns the sentence about INT or QUIT that ended the command, but that backoff has not received: most likely a key
-/// of a terminal of the command's own, so that the user wants no retry.
+/// Returns what follows the label about INT or QUIT that ended the command, but that backoff has not received: most
+/// likely a key of a terminal of the command's own, so that the user wants no retry.
 fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
     let advice = format!("use --retry-exit {signal} to retry");
     format!("interrupted: {outcome}; no further attempt; {advice}")
 }
 
-/// Returns the sentence about a signal that backoff received, during an attempt with this outcome, or while no attempt
-/// ran if there is none. Says, too, if the signal was not enough to end the attempt, and which processes still run.
+/// Returns what follows the label about a signal that backoff received, during an attempt with this outcome, or while
+/// no attempt ran (None). Tells, too, if the attempt needed KILL to end, and which processes still run.
 fn interrupted(signal: Signal, outcome: Option<&Outcome>) -> String {
     let how = match outcome {
         Some(outcome) => {

@@ -89,9 +89,9 @@ impl Sentences<'_> {
     }
 
     /// Returns true if the exit status of backoff alone (`exit`) tells why no attempt follows a signal. Without an
-    /// interrupted attempt (no `outcome`), backoff itself dies by the signal. Else the status is 0, as the attempt has
-    /// succeeded all the same, or that of the signal, by which the command died or after which it exited with 128 + its
-    /// number. False if processes still run, whatever the status.
+    /// interrupted attempt (no `outcome`), backoff itself dies by the signal, unless a fault follows. Else the status
+    /// is 0, as the attempt has succeeded all the same, or that of the signal, by which the command died or after which
+    /// it exited with 128 + its number. False if processes still run, whatever the status.
     fn is_obvious_interruption(
         &self,
         signal: Signal,

@@ -177,8 +177,8 @@ fn unquoted_pattern(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Returns an option that was given an expression, `--retry-match`, if one was; of several, any may be the one that was
-/// not quoted. Rules of presets have expressions, too, but other names (`--for curl`).
+/// Returns an option such as `--retry-match` that was given an expression, if one was; of several, any may be the one
+/// that was not quoted. Rules of presets have expressions, too, but other names (`--for curl`).
 fn option_with_pattern(classifier: &Classifier) -> Option<String> {
     for rule in &classifier.rules {
         if rule.pattern.is_some() && rule.name.ends_with("-match") {

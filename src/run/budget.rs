@@ -27,9 +27,10 @@ pub(super) enum RetryAnswer {
 }
 
 impl Run<'_> {
-    /// Begins to count an attempt that is not a retry, while the attempt runs. Before, waits for the count of the
-    /// attempt before if it is still pending, as long as the store may take. Does nothing without a budget, for a
-    /// granted retry, which the grant has counted if a store answered, and for the same call of an outer run.
+    /// Begins to count an attempt that is not a retry (the first one, or one after a success), while the attempt runs.
+    /// Before, waits for the count of the attempt before if it is still pending, as long as the store may take. Does
+    /// nothing without a budget, for a granted retry, which the grant has counted if a store answered, and for a first
+    /// attempt that an outer run has counted as its own.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
             && !self.store.is_next_counted
@@ -74,11 +75,12 @@ impl Run<'_> {
     }
 
     /// Reports the end of this run to the budget, for the runs that share it, once its last attempt is counted, and
-    /// learns from the answer how many runs have failed. An error is a signal that ends the run.
+    /// learns from the answer how many runs have given up in a row, which `--on-give-up` is told. An error is a signal
+    /// that ends the run.
     pub(super) fn report_end(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget {
-            // `final_update` needs the number of failed runs in the answer. Without a final update, nothing else waits
-            // for the count before backoff exits.
+            // The answer to the count may be the first with the number of failed runs, which `final_update` reads. If
+            // that reports nothing, no later step waits for the count before backoff exits.
             self.finish_counting(budget, Duration::ZERO)?;
         }
         let question = match self.final_update(stop, attempt) {
@@ -93,17 +95,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the report on the end of this run, by which the budget begins, extends or ends the cool-off of later
-    /// runs, which may have one even if this run has none. None if there is nothing to report: no budget, or that of an
-    /// outer run, which reports itself; a failure that an outer run retries, or one that was the goal.
+    /// Returns the report on the end of this run, for later runs of the budget: a success ends their cool-off, and a
+    /// failure that a wait may resolve begins or extends it, even if this run has no `--cool-off`, as they may have it.
+    /// None if no report is due: without a budget, with that of an outer run, which reports itself, and after a failure
+    /// that is left to an outer run (`--nested once`) or was the goal.
     fn final_update(
         &mut self,
         stop: Stop,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Option<Question> {
-        // An outer run that shares the budget reports its own end.
         let budget = self.plan.own_budget()?;
-        // 0 also if the budget never gave an answer.
+        // Runs that gave up in a row before this one, or 0 if the budget never gave an answer.
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {
             (Stop::Succeeded { .. } | Stop::EndedOnSuccess(_), _) => {
@@ -111,18 +113,21 @@ impl Run<'_> {
             }
             // The outer run goes on; a failure that was the goal concerns no other run.
             (Stop::GaveUp(GiveUp::Nested) | Stop::FailureCame, _) => return None,
-            // The failure that was the goal did not come, or its output was cut off: no service has failed.
+            // The failure that was the goal did not come, its output was cut off, or the attempt could not be judged
+            // (a failed start, say): no service has failed.
             (Stop::GaveUp(_), _) if self.plan.limits.until == Until::Failure => Duration::ZERO,
-            // The cool-off is the wait that would have followed, longer after earlier failed runs.
+            // The cool-off is the wait before the retry that was decided and not made (the budget denied it, say), or
+            // else the wait of one more retry; longer after earlier failed runs.
             (Stop::GaveUp(_), Verdict::Transient(_)) => match self.planned_wait {
                 Some(planned_wait) if failed_runs == 0 => planned_wait,
                 _ => self.session.cool_off(outcome, failed_runs, self.rng),
             },
-            // Waiting resolves neither a permanent failure nor too few successes in a row.
+            // Waiting resolves no permanent failure and, after a success, neither too few of them in a row nor output
+            // that is read too slowly.
             (Stop::GaveUp(_), _) => Duration::ZERO,
         };
-        // The budget counts this run as failed only if `--on-give-up` or the cool-off reads that number: Redis has to
-        // keep it for a year.
+        // With None, the budget does not count this run as failed: only `--on-give-up` and `--cool-off` read the
+        // number, and Redis has to keep it for a year.
         let needs_failed_runs = self.plan.on_give_up.is_some() || budget.cool_off.is_some();
         let earlier = if needs_failed_runs {
             Some(failed_runs)
@@ -133,9 +138,9 @@ impl Run<'_> {
     }
 
     /// Asks the budget a question, after a count that is still pending, and remembers the number of failed runs that
-    /// the answer tells. It may take as long as the store's timeout, or longer if the run waits anyway for a time
-    /// (`spare`). If the store gives none, the host asks this machine's own budget (`--store-down local`), which takes
-    /// its timeout, too. Returns None without a budget, or if neither answers.
+    /// the answer tells. The answer may take as long as the store's timeout, or longer if the run waits anyway for a
+    /// time (`spare`). If the store gives none, the host asks this machine's own budget (`--store-down local`), which
+    /// takes its timeout, too. Returns None without a budget, or if neither answers.
     fn ask_budget(&mut self, question: Question, spare: Duration) -> RunResult<Option<Answer>> {
         let Some(budget) = &self.plan.budget else {
             return Ok(None);

@@ -22,8 +22,9 @@ impl Run<'_> {
     }
 
     /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget,
-    /// then to the user and to `--on-give-up`. Returns the exit status, or an error if a signal ends the run meanwhile,
-    /// or the output cannot be printed: then the budget still gets the report, but no line and no hook tells the end.
+    /// then to the user and to `--on-give-up`. Returns the exit status, or an error: a signal has ended the run
+    /// meanwhile, or the output could not be printed. In the latter case the budget still gets the report, but no line
+    /// and no hook tells the end.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
@@ -39,7 +40,8 @@ impl Run<'_> {
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
                 return Err(RunError::Interrupted(signal));
             }
-            // Goes on after a fault or without a reader, too, so that runs with the same budget learn of the end.
+            // Goes on for now even if printing failed, by a fault or without a reader (PIPE), so that runs with the
+            // same budget learn of the end.
             _ => {}
         }
         if printed == Ok(Printed::CutOff) {

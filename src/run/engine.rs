@@ -80,7 +80,7 @@ impl Run<'_> {
         }
         let mut last_attempt = None;
         loop {
-            // Ctrl-Z or `--before-retry` may have lengthened the wait.
+            // The time may be over: a wait ends at the deadline, and Ctrl-Z or `--before-retry` may lengthen one.
             if let Some(why) = self.out_of_time(Duration::ZERO) {
                 return self.end_too_late(why, last_attempt.as_ref());
             }
@@ -92,6 +92,7 @@ impl Run<'_> {
             if let Some(signal) = interrupted {
                 return self.end_interrupted(signal, Interruption::OfBackoff, &outcome);
             }
+            // INT or QUIT ended the command, and backoff got no signal.
             if let Some(signal) = self.plan.classifier.interruption(&outcome) {
                 return self.end_interrupted(signal, Interruption::OfCommand, &outcome);
             }
@@ -157,9 +158,10 @@ impl Run<'_> {
         Ok(Step::Continue)
     }
 
-    /// Counts an attempt, runs the command once, and warns about what happened to its streams. Returns an error if the
-    /// run ends without a verdict: as for any failure of the host, or as no reader has taken the output of an attempt
-    /// that exits with 0 or another code of success (for a failure, the classifier judges that).
+    /// Counts an attempt, runs the command once, and warns about what happened to its streams. An error ends the run
+    /// without a verdict: the host has failed, a signal came before the command started, or no reader has taken the
+    /// output of an attempt that exits with 0 or another code of success (for a failure, the classifier judges that). A
+    /// signal while the command runs is no error, but stands in the result.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
         self.begin_counting()?;
@@ -290,14 +292,14 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Step::End);
         }
-        // From here on a cool-off is drawn again, as this wait takes place.
+        // This wait takes place: if the run gives up after it, the cool-off for other runs is a further wait.
         self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)
     }
 
-    /// Reports a retry before its wait. Before the first one also warns about nested runs, whose retries multiply, and
-    /// remarks that the command may take effect twice.
+    /// Reports a retry before its wait. Before the first retry of the run also warns about nested runs, whose retries
+    /// multiply, and remarks that the command may take effect twice, unless the failure is safe to repeat.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         // The session has counted this retry.

@@ -45,7 +45,7 @@ pub(crate) enum Event<'a> {
     Retrying {
         attempt: &'a JudgedAttempt,
         delay: Duration,
-        /// The output asked for the delay.
+        /// The output asked for a wait, which made the delay longer than the one drawn.
         asked: bool,
     },
     /// A wait goes on; the reporter returns the text for the terminal.

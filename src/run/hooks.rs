@@ -57,15 +57,15 @@ impl<'a> Run<'a> {
         let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
         if attempt.outcome.end == End::Exited(0) {
-            // 0 would tell an alarm that nothing failed, but the run did: a denied success, too few successes in a row.
-            // Any other status is the attempt's own, or that of a timeout if its output was cut off, whatever that of
-            // backoff is.
+            // 0 would tell an alarm that nothing failed, but the run did: output or `--success-if` denies the success,
+            // it was one of too few in a row, or the goal was a failure. Any other status is the attempt's own, or that
+            // of a timeout if its output was cut off, whatever that of backoff is.
             spec.variables.set("BACKOFF_EXIT", 1);
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        // Empty without a budget, or if its store gave no answer in the end. The answer to the report on this end
-        // includes this run, unless an outer run shares the budget, which reports and counts it later.
+        // Empty without a budget, or if its store gave no answer in the end. The number includes this run, as the
+        // answer is to the report on its end; if an outer run shares the budget, that reports later, so 1 is added.
         let is_uncounted = self.plan.shares_budget_of_outer_run();
         let failed_runs = self
             .store

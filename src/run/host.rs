@@ -42,7 +42,7 @@ impl Attempt {
     }
 }
 
-/// The end of `--before-retry`, and the variables that it sets.
+/// The end of `--before-retry`, and the variables that the hook sets.
 #[derive(Debug)]
 pub(crate) struct BeforeRetry {
     pub(crate) attempt: Attempt,
@@ -96,6 +96,7 @@ pub(crate) enum KeptOutput {
     /// The run has succeeded; with `--until failure`, or if a signal has ended the run during the last attempt, that
     /// attempt has.
     Good,
+    /// Any other end, even one before the first attempt.
     OfFailure,
 }
 
@@ -136,8 +137,9 @@ pub(crate) trait Host {
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
-    /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next is
-    /// started at the exact end. `countdown_text` returns the text for the remaining time and a number of columns.
+    /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next (the
+    /// command, say) is started at the exact end. `countdown_text` returns the text for the remaining time and a number
+    /// of columns.
     fn wait(
         &mut self,
         delay: Duration,

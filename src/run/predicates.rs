@@ -10,10 +10,10 @@ use crate::policy::session::Until;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
-    /// (`Verdict::Ask`), also a denied success, by `--retry-if`. Returns `Ask` itself only with `--until failure`, as
-    /// that ends the run whatever the answer. A predicate answers by 0 (yes) or 1 (no); anything else is its own
-    /// failure, which makes the attempt a failure, too ([`predicate_failed`]). An error is a signal that ends the run,
-    /// or a predicate that cannot be run.
+    /// (`Verdict::Ask`), be it a denied success, by `--retry-if`. Returns `Ask` itself only with `--until failure`, as
+    /// any failure then ends the run. A predicate answers by 0 (yes) or 1 (no); any other end is a failure of the
+    /// predicate, which makes one of the attempt ([`predicate_failed`]). An error is a signal that ends the run, or a
+    /// predicate that cannot be run.
     pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
         let mut verdict = classifier.judge(outcome);
@@ -68,7 +68,7 @@ impl Run<'_> {
 
 /// Returns the verdict on an attempt whose predicate failed: permanent, as it is unknown whether a retry is useful. If
 /// the deadline ended the predicate, the verdict is not permanent: the deadline ends the run, and has to be named.
-/// Replaces only the `why` in `reason`; the rest is what the rules found about a failure.
+/// Replaces only the `why` in `reason`; the rest is what the rules found, or nothing after a success by the rules.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
     let why = Why::PredicateFailed { option, how };

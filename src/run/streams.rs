@@ -110,7 +110,7 @@ pub(crate) enum OutputMode {
     Final,
     /// Kept; printed only if the run succeeds (`KeptOutput::Good`), and then only the last attempt's.
     Success,
-    /// Kept for all attempts, and printed only if the whole run failed.
+    /// Kept for all attempts, and printed only if the whole run failed (`KeptOutput::OfFailure`).
     Failure,
     /// Dropped.
     Null,

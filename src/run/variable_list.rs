@@ -43,8 +43,8 @@ impl Entry {
 }
 
 impl VariableList {
-    /// Sets a variable, replacing any value under the same name. It becomes empty if the value contains a NUL, which no
-    /// environment can hold.
+    /// Sets a variable, replacing any value under the same name. The variable is empty if the value contains a NUL,
+    /// which no environment can hold.
     pub(crate) fn set(&mut self, name: &str, value: impl Display) {
         let entry = self.begin_entry(name);
         // Writing to a vector does not fail.

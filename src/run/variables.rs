@@ -58,8 +58,9 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`, for
-    /// which the rules gave `reason`, None for a success. The only limit on time that holds for it is the deadline.
+    /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`.
+    /// `reason` is why the attempt failed, as far as it is judged; None for a success. The only limit on time for the
+    /// predicate or hook is the deadline.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
         let mut spec = self.spec(
             self.plan.attempt_limits.clone(),

@@ -275,7 +275,7 @@ impl Cleaner {
             b' '..=b'/' => self.state = State::Announced,
             // Index, next line, reverse index, restore the cursor, reset.
             b'D' | b'E' | b'M' | b'8' | b'c' => return self.take_end(Effect::EndsLine),
-            // All other sequences of two bytes.
+            // All other sequences of two bytes, such as the terminator of a string, and a cancelled one.
             b'0'..=b'~' | CANCEL | SUBSTITUTE => return self.take_end(Effect::Nothing),
             // No sequence: only the ESC vanishes.
             _ => return Taken::AsText,
@@ -284,7 +284,8 @@ impl Cleaner {
     }
 
     /// Takes a byte after `ESC [`: a parameter, which only changes what is known of all parameters, or the end of the
-    /// sequence, which has its effect. An ESC cancels the sequence and begins another one.
+    /// sequence, which has its effect. An ESC cancels the sequence and begins another one; a byte that no sequence has,
+    /// such as an LF, ends it and is text.
     fn take_in_control(&mut self, byte: u8, parameters: Parameters) -> Taken {
         let parameters = match (byte, parameters) {
             (ESC, _) => {
@@ -293,7 +294,7 @@ impl Cleaner {
             }
             (b'0' | b';' | b':', Parameters::Zero) => Parameters::Zero,
             (b'0'..=b';', Parameters::Zero | Parameters::Other) => Parameters::Other,
-            // `?`, `>` and the like, and intermediate bytes.
+            // `?`, `>` and the like, intermediate bytes, and parameters that follow one of these.
             (b' '..=b'?', _) => Parameters::Private,
             (b'@'..=b'~', _) => return self.take_end(effect(byte, parameters)),
             (CANCEL | SUBSTITUTE, _) => return self.take_end(Effect::Nothing),
@@ -303,8 +304,9 @@ impl Cleaner {
         Taken::Yes
     }
 
-    /// Takes a byte of a string, such as a title, which vanishes. The string ends with its terminator, or without one
-    /// at an LF or at the limit: output that follows a broken sequence must not vanish with it.
+    /// Takes a byte of a string, such as a title, which vanishes. The string ends with its terminator (BEL only if
+    /// `ends_at_bell`), or without one at another sequence, a cancellation, an LF or the limit: output that follows a
+    /// broken sequence must not vanish with it.
     fn take_in_string(&mut self, byte: u8, ends_at_bell: bool, length: usize) -> Taken {
         self.state = match byte {
             // The terminator is `ESC \`, and any other sequence ends the string as well.
@@ -343,7 +345,7 @@ fn has_blank_beyond_ascii(bytes: &[u8]) -> bool {
     !bytes.is_ascii() && has_blank(bytes)
 }
 
-/// Returns the effect of a control sequence that ends with this byte. One that moves the cursor or erases text ends the
+/// Returns the effect of a control sequence that ends with this byte. Most that move the cursor or change text end the
 /// line, as what follows does not stand behind what was printed. The groups are those of ECMA-48.
 fn effect(end: u8, parameters: Parameters) -> Effect {
     match (end, parameters) {
@@ -353,6 +355,7 @@ fn effect(end: u8, parameters: Parameters) -> Effect {
         (b'J' | b'K', Parameters::Private) => Effect::EndsLine,
         // Modes of the terminal, such as a hidden cursor.
         (_, Parameters::Private) => Effect::Nothing,
+        // Moves the cursor to the right, over what a person sees as blanks.
         (b'C', _) => Effect::Blank,
         // Lines, columns, tab stops, positions, a saved position.
         (b'A' | b'B' | b'D'..=b'I' | b'Z' | b'`' | b'a' | b'd'..=b'f' | b'j' | b'k' | b'u', _) => {

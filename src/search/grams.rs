@@ -105,9 +105,10 @@ impl Grams {
         Some(grams)
     }
 
-    /// Adds the literals of an expression, whose sets have this bit. Returns None if it may match without a literal. It
-    /// is split at its gaps: what stands before one and behind it comes independently, so that one part may be rare
-    /// where the other is not.
+    /// Adds the literals of a branch of a pattern to the sets with this bit: those of its rarest part to the first, and
+    /// those of the next rarest to the second if this pays off, else the same to both. Gaps separate the parts: what
+    /// stands before a gap and behind it comes independently, so that one may be rare where the other is not. Returns
+    /// None if the branch may match without a literal.
     fn add_branch(&mut self, branch: &Hir, counts: &Counts, bit: u64) -> Option<()> {
         let parts = match branch.kind() {
             HirKind::Concat(parts) => parts,

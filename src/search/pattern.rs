@@ -349,9 +349,9 @@ fn with_spaces(leaf: &Hir) -> Hir {
     }
 }
 
-/// Removes from a class what a match in a block must not hold: `\n`, which would lead into the next line, and uppercase
-/// letters of ASCII if the text is in lowercase. First the class gets both cases of each letter, so that `[A-F]`
-/// becomes `[a-f]`.
+/// Removes from a class what a match in a block must not hold: `\n`, which would lead into the next line, and, if the
+/// text is in lowercase, uppercase letters of ASCII. For such a text the class first gets both cases of each letter, so
+/// that `[A-F]` becomes `[a-f]`.
 fn class_for_block(mut class: Class, case: TextCase) -> Class {
     // Ranges, each from its first byte to its last.
     let mut absent = vec![(b'\n', b'\n')];

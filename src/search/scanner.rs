@@ -46,10 +46,11 @@ pub struct Scanner {
     cleaner: Cleaner,
     /// `None` before the first search, and once one of its patterns is closed.
     engine: Option<Engine>,
-    /// How many bytes the sieve has searched in place of the engine, and what was built for these and later lines.
+    /// How many bytes the sieve has searched in place of the engine.
     searched: usize,
+    /// What was built for the lines with these bytes, and for later lines that the engine finds.
     built: Built,
-    /// These bytes, until the literals of the grams are chosen by them.
+    /// The bytes that the sieve has searched, until the literals of the grams are chosen by them.
     sample: Vec<u8>,
     /// The unfinished line, or the last window of it.
     line: Vec<u8>,
@@ -87,7 +88,7 @@ impl Scanner {
     }
 
     /// Searches the next bytes of the stream. Reports each open pattern that is found, line by line, and within a line
-    /// in the order of the patterns.
+    /// in the order of the patterns, and closes it: each is reported once.
     pub fn push(&mut self, bytes: &[u8], found: Found<'_>) {
         // In pieces, as the cleaner keeps a copy.
         for piece in bytes.chunks(MOST_CALL) {
@@ -145,7 +146,7 @@ impl Scanner {
     }
 
     /// Searches the next cleaned bytes: blocks of whole lines, which are not copied. What completes a line that began
-    /// in an earlier piece, and a last line without an end, is gathered in `line`.
+    /// in an earlier piece, a line longer than a block, and a last line without an end are gathered in `line`.
     fn push_clean(&mut self, mut bytes: &[u8], found: Found<'_>) {
         while !bytes.is_empty() && !self.is_settled() {
             let block = &bytes[..bytes.len().min(self.patterns.block)];
@@ -175,8 +176,8 @@ impl Scanner {
         }
     }
 
-    /// Adds bytes to the unfinished line, up to its end or to the size of a window, and then searches the line. Of a
-    /// full window, keeps the overlap with the next one. Returns the bytes that were not taken.
+    /// Adds bytes to the unfinished line, up to its end or to the size of a window, and searches it once one of these
+    /// is reached. Of a full window, keeps the overlap with the next one. Returns the bytes that were not taken.
     fn push_to_line<'a>(&mut self, bytes: &'a [u8], found: Found<'_>) -> &'a [u8] {
         let window = self.patterns.window;
         let room = bytes.len().min(window - self.line.len());
@@ -219,7 +220,8 @@ impl Scanner {
         }
     }
 
-    /// As [`Self::search`], with the engine for all open patterns, and those patterns alone in the lines that it finds.
+    /// As [`Self::search`], but first looks with the engine for all open patterns whether one may match, and tries each
+    /// pattern by itself only in the lines that the engine finds.
     fn search_with_engine(
         &mut self,
         text: &[u8],
@@ -232,7 +234,7 @@ impl Scanner {
             return;
         };
         let open = self.open.clone();
-        // Without the literals, the engine first searches all lines at once.
+        // The lines to show to the engine, one by one. Without grams, it first searches all lines at once.
         let lines = match self.patterns.grams(&take(&mut self.sample)) {
             Some(grams) => grams.lines(text),
             None if engine.may_match(text, part_of(text, &part)) => {
@@ -272,7 +274,7 @@ impl Scanner {
                 Some(sieve) => self.built.regex(sieve, index, &literals),
                 None => self.patterns.list[index].for_line(),
             };
-            // None with a sieve: no part of the pattern can match with these literals. Else it would be too large.
+            // None if, with a sieve, no part of the pattern can match with these literals, or if it is too large.
             let Some(regex) = regex else {
                 continue;
             };

@@ -330,8 +330,8 @@ impl Built {
     }
 
     /// Returns an engine for the part of a pattern that may match in a line with these literals; None if no part can,
-    /// or the engine would be too large. It is built unless one is kept for the same of the pattern's literals. If too
-    /// many are kept, all of them are dropped before.
+    /// or the engine would be too large. It is built unless one is kept for this pattern and those of its literals that
+    /// the line has. If too many are kept, all of them are dropped before.
     pub(super) fn regex(
         &mut self,
         sieve: &Sieve,

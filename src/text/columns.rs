@@ -14,8 +14,8 @@ fn width_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }
 
-/// Returns a line cut to `columns`, of which `...` takes the last ones if something was cut; a part of the dots if
-/// there are fewer. A line that fits stays as it is.
+/// Returns a line cut to `columns`: its beginning, then `...` in the last three; only dots if there are no more than
+/// three. A line that fits stays as it is.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -64,8 +64,8 @@ fn without_leading_colons(line: &str) -> String {
     }
 }
 
-/// Returns the position of the `##` of the first command to a CI runner: `##`, a name that may be empty, and `[`, as in
-/// `##vso[`. None if there is no command.
+/// Returns the position of the `##` of the first command to a CI runner that has the form `##`, a name that may be
+/// empty, and `[`, as in `##vso[`. None if there is none; a `::` is not looked for.
 fn find_runner_command(text: &str) -> Option<usize> {
     // Each `#` is tried: of three, the last two begin a command.
     for (start, _) in text.match_indices('#') {

@@ -92,8 +92,9 @@ impl AddressSettings {
         Ok(settings)
     }
 
-    /// Reads one setting, `timeout=250ms`, and notes its value; of two with the same key the last counts. `ca`, `cert`
-    /// and `key` need TLS. Any other key is an error, as a typo would otherwise have no effect.
+    /// Reads one setting, `timeout=250ms`, and notes its value; of two with the same key the last counts. Only `rediss`
+    /// has `ca`, `cert` and `key`, and only `redis+unix` has `user`, `pass` and `db`. Any other key is an error, as a
+    /// typo would otherwise have no effect.
     fn add(&mut self, scheme: &str, setting: &str, read: ReadDuration) -> Result<(), AddressError> {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(AddressError::UnknownSetting);
@@ -211,7 +212,7 @@ impl Address {
         format!("{}/{database}", self.name())
     }
 
-    /// Returns an error if the files that the address names do not make a whole. Reads none of them.
+    /// Returns an error if the address names a certificate without its key, or a key alone. Reads no file.
     pub(crate) fn check_names(&self) -> Result<(), TlsError> {
         match &self.tls {
             Some(tls) => tls.check_names(),
@@ -230,8 +231,8 @@ impl Address {
         Ok(())
     }
 
-    /// Reads the authorities that the machine trusts, unless the address names its own, and keeps them for all queries:
-    /// these run in child processes, which would each read them again. Does nothing without TLS.
+    /// Reads the certificates for TLS, unless [`read_files`](Address::read_files) has done so, and keeps them for all
+    /// queries: these run in child processes, which would each read them again. Does nothing without TLS.
     pub(crate) fn load_certificates(&self) {
         if let Some(tls) = &self.tls {
             // A query returns the error.

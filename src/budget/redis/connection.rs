@@ -51,8 +51,8 @@ impl<T: Read + Write> ReadWrite for T {}
 pub(super) struct Connection(Box<dyn ReadWrite>);
 
 impl Connection {
-    /// Connects to a server, with TLS if it is given. Fails once `time` is over, also in any later call; only the
-    /// lookup of a name and a socket of this machine have no limit here. The handshake of TLS is left to the first
+    /// Connects to a server, with TLS if `tls` is given. Fails once `time` is over, as does any later call; only the
+    /// lookup of a name, and connecting to a UNIX socket, have no limit. The handshake of TLS is left to the first
     /// query.
     pub(super) fn open(
         server: &ConnectionAddr,

@@ -29,7 +29,7 @@ pub enum TlsError {
     OneWithoutTheOther,
 }
 
-/// Formats as the rest of a sentence that begins with the address, which names the files.
+/// Formats as the rest of a sentence that begins with the text of `--store`, its secrets masked, which names the files.
 impl fmt::Display for TlsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,9 +92,9 @@ impl Tls {
         }
     }
 
-    /// Makes the configuration: of the authorities in the file `ca` or else those of the system, of which those that
-    /// cannot be parsed are left out, and of `cert` and `key`, by which the server knows this client. These two go
-    /// together; of several keys the first counts.
+    /// Makes the configuration from the authorities in the file `ca`, or else those of the system, and from `cert` and
+    /// `key`, by which the server knows this client. Authorities that cannot be parsed are left out; of several keys
+    /// the first counts. `cert` without `key`, or the reverse, is an error.
     fn build(&self) -> Result<ClientConfig, TlsError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(match self.files.get("ca") {
@@ -117,7 +117,7 @@ impl Tls {
 }
 
 /// Returns the certificates or the keys (`T`) in a file of PEM, at least one; other parts of the file are passed over.
-/// An error names the file; one that is no PEM counts as empty.
+/// An error names the file; a file that is no PEM counts as empty.
 fn read<T: PemObject>(file: &Path) -> Result<Vec<T>, TlsError> {
     let found: Result<Vec<T>, PemError> = T::pem_file_iter(file).and_then(Iterator::collect);
     let file = file.to_owned();

@@ -34,7 +34,7 @@ pub(super) fn is_named(text: &[Symbol], client: &str) -> bool {
     };
     // `curl:8.5`, `curl@sha256:...`
     let begins_tag = matches!(suffix.first(), Some(Symbol::Known(':' | '@')));
-    // Nothing at all is a version, too.
+    // An empty suffix counts as a version.
     begins_tag || exact(suffix).as_deref() == Some(".exe") || suffix.iter().all(may_be_of_version)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn may_be_named(text: &[Symbol], client: &str) -> bool {
     let mut ending: Symbols = name.iter().rev().take_while(is_known).copied().collect();
     ending.reverse();
     let client = known(client);
-    // True for an empty ending, too. Letters would belong to another name.
+    // True for an empty ending as well. Letters would belong to another name.
     let is_version = ending
         .iter()
         .all(|symbol| matches!(symbol, Symbol::Known(c) if !c.is_alphabetic()));

@@ -1,11 +1,12 @@
 //! Reads one command: the calls of clients among its words, and the scripts that it runs.
 //!
-//! No list of wrappers is needed to find a call: any word that names a client begins one. Only where the name of the
-//! program is unknown, the known wrappers tell which word it is.
+//! No list of wrappers is needed to find a call: any word that names a client begins one. The known wrappers only tell
+//! which word is the program, as it may be a script, or a call if its name is unknown.
 //!
 //! A client is curl or wget. A `Context` holds what a command or script gets from its caller (arguments and
 //! environment), and where it stands, for messages. Unknown code is code that cannot be read: it counts as a call that
-//! may send data. All commands are read in rounds, each of which begins from nothing, until one finds no more.
+//! may send data. All commands are read in rounds, each of which begins from nothing, until one finds no more. A
+//! `Feeder` is `xargs` or `parallel`: it runs a command with words of its input at the end or in the place of marks.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -57,7 +58,7 @@ impl Calls<'_> {
         let Some(feeder) = feeder else {
             return self.read_words(command, command, context);
         };
-        // A word in the place of a mark, such as `{}`, becomes code.
+        // In scripts, a mark such as `{}` counts as unknown, as code may be put in its place.
         let words = feeder.with_unknown_marks(command.words);
         let fed_command = ExpandedCommand::new(&words, command.in_script);
         let contexts = contexts_of_words(&fed_command, context);
@@ -66,8 +67,8 @@ impl Calls<'_> {
     }
 
     /// Reads each word of a command: as the name of a client, a program that runs scripts, or a script itself. Scripts
-    /// are read as they stand in `scripts`, which is the same command, word for word, with each mark of `xargs`
-    /// unknown. Behind the last of `MOST_CALLS` parts, the words count as unknown code.
+    /// are read as they stand in `scripts`, which is the same command, word for word, with each mark of `xargs` or
+    /// `parallel` unknown. Behind the last of `MOST_CALLS` parts (calls and scripts), the words count as unknown code.
     fn read_words(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -76,7 +77,7 @@ impl Calls<'_> {
     ) {
         let contexts = contexts_of_words(scripts, context);
         let read_count = words_read_alone(scripts.words);
-        // Calls and scripts so far: by it, calls get their IDs.
+        // By this count of calls and scripts so far, calls get their IDs.
         let mut part_count = 0;
         for index in 0..read_count {
             let is_call = self.add_named_call(command.words, index, context, part_count);
@@ -129,8 +130,8 @@ impl Calls<'_> {
 
     /// Adds a call if the word at this index names a client, and returns true if it does; if it is not certain where
     /// the call ends, adds one for each end, with the same ID. `parts_before` is how many calls and scripts of the
-    /// command stand before it: by it, the call has the same ID whatever values its variables have, and is recognized
-    /// as the same call, unless a variable before it holds a call or script only in some of its values.
+    /// command stand before the call. They make its ID, which so is the same for all values of its variables, unless a
+    /// variable before it holds a call or script only in some values: an Idempotency-Key has to be the same in all.
     fn add_named_call(
         &mut self,
         words: &[Word],
@@ -170,11 +171,11 @@ impl Calls<'_> {
         true
     }
 
-    /// Adds the scripts that the program at this index runs. `context` is that behind the word; those of `ssh` get
-    /// their own. Returns true if the name is known and that of a shell or of another command that has scripts (`eval`,
-    /// `ssh`, but not `sudo`), even if none is found: the word then counts as a part of the command. A shell behind the
-    /// script of another one is only its argument, and does not count. The word need not be a program: it may stand
-    /// behind an unknown wrapper. An `alias -g` is noted as unknown code, too.
+    /// Adds the scripts that the word at this index runs if it names a shell or another command with scripts (`eval`,
+    /// `ssh`); any word may, as an unknown wrapper may run it. `context` is that behind the word; scripts of `ssh` get
+    /// another. Returns true for such a name (but not for `sudo`), even if no script is found: the word then counts as
+    /// a part of the command. A shell behind the script of another shell is only an argument of that, and does not
+    /// count. An `alias -g` is noted as unknown code, as it may change any later command.
     fn read_scripts_of_word(
         &mut self,
         command: &ExpandedCommand<'_>,
@@ -199,8 +200,9 @@ impl Calls<'_> {
         self.read_command_with_scripts(&name, command, index, context)
     }
 
-    /// Adds a call for each client that the program of the command may be, or that of `xargs`, if its name is not
-    /// known, such as `$CMD`: with words like `-d`, that call would send data.
+    /// Adds a call for each client that the command's program may be, if its name is not known (`$CMD`): its words are
+    /// judged as the client's, and may send data (`$CMD -d x`). The program that `xargs` or `parallel` runs counts like
+    /// the command's own.
     fn add_guessed_calls(&mut self, command: &ExpandedCommand<'_>, context: &Context) {
         let feeder = Feeder::before(command.words, command.words.len());
         let fed_index = feeder.map(|feeder| feeder.program_index(command.words));
@@ -254,12 +256,12 @@ fn words_read_alone(words: &[Word]) -> usize {
     joining.map_or(words.len(), |index| index + 1)
 }
 
-/// Returns the context of what stands behind the word at this index, given that of the word itself: on another machine
-/// (`ssh`), variables are unknown and files are others; behind `sudo` and the like, some variables may be missing. Any
-/// word with such a name counts, as it may stand behind an unknown wrapper. But only behind the program of the command,
-/// files are certainly others: a later word may be a mere argument (`make docker ./post.sh`), so that variables are
-/// unknown, but files of this machine have to be read. The value of a wrapper's option (`sudo -u vagrant ./post.sh`) is
-/// no program, and counts like `sudo`. Never gives back what an earlier program took.
+/// Returns the context of what stands behind the word at this index, given that of the word itself. Any word with such
+/// a name counts, as an unknown wrapper may run it: behind `sudo` and the like, variables may be missing; behind `ssh`
+/// and the like, they are unknown. Files are others only if `ssh` is the program: as a later word, it may be a mere
+/// argument (`make docker ./post.sh`), so that files of this machine have to be read; as an earlier one, it is the
+/// value of a wrapper's option (`sudo -u vagrant ./post.sh`), and counts like `sudo`. A later word never gives back
+/// what an earlier one took.
 fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context) -> Context {
     let name = base_name(&command.words[index].text);
     let environment = if ELSEWHERE.contains(&name.as_str()) {
@@ -273,7 +275,7 @@ fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context)
     } else {
         return context;
     };
-    // A greater one holds less.
+    // The context of the word leaves as little already, or less: a greater environment holds less.
     if environment <= context.frame.environment {
         return context;
     }
@@ -286,8 +288,9 @@ fn context_behind(command: &ExpandedCommand<'_>, index: usize, context: Context)
     }
 }
 
-/// Returns true if the word at this index is or holds the `{}` of `find -exec {}` or `find -exec env {}`: a file that
-/// is found is the program. In these words, the marks of `xargs`, which may be `{}` as well, are unknown parts already.
+/// Returns true if the word at this index is or holds the `{}` of `find -exec {}` or `find -exec env {}`, so that any
+/// file that `find` finds may be the program. The marks of `xargs`, which may be `{}` as well, do not count: in these
+/// words, they are unknown parts already.
 fn is_found_file(words: &[Word], index: usize) -> bool {
     let is_mark = exact(&words[index].text).is_some_and(|text| text.contains("{}"));
     let before = &words[index.saturating_sub(MOST_WORDS_OF_WRAPPER)..index];
@@ -296,7 +299,7 @@ fn is_found_file(words: &[Word], index: usize) -> bool {
         .rposition(|word| begins_command_of_find(&word.text));
     match exec {
         Some(exec) if is_mark => {
-            // Only wrappers stand before the program.
+            // With only wrappers behind `-exec`, the word is the program.
             let wrapper = &before[exec + 1..];
             ExpandedCommand::new(wrapper, None).program_index == wrapper.len()
         }
@@ -310,7 +313,8 @@ fn begins_command_of_find(text: &[Symbol]) -> bool {
     exact(text).is_some_and(|text| options.contains(&text.as_str()))
 }
 
-/// Returns true if these options of `alias` define words that zsh replaces anywhere in a command.
+/// Returns true if these words behind `alias` have the option `-g`, by which zsh replaces the alias anywhere in a
+/// command.
 fn defines_global_alias(words: &[Word]) -> bool {
     words.iter().any(|word| {
         exact(&word.text).is_some_and(|text| text.starts_with('-') && text.contains('g'))
@@ -319,11 +323,11 @@ fn defines_global_alias(words: &[Word]) -> bool {
 
 /// Returns the parts of a word that may be scripts, as the options of unknown programs are not known: the text of
 /// `-Stext`, `--option=text`, `NAME=text` and an alias of git (`alias.name=!text`). The whole word is always the first
-/// of them, and some are no scripts at all.
+/// of them, and some are no scripts at all. `may_be_local_file` takes them for names of files (`-fFILE`).
 pub(super) fn possible_scripts(text: &[Symbol]) -> Vec<&[Symbol]> {
     let mut scripts = vec![text];
     if text.len() >= 3 && begins_option(text) {
-        // Behind `-S`.
+        // Behind the letter of an option such as `-S`. In `--long`, it is no script, and does no harm.
         scripts.push(&text[2..]);
     }
     if let Some(value) = name_and_value(text).value {

@@ -1,6 +1,9 @@
 //! Recognizes scripts that come from a download, such as `curl URL | sh`. Other code that cannot be read is unknown
 //! code, which counts as a call that may send data. A download does not, although what a server sends is not known:
-//! most installers are run so.
+//! most installers are run so. A client is curl or wget.
+//!
+//! In the list of a script's commands, a command is followed by copies of parts of it that may run by themselves:
+//! `./x` in `function f { ./x`.
 
 use super::Calls;
 use super::client_name::{base_name, begins_with_client};
@@ -50,14 +53,15 @@ impl Calls<'_> {
         script.is_some_and(|script| self.is_download(&script.commands, frame))
     }
 
-    /// Returns true if the output of a group among these commands can only come from a client: one of them calls a
-    /// client, and no other prints anything of its own. A command that reads a pipe passes on what it reads, unless it
-    /// may name a local file, which it may print instead. The beginning of the group is not known, so all commands of
-    /// the script before its end are asked, copies as well: behind the head of a loop, only the copy has the program at
-    /// its beginning. For a substitution, `commands` are all of it. `frame` is that of the script.
+    /// Returns true if the output of these commands can only come from a client: one of them calls a client, and no
+    /// other prints anything of its own. A command that reads a pipe passes on what it reads, unless it may name a
+    /// local file, which it may print instead. `commands` are all of a substitution, or those of a script up to the end
+    /// of a group, whose beginning is not known. Copies are asked as well: behind the head of a loop, only the copy has
+    /// the program at its beginning. `frame` is that of the script.
     pub(super) fn is_download(&self, commands: &[SimpleCommand], frame: &Frame) -> bool {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {
+                // Adds nothing to the download: calls the client, prints nothing, or passes on what it reads.
                 let is_quiet = calls_client(command)
                     || is_silent(command)
                     || command.reads_pipe && !self.may_have_local_file(command, frame);
@@ -97,8 +101,9 @@ impl Calls<'_> {
     }
 }
 
-/// Returns true for a text that begins with an unknown part that is not trusted, also behind a directory or `-f`, by
-/// which a word may name any file. One that begins with another known part is more often a pattern: `s/a/$(pwd)/`.
+/// Returns true for a word that may name any file, as it begins with an unknown part that is not trusted, or has this
+/// behind a directory like `./` or `~/`, or behind `-f` or `--file=`. With another known beginning, it is more often a
+/// pattern: `s/a/$(pwd)/`.
 fn may_name_any_file(text: &[Symbol]) -> bool {
     let index = text
         .iter()
@@ -114,8 +119,9 @@ fn may_name_any_file(text: &[Symbol]) -> bool {
 }
 
 /// Returns true if these words, which begin with the program, call a client, so that what they print is a download: the
-/// program is one, is a shell with such a script, or runs its arguments (`ssh`, `flock`, `xargs`) and one of these is a
-/// client. As an argument of any other program, the name says nothing about what that prints (`./gen.sh curl`).
+/// program is a client, is a shell whose script is a single call of one, or runs its arguments (`ssh`, `flock`,
+/// `xargs`) and one of these is a client. For any other program, a client among its arguments says nothing about what
+/// it prints (`./gen.sh curl`).
 pub(super) fn runs_client(words: &[Word]) -> bool {
     let Some((program, behind)) = words.split_first() else {
         return false;
@@ -158,8 +164,8 @@ fn is_silent(command: &SimpleCommand) -> bool {
         .is_none_or(|program| SILENT.contains(program) || ENDS_OF_GROUPS.contains(program))
 }
 
-/// Returns true if a literal word of a command is one of [`PRINTERS`]; any word, as an unknown wrapper may stand before
-/// the program.
+/// Returns true if a literal word of a command is one of [`PRINTERS`], which may print more than a download. The word
+/// may stand at any place, as an unknown wrapper may stand before the program.
 fn prints(command: &SimpleCommand) -> bool {
     command.words.iter().any(|word| {
         word.literal()

@@ -44,14 +44,15 @@ const TABLES_OF_CODE: [&str; 5] = [
 
 impl Calls<'_> {
     /// Reads what an assignment to one of [`TABLES_OF_CODE`] defines. A single element (`aliases[f]=x`) or an addition
-    /// (`+=`) is unknown code. The known elements of a whole table (`aliases=(f x)`) are read as scripts, and only an
-    /// unknown one is unknown code, as the names are common for arrays in bash. A plain value is that of an ordinary
-    /// variable.
+    /// (`+=`) is unknown code. Elements of a whole table (`aliases=(f x)`) are read as scripts, and only one with an
+    /// unknown part is unknown code, as the names are common for arrays in bash. Does nothing for an assignment to
+    /// another variable, or of a plain value (`functions=x`), which makes an ordinary variable.
     pub(super) fn read_table_of_code(&mut self, assignment: &Assignment, context: &Context) {
         if !TABLES_OF_CODE.contains(&assignment.name.as_str()) {
             return;
         }
         let what = cut(&assignment.value.source);
+        // True for a single element as well.
         if assignment.adds {
             return self.note_unknown_code(what, context);
         }
@@ -68,9 +69,9 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script may assign to any variable, and
-    /// counts as unknown code, too. Words at the beginning that are the output of a program which is known to print
-    /// only assignments (`eval "$(ssh-agent -s)"`) may also assign to any variable, but are no unknown code.
+    /// Reads the words of `eval`, joined, as a script. If a part is unknown, the script is unknown code, which may also
+    /// assign to any variable. Words at the beginning that are the output of a program which is known to print only
+    /// assignments (`eval "$(ssh-agent -s)"`) may assign to any variable as well, but are no unknown code.
     pub(super) fn read_eval(&mut self, words: &[Word], context: &Context) {
         let assigning_words = words.iter().take_while(|word| prints_assignments(word));
         let assigning_count = assigning_words.count();
@@ -95,9 +96,9 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the file of `source`, given the words after that name. If it cannot be read, it may assign to any
-    /// variable: unlike a script that runs by itself, it shares those of the shell. It also keeps the shell's
-    /// arguments, but in some shells, words behind the file take their place: then it is read with either.
+    /// Reads the file of `source`, given the words after that name. A file that is not found or cannot be read may
+    /// assign to any variable: unlike a script that runs by itself, it shares those of the shell. It keeps the shell's
+    /// arguments, but in some shells, words behind the file take their place: with such words, it is read both ways.
     pub(super) fn read_source(&mut self, words: &[Word], context: &Context) {
         let has_mark = words
             .first()
@@ -165,7 +166,7 @@ fn prints_assignments(word: &Word) -> bool {
         .collect();
     let line = literals.join(" ");
     let line = match literals.first() {
-        // Without the directory of the program.
+        // The line without the directory of its program.
         Some(program) => &line[program.rfind('/').map_or(0, |slash| slash + 1)..],
         None => return false,
     };

@@ -19,12 +19,11 @@ use crate::command::wrappers;
 pub(super) const MOST_WORDS_OF_WRAPPER: usize = 16;
 
 impl Calls<'_> {
-    /// Notes as unknown code what `xargs` or `parallel` runs, if its input may name it: a program that has a mark in
-    /// it (`xargs -I{} ./{}`), also behind a wrapper, any word if a mark is not known (`xargs -I "$MARK"`), or words
-    /// that are added at the end. To these, a shell is given a file, a wrapper without a program (`xargs env`) a
-    /// program, and parallel without one runs each line. What parallel runs is a script of its own. `words` are those
-    /// of the command with each mark unknown, `context` is that of what runs. On another machine, no file of this one
-    /// is run.
+    /// Notes as unknown code what `xargs` or `parallel` runs, if its input may name it: by a mark in the program
+    /// (`xargs -I{} ./{}`), by a mark that is not known (`xargs -I "$MARK"`), or by words added at the end, which name
+    /// the script file for a shell and the program for a wrapper (`xargs env`); parallel without a program runs each
+    /// line. The command of parallel is added as a script. `words` are those of `command` with each mark unknown.
+    /// `context` is that of what runs: on another machine, a mark names no file of this one.
     pub(super) fn read_fed_command(
         &mut self,
         feeder: &Feeder,
@@ -34,6 +33,7 @@ impl Calls<'_> {
     ) {
         let adds_at_end = feeder.adds_at_end(command.words);
         let end = command.words.len();
+        // At any place, as an unknown wrapper may run it.
         let runs_shell = words
             .iter()
             .any(|word| shells::is_shell(&base_name(&word.text)));
@@ -56,9 +56,8 @@ impl Calls<'_> {
     }
 }
 
-/// Returns the words that a client gets as its arguments, if its name stands at this index of a command.
-///
-/// A name that may be several words, such as `$CURL`, is one of them: it may hold options.
+/// Returns the words that a client gets as its arguments, if the word at this index of a command is its name or, if
+/// unknown, may be. A word that may be several words, such as `$CURL`, is the first of them: it may hold options.
 pub(super) fn words_of_call(words: &[Word], name_index: usize) -> Vec<Word> {
     let mut arguments = with_added_words(words, name_index);
     if may_be_several_words(&words[name_index].text) {
@@ -77,6 +76,7 @@ fn with_added_words(words: &[Word], name_index: usize) -> Vec<Word> {
     let mut replaced = feeder.replace_marks(arguments, Doubt::AnyPart);
     let adds_at_end = match feeder.kind {
         FeederKind::Xargs => feeder.xargs_adds_at_end(),
+        // No argument has a mark.
         FeederKind::Parallel => replaced == arguments,
     };
     if adds_at_end {
@@ -95,22 +95,22 @@ enum FeederKind {
     Parallel,
 }
 
-/// A program that adds words of its input to a command.
+/// An `xargs` or `parallel` among the words of a command, which adds words of its input to the command behind it.
 pub(super) struct Feeder {
     kind: FeederKind,
     /// For messages.
     name: String,
-    /// The marks that it replaces in the words of the command. Their list is empty for an xargs that surely adds words
-    /// at the end.
+    /// The marks that it replaces in the words behind it. Their list is empty for an xargs that surely adds words at
+    /// the end.
     marks: Marks,
-    /// The index of the first word behind its name and options, among the words of the command: that of the command
-    /// which it runs, if there is one.
+    /// The index of the first word behind its name and options, among all words: that of the command which it runs, if
+    /// there is one.
     pub(super) first: usize,
 }
 
 impl Feeder {
-    /// Returns the first such program among the words before an index, with its marks; None if there is none. Its
-    /// options are looked for before the index, too, so that `first` is at most the index.
+    /// Returns the first `xargs` or `parallel` among the words before an index, with its marks; None if there is none.
+    /// Only words before the index count as its options, so that `first` is at most the index.
     pub(super) fn before(words: &[Word], index: usize) -> Option<Feeder> {
         let position = words[..index]
             .iter()
@@ -137,8 +137,9 @@ impl Feeder {
         })
     }
 
-    /// Returns true if the command behind this program gets words at its end. parallel adds them unless a word has a
-    /// mark; xargs, unless its options name a mark, used or not. `words` are all of the command.
+    /// Returns true if the command that this program runs gets words at its end. parallel adds them unless a word of
+    /// that command has a mark; xargs, unless its options surely name a mark, used or not. `words` are all of the
+    /// command in which this program stands.
     fn adds_at_end(&self, words: &[Word]) -> bool {
         let command = self.command(words);
         match self.kind {
@@ -147,6 +148,7 @@ impl Feeder {
         }
     }
 
+    /// Returns true if an xargs adds words at the end, or may do so, as another option may take its mark back.
     fn xargs_adds_at_end(&self) -> bool {
         self.marks.texts.is_empty() || self.marks.may_be_taken_back
     }
@@ -175,10 +177,10 @@ impl Feeder {
         self.first + command.program_index
     }
 
-    /// Returns true if the word at this index, which has a mark in it, may name a file that runs: a path as the
-    /// program, or a mark at its beginning, also behind a wrapper that stands behind an unknown one. In the program's
-    /// name, xargs of BSD puts its input, while that of GNU leaves the mark there. A word with blanks is no path, but a
-    /// script of parallel, which is read apart.
+    /// Returns true if the word at this index, in which an unknown part stands for a mark, may name a file that runs.
+    /// As the program, it is a path with a mark anywhere or begins with a mark; behind a wrapper that some unknown one
+    /// runs, only the latter counts. In the program's name, xargs of BSD puts its input, while that of GNU leaves the
+    /// mark there. A word with blanks is no path, but a script of parallel, which is read apart.
     fn may_run_file_of_mark(&self, words: &[Word], index: usize) -> bool {
         let text = &words[index].text;
         let begins_unknown = matches!(text.first(), Some(Symbol::Unknown(_)));
@@ -188,12 +190,12 @@ impl Feeder {
             || begins_unknown && (is_program || self.is_program_of_wrapper(words, index))
     }
 
-    /// Returns true if a word at this index is the program that a wrapper behind this program runs: between them stand
-    /// only the wrapper's own options, as in `xargs env {}`. At the end of the words (`xargs env`), it is the first
-    /// word that is added. `words` are all of the command.
+    /// Returns true if a word at this index is the program of a wrapper that stands somewhere behind xargs or parallel:
+    /// between wrapper and word are only options and operands of the wrapper, as in `xargs env {}`. The index behind
+    /// the last word (`xargs env`) is that of the first word that is added. `words` are all of the command.
     fn is_program_of_wrapper(&self, words: &[Word], index: usize) -> bool {
         let first = self.first.max(index.saturating_sub(MOST_WORDS_OF_WRAPPER));
-        // None if the index stands before this program.
+        // No words if the index stands before `xargs` or `parallel`.
         let before = words.get(first..index).unwrap_or_default();
         let texts: Vec<String> = before.iter().map(|word| shown(&word.text)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -208,13 +210,15 @@ impl Feeder {
         [before.to_vec(), behind].concat()
     }
 
-    /// Returns the script that parallel gives to a shell. It quotes what it puts in the place of marks, which so is a
-    /// part of one word there: as an option of a client, it counts where the words are read one by one. But among words
-    /// that hold several commands, it may be the program of one, or code of `eval`. So may words that are added at the
-    /// end. `words` are all of the command, with their marks as they are written.
+    /// Returns the script that parallel gives to a shell, with an unknown part in the place of each mark. parallel
+    /// quotes what it puts there, so that the part stays in one word, and counts as harmless: options of clients are
+    /// looked for in the words of the command themselves. But in words that hold a script (`'cd x; {}'`), it may be a
+    /// program, or code of `eval`, and counts as any part. Words that are added at the end are any words. `words` are
+    /// all of the command, with their marks as they are written.
     fn script(&self, words: &[Word], adds_at_end: bool) -> Symbols {
         let words = self.command(words);
         let mut symbols = words.iter().flat_map(|word| &word.text);
+        // A blank within a word counts, not those between the words.
         let holds_script = symbols.any(|symbol| match symbol {
             Symbol::Known(c) => c.is_whitespace() || ";|&(`".contains(*c),
             Symbol::Unknown(_) => false,
@@ -246,8 +250,8 @@ impl Feeder {
     }
 }
 
-/// Returns the text of a word that may be an option. One with an unknown beginning that is not trusted to be none
-/// counts as `-`, an option without a value, so that the command begins behind it.
+/// Returns the text of a word behind `xargs` or `parallel`, to find where their options end. If it begins with an
+/// unknown part that may be an option, it counts as `-`, an option without a value, so that the command begins later.
 fn text_of_option(text: &[Symbol]) -> String {
     match text.first() {
         Some(Symbol::Unknown(doubt)) if *doubt > Doubt::TrustedPart => "-".to_owned(),

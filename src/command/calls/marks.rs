@@ -22,16 +22,17 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Puts a mark in the place of the one that an earlier option of xargs named. None for an unknown text.
+    /// Puts a mark in the place of the one that an earlier option of xargs named. `text` is None if it is not known; an
+    /// empty one leaves no mark.
     fn set(&mut self, text: Option<String>) {
         self.may_be_others = text.is_none();
         self.texts = text.into_iter().filter(|text| !text.is_empty()).collect();
     }
 }
 
-/// Returns the marks of parallel: its own, which are `{}` and others such as `{1}` and `{.}`, and that of `-I`, which
-/// takes the place of `{}`, even if it is unknown. Other options that name marks are not followed, so that there may be
-/// others. `options` are the words between its name and its command.
+/// Returns the marks of parallel: its own, which are `{}` and others such as `{1}` and `{.}`, and that of the first
+/// `-I`, which takes the place of `{}`, even if its text is unknown. Then, and with another option that names a mark,
+/// as these are not followed, there may be other marks. `options` are the words between its name and its command.
 pub(super) fn marks_of_parallel(options: &[Word]) -> Marks {
     let mut texts = vec!["{#}".to_owned(), "{%}".to_owned()];
     let numbers = (1..10).map(|number| number.to_string());
@@ -52,6 +53,7 @@ pub(super) fn marks_of_parallel(options: &[Word]) -> Marks {
         }
     });
     let mark = mark.unwrap_or_else(|| Some("{}".to_owned()));
+    // `--replace=`, `--seqreplace=` and the like, and `-iTEXT`.
     let names_others = |option: &Word| {
         let option = shown(&option.text);
         let is_named = option.starts_with("--") && option.contains("replace=");
@@ -68,9 +70,9 @@ pub(super) fn marks_of_parallel(options: &[Word]) -> Marks {
     }
 }
 
-/// Returns the mark that the options of xargs name, of several the last; none if there is none, and if it is empty, as
-/// by `--replace=`. Another option may take it back (`-n`, `-L`), as may a word with an unknown beginning. `options`
-/// are the words between its name and its command.
+/// Returns the mark that the options of xargs name, of several the last; none if no option names one, or the last one
+/// is empty (`--replace=`). Another option may take the mark back (`-n`, `-L`), and a word with an unknown beginning
+/// may be such an option. `options` are the words between its name and its command.
 pub(super) fn mark_of_xargs(options: &[Word]) -> Marks {
     let mut marks = Marks::default();
     let mut unread = options.iter();
@@ -84,7 +86,7 @@ pub(super) fn mark_of_xargs(options: &[Word]) -> Marks {
         match shown(&word.text).as_str() {
             "--replace" => marks.set(Some("{}".to_owned())),
             "--" | "--null" | "--no-run-if-empty" | "--verbose" => {}
-            // Any other long option may take the mark back.
+            // Any other long option may take the mark back, and a word that begins unknown or is empty may be one.
             option if option.starts_with("--") || begins_unknown => marks.may_be_taken_back = true,
             option if option.starts_with('-') => {
                 let letters = Letters::new(&word.text[1..]);
@@ -97,9 +99,11 @@ pub(super) fn mark_of_xargs(options: &[Word]) -> Marks {
                         }
                     }
                     Some('I' | 'i') => marks.set(exact(letters.behind)),
+                    // The next word is the value of another option, such as `-n`.
                     Some(_) if letters.behind.is_empty() => {
                         unread.next();
                     }
+                    // The value stands in this word, or no letter takes one.
                     _ => {}
                 }
             }
@@ -116,11 +120,12 @@ struct Letters<'w> {
     with_value: Option<char>,
     /// What stands behind that letter in the word. If it is empty, the value is the next word; only `i` then has none.
     behind: &'w [Symbol],
+    /// A letter, or an unknown part among the letters, may take back the mark that an earlier option named.
     may_take_back: bool,
 }
 
 impl<'w> Letters<'w> {
-    /// Reads letters that come without the `-`.
+    /// Reads the letters of a word up to the first that takes a value. `letters` are all of the word behind its `-`.
     fn new(letters: &'w [Symbol]) -> Letters<'w> {
         let mut may_take_back = false;
         for (index, symbol) in letters.iter().enumerate() {

@@ -2,6 +2,7 @@
 //! shell there, or in a container. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
 
 use std::rc::Rc;
 
@@ -29,11 +30,10 @@ const LOCAL_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostsco
 const NEED_OPTION_FOR_INPUT: [&str; 5] = ["docker", "podman", "nerdctl", "kubectl", "oc"];
 
 impl Calls<'_> {
-    /// Reads the words after the `ssh` at this index as a script, which a shell on another machine runs, whose
-    /// variables are not known: all of them, as a call may stand in an option (`-o ProxyCommand=`), and the remote
-    /// command by itself, whose first word is a program. The first of all is none, but an option or the host, unless a
-    /// variable before the remote command may be several words. If the remote command is a shell that runs its input,
-    /// reads that instead; so, too, without a remote command, as ssh then starts a shell.
+    /// Reads the words after the `ssh` at this index as scripts of a shell on another machine, where variables are not
+    /// known: first all of them as one script, as a call may stand in an option (`-o ProxyCommand=`), then the remote
+    /// command alone, whose first word is a program. If that command is a shell that runs its input, or there is none,
+    /// so that ssh starts a shell, reads the input in its place.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
         let context = context_of_remote(Inherited::None);
@@ -41,7 +41,8 @@ impl Calls<'_> {
         let before = &words[..words.len() - remote.len()];
         let mut script = joined(words);
         if !before.iter().any(|word| may_be_several_words(&word.text)) {
-            // A host in a variable is no program.
+            // `:` makes the first word an argument: an option or the host (`$HOST`) is no program. But behind a
+            // variable of several words, any word may be the program.
             script.splice(..0, known(": "));
         }
         self.add_script(&script, context.clone());
@@ -51,7 +52,7 @@ impl Calls<'_> {
             runs_its_input(&joined(remote))
         };
         if runs_input {
-            // Files of the input are those of this machine, but not the variables.
+            // The files that the input comes from are those of this machine, but its variables are not.
             let context = context_of_remote(Inherited::Unknown);
             self.read_standard_input("ssh", command, name_index, &context);
         } else {
@@ -84,15 +85,15 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`. To
-    /// `read_shell`, which has read the same shell, files of this machine are not there, so that it left this one out.
-    /// `contexts` are those of the words.
+    /// Reads the input of a shell in a container, which comes from this machine: `docker exec -i web sh <file`.
+    /// `read_shell`, which has read the same shell, has left out such files, as it takes all files behind `docker` for
+    /// those of the container. `contexts` are those of the words.
     pub(super) fn read_input_of_containers(
         &mut self,
         command: &ExpandedCommand<'_>,
         contexts: &[Context],
     ) {
-        // The whole command runs elsewhere, where its input comes from, too.
+        // The whole command runs elsewhere, and its input comes from there as well.
         if contexts[0].is_elsewhere() {
             return;
         }
@@ -102,14 +103,14 @@ impl Calls<'_> {
         let is_shell = |index: &usize| {
             shells::is_shell(&base_name(&words[*index].text)) || starts_user_shell(words, *index)
         };
-        // Words behind the first one belong to it.
+        // Words behind the first shell belong to it.
         let Some(index) = (first..words.len()).find(is_shell) else {
             return;
         };
         if runs_input(words, index) && (command.has_input() || passes_input_on(&words[..index])) {
             let context = context_of_remote(Inherited::Unknown);
             let name = base_name(&words[index].text);
-            // The word before is the program that runs the shell elsewhere: it gets the input.
+            // At `first - 1` is the program that runs the shell elsewhere: it gets the input.
             self.read_standard_input(&name, command, first - 1, &context);
         }
     }
@@ -128,7 +129,8 @@ fn local_command(word: &[Symbol]) -> Option<&[Symbol]> {
 }
 
 /// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`
-/// is `None` for what is found there, and `Unknown` for an input from this machine, whose files have to be read.
+/// is `Inherited::None` for what is found there, and `Inherited::Unknown` for an input from this machine, whose files
+/// have to be read.
 fn context_of_remote(environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {
@@ -168,8 +170,8 @@ fn index_of_value(letters: &str) -> Option<usize> {
     Some(letter_index + 1)
 }
 
-/// Returns true if ssh with these words after its name, and without a command, starts a shell that gets its input:
-/// there is the name of a machine at least, and no option keeps ssh from it.
+/// Returns true if ssh with these words after its name, which hold no command for the other machine, starts a shell
+/// there that gets the input of ssh: there is any word, which may name the machine, and no option keeps ssh from it.
 fn starts_shell(words: &[Word]) -> bool {
     let keeps_from_it = words.iter().any(|word| {
         let text = exact(&word.text).unwrap_or_default();
@@ -181,16 +183,16 @@ fn starts_shell(words: &[Word]) -> bool {
     !words.is_empty() && !keeps_from_it
 }
 
-/// Returns true if a script has a command that is a shell without a script and an input of its own, so that it runs the
-/// input of the whole: `cd x && bash -s`.
+/// Returns true if a script has a command that is a shell with neither a script nor an input of its own, so that the
+/// shell runs the input of the whole script: `cd x && bash -s`.
 fn runs_its_input(script: &[Symbol]) -> bool {
     let parsed = words::parse(script);
     let mut commands = parsed.scripts.iter().flat_map(|script| &script.commands);
     commands.any(is_shell_without_script)
 }
 
-/// Returns true if a command starts a shell that runs its standard input, and gets none by a pipe or a redirection. The
-/// shell may run on yet another machine.
+/// Returns true if a command starts a shell that runs its standard input, and the command has no pipe or redirection
+/// for it. The shell may run on yet another machine.
 fn is_shell_without_script(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command
@@ -227,8 +229,9 @@ fn runs_input(words: &[Word], index: usize) -> bool {
     shells::is_shell(&name) && runs_input || starts_user_shell(words, index)
 }
 
-/// Returns true if a program that runs a shell in a container gives its input to the shell, given the words before the
-/// shell: `docker` only does with `-i`, and not in the background (`-dit`), while `docker compose` always does.
+/// Returns true if the program that runs a shell elsewhere gives its input to the shell, given the words before the
+/// shell: `docker` and the like only do with `-i`, and not in the background (`-dit`), while `docker compose`, `ssh`
+/// and others always do.
 fn passes_input_on(words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| base_name(&word.text)).collect();
     let has = |names: &[&str]| texts.iter().any(|text| names.contains(&text.as_str()));

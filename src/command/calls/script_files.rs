@@ -20,9 +20,9 @@ use crate::command::word::{Word, joined};
 
 impl Calls<'_> {
     /// Reads a file that certainly is a script, from each directory to which a script may have gone. A missing file
-    /// adds nothing, as nothing would run, and neither does one of another machine or one that is no text; one whose
-    /// name or directory is unknown, or that is too long or cannot be read, is unknown code. The script gets the
-    /// arguments of `context`.
+    /// adds nothing, as nothing would run, and neither does a file of another machine, one that is no text, or the pipe
+    /// of a download (`<(curl URL)`). A file whose name or directory is unknown, or that is too long or cannot be read,
+    /// is unknown code, as is any other pipe. The script gets the arguments of `context`.
     pub(super) fn read_script_file(&mut self, file: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere {
@@ -90,18 +90,18 @@ impl Calls<'_> {
             self.note_unknown_program(program, context);
             return;
         };
-        // Only a shell runs functions.
+        // Only a shell runs functions, and backoff runs its own command without one.
         if context.location != Location::Command
             && let Some(function) = self.scope.exported_function(&path)
         {
             let context = context.named(format!("the function {path}"));
             self.add_script(&known(&function), context);
         }
-        // There, files are others.
+        // On another machine, files are others.
         if context.is_elsewhere() {
             return;
         }
-        // A name such as `[` is no pattern, but a program.
+        // A name such as `[`, without a slash, is no pattern, but a program.
         let may_name_file = path.contains('/') || path.contains("{}");
         if may_name_file && stands_for_other_files(&path) {
             self.note_unknown_code(format!("the program {path}"), context);
@@ -114,8 +114,8 @@ impl Calls<'_> {
 
     /// Notes a program with an unknown part as unknown code if it may be a script: its name behind a slash is unknown
     /// (`./"$name"`), or a script with this end of its path stands in backoff's directory or in one to which a script
-    /// may go (`"$DIR/post.sh"`). Without a slash it does nothing: such a program is at most a guessed call
-    /// (`add_guessed_calls`).
+    /// may go (`"$DIR/post.sh"`). Does nothing for a program without a slash, which is at most a guessed call
+    /// (`add_guessed_calls`), and for one of another machine.
     pub(super) fn note_unknown_program(&mut self, program: &Word, context: &Context) {
         let is_elsewhere = context.is_elsewhere();
         if is_elsewhere || !program.text.contains(&Symbol::Known('/')) {
@@ -129,8 +129,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns true if a file of this relative path is a script that a shell runs, in any directory to which a script
-    /// may go.
+    /// Returns true if a file of this relative path is a script that a shell runs, in backoff's directory or any to
+    /// which a script may go.
     fn is_script_file(&self, path: &str) -> bool {
         let mut paths = self.scope.possible_paths(path).into_iter();
         paths.any(|path| match self.surroundings.script(&path) {
@@ -158,7 +158,8 @@ impl Calls<'_> {
         if is_elsewhere || !may_be_file {
             return;
         }
-        // A program without a slash is one of the system, unless `PATH` begins with the directory of the file.
+        // A program without a slash is one of the system, unless `PATH` begins with the directory of the file: so the
+        // file has to look like a script.
         let is_certainly_run = is_program && has_slash;
         for candidate in self.scope.possible_paths(&path) {
             match self.surroundings.script(&candidate) {
@@ -174,10 +175,10 @@ impl Calls<'_> {
         }
     }
 
-    /// Notes the directory of `cd`, in which scripts may stand, given the words after that name. The script's own
-    /// directory (`cd "$(dirname "$0")"`) adds nothing, although its value is unknown: it was noted when the script was
-    /// read. Paths behind it count from there, as from each directory that was noted. Without a directory, it is
-    /// the home directory.
+    /// Notes the directory of `cd` or `pushd`, in which scripts may stand, given the words after that name: the home
+    /// directory if there is none. The script's own directory (`cd "$(dirname "$0")"`) adds nothing, although its value
+    /// is unknown: it was noted when the script was read. A path behind it (`/hooks`) counts from there, as from each
+    /// directory that was noted.
     pub(super) fn read_cd(&mut self, words: &[Word]) {
         let mut operands = words.iter().filter(|word| !is_option(word));
         let Some(word) = operands.next() else {
@@ -201,8 +202,8 @@ impl Calls<'_> {
     }
 
     /// Follows the options of `env`, given the words after that name: reads the text of `-S`, with the words behind it,
-    /// as a script, and notes the directory of `-C`. The first word that is no option ends them. The command behind
-    /// them is left to the callers, which look at each word.
+    /// as a script, and notes the directory of `-C`. The first word that is no option ends the options. The command
+    /// behind them is left to the callers, which look at each word of a command.
     pub(super) fn read_env(&mut self, words: &[Word], context: &Context) {
         let mut unread = words;
         while let Some((word, after)) = unread.split_first() {
@@ -241,9 +242,9 @@ enum EnvOption<'w> {
     Script(&'w [Symbol]),
     /// `-C`: the directory of the command.
     Directory(&'w [Symbol]),
-    /// Another one whose value is the next word.
+    /// Another option whose value is the next word.
     ValueFollows,
-    /// Any other one, with its value.
+    /// Any other option, with its value in the same word if it takes one.
     Other,
 }
 
@@ -253,7 +254,7 @@ fn option_of_env(text: &[Symbol]) -> EnvOption<'_> {
     if text.starts_with(&known("--")) {
         let NameAndValue { name, value } = name_and_value(text);
         let name = exact(name).unwrap_or_default();
-        // The first letter tells these from all other options of `env`.
+        // The first letter tells the options that matter here from all others of `env`.
         return match name.get(2..3) {
             Some("s") => EnvOption::Script(value.unwrap_or_default()),
             Some("c") => EnvOption::Directory(value.unwrap_or_default()),
@@ -286,9 +287,9 @@ fn context_of_file(words: &[Word], index: usize, path: &str, context: &Context) 
     context.named(path.to_owned()).with_arguments(arguments)
 }
 
-/// Returns true if a shell may run a file with this path and text, which may be only the beginning. A file that is not
+/// Returns true if a shell may run a file with this path and text, of which the beginning is enough. A file that is not
 /// certainly run has to look like a script of a shell, as a word may name any file; one that is run is a script unless
-/// it names another interpreter.
+/// its first line names another interpreter.
 fn may_run_in_shell(path: &str, text: &str, is_certainly_run: bool) -> bool {
     if is_certainly_run {
         shells::runs_in_shell(text)
@@ -321,7 +322,7 @@ fn behind_own_directory(word: &Word) -> Option<&[Symbol]> {
     let origin = &word.origin;
     let is_own = origin.contains("dirname")
         && (origin.contains("$0") || origin.contains("BASH_SOURCE"))
-        // Another program may change the path.
+        // `..` leads to another directory, and a program behind `|` may change the path.
         && !origin.contains("..")
         && !origin.contains('|');
     is_own.then_some(behind)

@@ -27,8 +27,8 @@ const COMMANDS_WITH_SCRIPTS: [&str; 10] = [
 
 impl Calls<'_> {
     /// Reads what the shell at this index of the command runs: the script of `-c`, a file, or its input. `context` is
-    /// that of the shell itself; the script or file gets the words behind it as arguments. Words that leave open what
-    /// the shell runs are unknown code. A downloaded script (`sh -c "$(curl URL)"`) adds nothing, as in
+    /// what the shell itself gets; its script gets the words behind the script or file as arguments instead. Words that
+    /// leave open what the shell runs are unknown code. A downloaded script (`sh -c "$(curl URL)"`) adds nothing, as in
     /// `curl URL | sh`.
     pub(super) fn read_shell(
         &mut self,
@@ -44,7 +44,7 @@ impl Calls<'_> {
             OperandsOfShell::Script { script, arguments } => {
                 let script_context = context.named(format!("the script of {name} -c"));
                 if begins_unknown(&script.text) {
-                    // The known parts of it are read all the same.
+                    // The script is read all the same, for its known parts.
                     let what = format!("the script {}", script.shown_origin());
                     self.note_unknown_code(what, &script_context);
                 }
@@ -72,11 +72,9 @@ impl Calls<'_> {
     }
 
     /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts, or notes the directory
-    /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`.
-    ///
-    /// Returns true if it is the name of one of them, which then counts as a part of the command. `sudo` and `doas` are
-    /// none, as they mostly run the words behind them, which count by themselves; only their `-s`
-    /// and `-i` start a shell.
+    /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`. Returns true if it is
+    /// the name of such a command, by which the word counts as a part of the whole. That of `sudo` or `doas` is not,
+    /// although their `-s` and `-i` start a shell: mostly they run the words behind them, which count by themselves.
     pub(super) fn read_command_with_scripts(
         &mut self,
         name: &str,
@@ -97,6 +95,7 @@ impl Calls<'_> {
             "env" => self.read_env(arguments, context),
             "ssh" => self.read_ssh(command, name_index),
             name if COMMANDS_WITH_SCRIPTS.contains(&name) => {
+                // A program with an unknown part (`watch "$DIR/x.sh"`) is left out below.
                 if name == "watch"
                     && let Some(program) = program_of_watch(arguments)
                 {
@@ -114,9 +113,9 @@ impl Calls<'_> {
         true
     }
 
-    /// Reads each `NAME=TEXT` of `alias` as a script: the text may be run wherever the name stands. The words that then
-    /// follow the name are unknown; they are added only to a text with a slash or a client, as most aliases only add
-    /// options to a program. For the same reason, a single word with neither is left out.
+    /// Reads the text of each `NAME=TEXT` of `alias` as a script, as it is run wherever the name stands. The words that
+    /// then follow the name are unknown; they are added only to a text with a slash or a client, as most aliases only
+    /// add options to a program. A text without these that is a single word is left out: it is only another name.
     fn read_alias(&mut self, words: &[Word], context: &Context) {
         for word in words {
             let Some(value) = name_and_value(&word.text).value else {
@@ -133,12 +132,13 @@ impl Calls<'_> {
     }
 
     /// Reads as a script each word that is known (`trap ./clean.sh EXIT`) or has a blank in it: which word the program
-    /// takes for one is not looked for. Read so, options, names and times do no harm. A word with an unknown part, but
-    /// without a blank, is more often a name than a script, and is left out, unless it stands behind `-c`, also in the
-    /// same word, or is the first word of `trap`: then it is a script for certain, and unknown code if it begins with
-    /// an unknown part. All of this counts for the parts of a word as well (`--option=SCRIPT`).
+    /// takes for one is not looked for, as options, names and times do no harm if read so. A word with an unknown part,
+    /// but without a blank, is more often a name, and is left out, unless it stands behind `-c` or is the first of
+    /// `trap`: then it is a script for certain, and unknown code if it begins with an unknown part. Parts of a word
+    /// that may be scripts (`--option=SCRIPT`, `-cSCRIPT`) count like words. `name` is that of the program.
     fn read_words_as_scripts(&mut self, name: &str, words: &[Word], context: &Context) {
         for (index, word) in words.iter().enumerate() {
+            // By its place, the whole word is one.
             let is_script = match index.checked_sub(1) {
                 Some(before) => ends_with_c(&words[before].text),
                 None => name == "trap",
@@ -161,8 +161,8 @@ impl Calls<'_> {
     }
 }
 
-/// Returns the program among these words behind `watch`: the first that is neither an option nor a number, as `-n 2`
-/// has one.
+/// Returns the program among these words behind `watch`: the first that begins with neither a dash nor a digit, as the
+/// value in `-n 2` does. None if there is none.
 fn program_of_watch(words: &[Word]) -> Option<&Word> {
     let may_be_program = |word: &&Word| {
         let first = word.text.first();
@@ -195,8 +195,9 @@ pub(super) fn begins_unknown(text: &[Symbol]) -> bool {
 }
 
 /// Returns the texts of `arguments`, which a script gets as its parameters; None if there may be more of them than
-/// there are words, so that it is not certain which is `$1`. `before` are the words before the shell: `xargs` among
-/// them adds some.
+/// there are words, so that it is not certain which is `$1`. One may be several words, or an `xargs` may add some,
+/// which is looked for in `before`, the words before the shell that runs the script. Callers for which an `xargs` is
+/// impossible, or who allow for it themselves, give no words there.
 pub(super) fn known_parameters(before: &[Word], arguments: &[Word]) -> Option<Vec<Symbols>> {
     let may_get_more = before.iter().any(|word| adds_words(&word.text));
     let may_be_more = arguments

@@ -3,7 +3,9 @@
 //! adds nothing: most installers are run so. "Reading" a text as a script means: it is added to the search.
 //!
 //! A `Context` holds what a script gets from its caller (arguments and environment), and where it stands, for messages.
-//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data.
+//! Unknown code is code that cannot be read: it counts as a call of curl or wget that may send data. In the list of a
+//! script's commands, a command is followed by copies of parts of it that may run by themselves: `./x` in
+//! `function f { ./x`.
 
 use super::client_name::base_name;
 use super::downloads::{PRINTERS, runs_client};
@@ -22,13 +24,12 @@ const HEADS: [&str; 8] = [
 ];
 
 impl Calls<'_> {
-    /// Reads the standard input of a shell as a script: a here-document, a file, or the output of `echo` at any place
-    /// of the pipeline before the shell. `shell` is the name of the shell, or of a program that starts one (`su`,
-    /// `ssh`), for messages, and `shell_index` its place in the command, or that of a program that runs it in a
-    /// container. The script gets the arguments of `context`.
-    ///
-    /// The input of backoff's own command cannot be read before it runs, nor can that of a shell without any input of
-    /// its own, which an earlier `exec <file` may have opened: then it is unknown code, if the shell is the program.
+    /// Reads the standard input of a shell as a script: a here-document, a file, or what the commands before the shell
+    /// in its pipeline print. `shell` is the name of the shell, or of a program that starts one (`su`, `ssh`), for
+    /// messages, and `shell_index` its place in the command, or that of a program that runs it in a container. The
+    /// script gets the arguments of `context`. The input of backoff's own command cannot be read before it runs, nor
+    /// that of a shell without any input of its own, which an earlier `exec <file` may have opened: such an input is
+    /// unknown code, if the shell is the program.
     pub(super) fn read_standard_input(
         &mut self,
         shell: &str,
@@ -87,7 +88,7 @@ impl Calls<'_> {
             let writer = outer_command(script, reader - 1);
             let reads_pipe = script.commands[writer].reads_pipe;
             self.read_redirected_input(&script.commands[writer], frame, context);
-            // The group as a whole begins the pipeline, not its last command, and was judged above.
+            // If the writer ends a group, the group as a whole begins the pipeline, and was judged above.
             let input = if reads_pipe || reads_group {
                 WriterInput::Pipe
             } else if script.commands[writer].has_input() {
@@ -104,8 +105,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Reads as a script what a command with these words prints, if that can be told. At the beginning of the pipeline,
-    /// it is unknown code otherwise.
+    /// Reads as a script what a command with these words prints, if that can be told. If it cannot, the output is
+    /// unknown code at the beginning of a pipeline; behind a pipe, only if it may come from a local file.
     fn read_writer(&mut self, words: &[Word], input: WriterInput, context: &Context) {
         let words = &words[index_of_writer(words)..];
         self.read_printed(words, context);
@@ -136,7 +137,7 @@ impl Calls<'_> {
 
     /// Reads what a command prints to a shell as a script: the words of `echo` and `printf`, or the files of `cat`. Any
     /// other command that gets the name of a local file may print this file, changed, and a local program may print
-    /// anything: these are unknown code. `words` begin with the program; without any, nothing is printed.
+    /// anything: these outputs are unknown code. `words` begin with the program; without any, nothing is printed.
     fn read_printed(&mut self, words: &[Word], context: &Context) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -176,8 +177,8 @@ impl Calls<'_> {
     }
 
     /// Notes a command at the beginning of a pipeline to a shell as unknown code if its output is neither a download
-    /// nor read by [`Self::read_printed`]: that of a function, of a program that may print a local file (`gunzip -c
-    /// x.gz`), or of a `cat` that passes on an input which is not known.
+    /// nor read by [`Self::read_printed`]: that of any program (`gunzip -c x.gz`) except curl, wget, `echo` and
+    /// `printf`, of a `cat` that passes on an input which is not known, and of a function, whatever its name is.
     fn note_unknown_source(&mut self, words: &[Word], input: WriterInput, context: &Context) {
         let Some((program, arguments)) = words.split_first() else {
             return;
@@ -206,7 +207,8 @@ enum WriterInput {
     Unknown,
 }
 
-/// Returns true if `cat` with these arguments prints its standard input: without any file, or by `-`.
+/// Returns true if `cat` with these arguments may print its standard input: without any file, or by `-` or a file like
+/// `/dev/stdin`.
 fn reads_standard_input(arguments: &[Word]) -> bool {
     let is_option = |text: &String| text.starts_with('-') && text.len() > 1;
     let texts = arguments.iter().map(|word| shown(&word.text));
@@ -226,7 +228,7 @@ fn outer_command(script: &Script, index: usize) -> usize {
 }
 
 /// Returns the index of the word that is the program of a command which writes to a pipe. If there are only wrappers,
-/// it is that of a wrapper, which may print something itself (`env`), or take its command from an option (`env -S
+/// the last of them is the program: it may print something itself (`env`), or take its command from an option (`env -S
 /// ./gen.sh`). Returns the number of words if the command runs nothing.
 fn index_of_writer(words: &[Word]) -> usize {
     let program_index = ExpandedCommand::new(words, None).program_index;
@@ -239,8 +241,8 @@ fn index_of_writer(words: &[Word]) -> usize {
     wrapper.unwrap_or(words.len())
 }
 
-/// Returns the commands that may print, given a command and its copies: without those at the beginning that are no more
-/// than the head of the next one.
+/// Returns the commands that may print, given a command and its copies: without those in front that begin with the head
+/// of a compound command, as a copy behind them holds what runs. The last one always stays.
 fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
     let may_be_heads = &commands[..commands.len().saturating_sub(1)];
     let heads = may_be_heads
@@ -249,7 +251,8 @@ fn behind_heads(commands: &[SimpleCommand]) -> &[SimpleCommand] {
     &commands[heads.count()..]
 }
 
-/// Returns true for a command that begins with the head of a compound one: `function f { ./x`, `if [[ a ]] ./x`.
+/// Returns true for a command that begins with the head of a compound one, behind reserved words at most:
+/// `function f { ./x`, `if [[ a ]] ./x`.
 fn begins_with_head(command: &SimpleCommand) -> bool {
     let first = command.words.iter().find(|word| {
         word.bare()
@@ -280,8 +283,8 @@ pub(super) fn starts_user_shell(words: &[Word], index: usize) -> bool {
     gets_no_command(&name, &words[index..])
 }
 
-/// Returns true if these words, which begin with the name of a program that starts shells, give it no command for the
-/// shell. Returns false for another name.
+/// Returns true if these words, which begin with the program of this name, make it start a shell without a command for
+/// it, so that the shell runs its input. Returns false for a program that starts no shell.
 fn gets_no_command(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -289,14 +292,14 @@ fn gets_no_command(name: &str, words: &[Word]) -> bool {
     let has_command = texts.iter().any(gives_command);
     match name {
         "su" | "newgrp" => !has_command,
-        // Behind the group, a command may stand without `-c`.
+        // Behind the name of the group, a command may stand without `-c`.
         "sg" => texts[1..].iter().filter(|text| **text != "-").count() < 2,
-        // With `-u`, it only runs a command.
+        // With `-u`, `runuser` runs a command and never a shell by itself.
         "runuser" => {
             let names_user = |text: &&str| has_letter(text, "u") || text.starts_with("--u");
             !has_command && !texts.iter().any(names_user)
         }
-        // With these options, it reads a file, or lists or removes what was given to it before.
+        // With these options, `at` reads a file, or lists or removes what was given to it before.
         "at" | "batch" => !texts.iter().any(|text| has_letter(text, "cdflrV")),
         "sudo" | "doas" => {
             texts.iter().any(|text| has_letter(text, "si")) && wrappers::lacks_command(&texts)

@@ -26,8 +26,8 @@ enum Unit {
 
 /// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
 /// which a shell does not expand them. (As an argument it does, but what begins with `name=` is no option.) Returns
-/// None if there are too many words, or braces with commas: the caller then takes them for unknown ones. In a word with
-/// a `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
+/// None if the words are too many, or the braces with commas are: the caller then takes them for unknown words. In a
+/// word with a `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
@@ -169,8 +169,9 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
     parts
 }
 
-/// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a harmless part, for any other
-/// text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) any part. None without such dots.
+/// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a part that is no option, for
+/// any other text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) a part that may be one.
+/// None without such dots.
 fn range(units: &[Unit]) -> Option<Doubt> {
     let mut text = String::new();
     for unit in units {
@@ -195,7 +196,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Returns true for two letters, both small or both capital: in a range from `Z` to `a` there are signs, too.
+/// Returns true for two letters, both small or both capital. A range from `Z` to `a` holds signs as well.
 fn is_of_letters(first: &str, end: &str) -> bool {
     let both = [first, end].concat();
     let is_of_one_case = both.chars().all(|c| c.is_ascii_lowercase())

@@ -1,5 +1,9 @@
 //! Word splitting, and names of files: the last steps by which a shell makes the words that a program gets. An unquoted
 //! `*` or `?` may be replaced by any names, and one of these may look like an option.
+//!
+//! Atoms are the symbols of a word before the split, with their quoting, and breaks between the elements of `"$@"`. In
+//! doubt, a symbol is an unknown part: a harmless one is no option, a `TrustedPart` (`"$URL"`) is taken for none, an
+//! `AnyPart` may be one, and `AnyWords` are any words, options among them, but trusted in quotes.
 
 use std::rc::Rc;
 
@@ -9,8 +13,9 @@ use crate::command::syntax::{Quoting, RawWord};
 use crate::command::text::{Doubt, Symbol, Symbols, unknown_words};
 use crate::command::word::Word;
 
-/// Allows for an `IFS` that a script sets, by which a shell may split an expansion at other characters than blanks. An
-/// expansion with such a character outside of quotes may then be any words; any other stays as it is.
+/// Allows for an `IFS` that a script sets (`separators`): a shell may then split an expansion at any characters, or not
+/// at each blank. An expansion with an unquoted character of which this is not known may be any words, one of them an
+/// option if one may begin behind such a split ([`may_begin_option_after_split`]). Any other expansion stays as it is.
 pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<Atom> {
     let may_be_split = |atom: &Atom| match (atom, separators) {
         (Atom::Symbol(Symbol::Known(c), Quoting::Unquoted), Separators::SomeBlanks) => {
@@ -27,9 +32,9 @@ pub(super) fn allow_odd_splits(atoms: Vec<Atom>, separators: Separators) -> Vec<
     in_atoms(&text, Quoting::Unquoted)
 }
 
-/// Returns true if an option may begin one of the words after a split: a `-` stands at the beginning, behind a break,
-/// or behind a sign that may be a separator: not a letter or digit, which `IFS` hardly ever holds. So may an `AnyPart`.
-/// Other unknown parts are passed over.
+/// Returns true if an option may begin one of the words after a split: an `AnyPart` stands anywhere, or a `-` stands at
+/// the beginning, behind a break, or behind a sign that may be a separator: not a letter or digit, which `IFS` hardly
+/// ever holds. Other unknown parts are passed over, as if they were not there.
 pub(super) fn may_begin_option_after_split(atoms: &[Atom]) -> bool {
     let mut is_behind_separator = true;
     for atom in atoms {
@@ -73,8 +78,8 @@ pub(super) fn parts(atoms: &[Atom]) -> impl Iterator<Item = &[Atom]> {
 impl Field {
     /// Returns the word of these atoms, with each unknown part as what it may be in a word of a command: outside of
     /// quotes any words, unless it is harmless, as it may hold blanks, at which a shell splits it; an `AnyPart` stays
-    /// before them, as one of the words may be passed on. The output of a command in quotes is any part. Quotes only
-    /// made this a word, and breaks do not occur.
+    /// before them, as `AnyWords` alone would be trusted where a script gets them as its `"$1"`. The output of a
+    /// command in quotes is any part. Quotes only made this a word, and breaks do not occur.
     fn new(atoms: &[Atom]) -> Field {
         let mut symbols = Vec::new();
         let any_words = (Symbol::Unknown(Doubt::AnyWords), Quoting::Unquoted);

@@ -17,9 +17,9 @@ pub(super) fn changed_text(text: &str, operator: &str, operand: &str) -> Option<
     }
 }
 
-/// Returns `${text#operand}` or `${text##operand}`: the text without a beginning that the operand matches, or all of
-/// it. The operand is a text without signs of a pattern, or a `*` before such a text; None for any other, which is not
-/// computed.
+/// Returns `${text#operand}` or `${text##operand}`: the text without the beginning that the operand matches, or the
+/// whole text if it matches none. The operand is a text without signs of a pattern, or a `*` before such a text; None
+/// for any other operand, for which nothing is computed.
 fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
         return Some(text.strip_prefix(operand).unwrap_or(text).to_owned());
@@ -40,9 +40,9 @@ fn without_beginning(text: &str, operator: &str, operand: &str) -> Option<String
     }
 }
 
-/// Returns `${text%operand}` or `${text%%operand}`: the text without an end that the operand matches, or all of it. The
-/// operand is a text without signs of a pattern, or a `*` behind such a text; None for any other, which is not
-/// computed.
+/// Returns `${text%operand}` or `${text%%operand}`: the text without the end that the operand matches, or the whole
+/// text if it matches none. The operand is a text without signs of a pattern, or a `*` behind such a text; None for any
+/// other operand, for which nothing is computed.
 fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
     if is_literal(operand) {
         return Some(text.strip_suffix(operand).unwrap_or(text).to_owned());
@@ -65,8 +65,8 @@ fn without_end(text: &str, operator: &str, operand: &str) -> Option<String> {
 
 /// Returns `${text/old/new}` or `${text//old/new}`, given `old/new` as the operand, in which the first `/` separates;
 /// without one, `new` is empty. None if `old` is empty, if there is a sign of a pattern, even in `new`, or a `&` in
-/// `new`, and if `old` also stands there in capital or small letters. The forms with an anchor (`/#`, `/%`) are other
-/// operators, which are not computed.
+/// `new`, and if the text holds `old` in other capital or small letters as well. The forms with an anchor (`/#`, `/%`)
+/// are other operators, which are not computed.
 fn with_replacement(text: &str, operator: &str, operand: &str) -> Option<String> {
     let (old, new) = operand.split_once('/').unwrap_or((operand, ""));
     // In some shells `&` stands for what was found.

@@ -39,12 +39,13 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
         "length" => return vec![in_atoms(&unknown(Doubt::HarmlessPart), parameter.quoting)],
         // The variable that another one names is not looked up.
         "indirect" => return vec![doubtful(parameter)],
-        // An operator for one shell, and a text behind the value for others.
+        // zsh takes what follows the name as a part of the expansion, other shells as text behind the value.
         IN_ZSH => return vec![doubtful(parameter)],
         _ => {}
     }
     let values = scope.values(&parameter.name, frame);
-    // As a script may add a word several times, an option may stand at any index, or be all that a slice leaves.
+    // By an index, or any operator that changes a text or a list (`:`, `#`, `%`, `/`, `^` and the like): as a script
+    // may add a word several times, an option may stand at any index, and be what the operator leaves.
     let picks_words = !parameter.keeps_value() || picks_element(parameter);
     if picks_words && scope.has_additions(&parameter.name) && values.iter().any(Value::holds_dash) {
         return vec![doubtful(parameter)];
@@ -76,7 +77,7 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
 }
 
 /// Returns the atoms of an expansion of which nothing is known, and which is not trusted to begin no option. In quotes
-/// it is a part of one word, except that `"$@"` may be any words even there.
+/// it is a part of one word, except that a list (`"$@"`, and for caution `"$*"`) may be any words even there.
 fn doubtful(parameter: &Parameter) -> Vec<Atom> {
     if parameter.is_list() {
         return in_atoms(&unknown_words(true), Quoting::Unquoted);
@@ -88,7 +89,7 @@ fn doubtful(parameter: &Parameter) -> Vec<Atom> {
 /// The result of an expansion with an operator such as `:-` for one value of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expansion {
-    /// The value of the parameter, changed by the operator.
+    /// The value of the parameter; changed, if the operator is one that changes it.
     Own,
     /// The word after the operator.
     Operand,
@@ -103,14 +104,15 @@ fn picks_element(parameter: &Parameter) -> bool {
     parameter.index.is_some() && !parameter.is_list()
 }
 
-/// Decides which of value and operand the expansion gives, if its parameter has this value. Operators that change a
-/// value (`#`, `%`) or use none count as [`Expansion::Own`].
+/// Decides which of value and operand the expansion gives, if its parameter has this value. It is [`Expansion::Own`]
+/// for all operators that do not choose between the two: those that change the value (`#`), `?`, and none.
 fn result_for(parameter: &Parameter, value: &Value) -> Expansion {
     let emptiness = emptiness(parameter, value);
     match (parameter.operator.as_str(), emptiness) {
         (":-" | ":=", Emptiness::Empty) => Expansion::Operand,
         (":-" | ":=" | "-" | "=", Emptiness::NotEmpty) => Expansion::Own,
-        // `-` and `+` ask if the parameter is set, as one with an empty value may be or not.
+        // The emptiness is unknown, or the value is empty, which does not tell if the parameter is set, as `-` and `+`
+        // without a colon ask.
         (":-" | ":=" | "-" | "=", _) => Expansion::OwnOrOperand,
         (":+" | "+", Emptiness::NotEmpty) => Expansion::Operand,
         (":+", Emptiness::Empty) => Expansion::Nothing,
@@ -161,12 +163,12 @@ fn emptiness(parameter: &Parameter, value: &Value) -> Emptiness {
     }
 }
 
-/// Returns the atoms of a list with an operator. Only `"${@:2}"` and `"${name[@]:2}"` with a fixed offset are computed,
-/// which scripts use to pass their arguments on; any other is unknown, and so is a slice of words whose places are not
-/// known.
+/// Returns the atoms of a list with an operator that changes it. Only a quoted slice with a fixed offset is computed
+/// (`"${@:2}"`, `"${name[@]:2}"`, or with `*`), by which scripts pass their arguments on. All else is unknown
+/// ([`doubtful`]), and so is a slice of words whose places are not known.
 fn sliced_list(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let texts = elements(value);
-    // In place of a list, an unknown text may be a list whose elements are not known.
+    // A text in place of a list may stand for elements that are not known, if an unknown part of it may be an option.
     let has_unknown_places = texts.iter().any(|text| may_be_several_words(text))
         || matches!(value, Value::Text(text) if may_hide_option(text));
     let is_quoted_slice = parameter.operator == ":" && parameter.quoting == Quoting::Quoted;
@@ -195,10 +197,10 @@ fn skipped_elements(parameter: &Parameter) -> Option<usize> {
 }
 
 /// Returns the lists of atoms of a value that the operator changes: without its beginning or end, with another part, or
-/// in other letters. There is one for each text that the operand may be. A result that cannot be computed is a harmless
-/// part if the value and the operand can make no option, and may be any part of a word otherwise. A value that is not
-/// known is trusted as it is without an operator, whatever the operand is, unless there is reason to expect an option
-/// in the value.
+/// in other letters; one for each text that the operand may be. A result that cannot be computed is a harmless part if
+/// value and operand can make no option, trusted like `"$URL"` if it is a beginning without one
+/// ([`is_trusted_beginning`]), and may be an option otherwise. A value that is not known is trusted like `"$URL"`,
+/// whatever the operand is, unless there is reason to expect an option in it.
 fn changed(
     scope: &Scope<'_>,
     parameter: &Parameter,
@@ -237,7 +239,9 @@ fn changed(
     lists
 }
 
-/// Returns true if the operator leaves a beginning of this text (`%`) in which no option stands, wherever it ends.
+/// Returns true if the operator leaves a beginning of this text (`%`) in which no option stands, wherever it ends: none
+/// at its start or behind a blank. False if a script may split words at other signs than blanks (`IFS`), as an option
+/// may then begin at any `-`.
 fn is_trusted_beginning(scope: &Scope<'_>, parameter: &Parameter, text: &Symbols) -> bool {
     let may_hold_option = Value::Text(text.clone()).may_split_into_option();
     parameter.operator.starts_with('%') && !may_hold_option && scope.separators < Separators::Any
@@ -278,9 +282,9 @@ fn is_safe_in_parts(text: &[Symbol]) -> bool {
 }
 
 /// Returns the atoms of an expansion without an operator, or whose operator leaves the value as it is. A list gives its
-/// elements as words of their own, but `"$*"` joins them to one word. With an element that as a whole may be any words,
-/// the list is any words, and `"$*"` a trusted part, unless an option is suspected. `$*` with known elements is any
-/// words, too, where a script sets `IFS`, even in quotes.
+/// elements as words of their own, but `"$*"` joins them to one word. If an element as a whole may be any words, the
+/// list is any words, but `"$*"` a trusted part unless an option is suspected in it. If a script sets `IFS`, each other
+/// `$*` is any words, even with known elements and in quotes.
 fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     let quoting = parameter.quoting;
     if !parameter.is_list() {
@@ -307,7 +311,8 @@ fn plain(scope: &Scope<'_>, parameter: &Parameter, value: &Value) -> Vec<Atom> {
     atoms
 }
 
-/// Returns true if a parameter is joined with a character of `IFS` (`$*`), which may be any.
+/// Returns true for `$*` and `${name[*]}` if a script sets `IFS`: the elements are joined with its first character,
+/// which may be any.
 fn joins_oddly(scope: &Scope<'_>, parameter: &Parameter) -> bool {
     parameter.is_joined() && scope.separators != Separators::Blanks
 }

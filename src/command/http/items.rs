@@ -18,7 +18,7 @@ pub(super) enum Item {
         /// False if the word may be the value of an option.
         is_certain: bool,
     },
-    /// A word that may be an option, for messages.
+    /// A word that may be or hold any option, as it is written, for messages: `$OPTIONS`, `--$X`.
     MayBeOption(String),
 }
 
@@ -26,10 +26,10 @@ pub(super) enum Item {
 pub(super) struct GivenOption {
     pub(super) name: String,
     pub(super) role: OptionRole,
-    /// None if it has none, or one that may be several words.
+    /// None if the option has no value, or one that may be several words.
     pub(super) value: Option<Symbols>,
-    /// False if the word may be the value of another option. Then it can make the call unsafe to repeat, but never
-    /// safe.
+    /// False if the word may be the value of another option. This option can then make the call unsafe to repeat, but
+    /// never safe.
     pub(super) is_certain: bool,
 }
 
@@ -42,13 +42,14 @@ enum NextWord {
     Unknown,
 }
 
-/// The kind of a word that is not the value of an option.
+/// The look of a word: what it is unless it is the value of an option.
 enum WordKind {
-    /// `--data=1`
+    /// `--data=1`, and with unknown parts behind the dashes: `--$X`.
     LongOption,
-    /// `-fsd1`
+    /// `-fsd1`, `-$X`
     Letters,
     Operand,
+    /// An unknown part decides if it is an option or an operand: `"$(command)"`.
     MayBeOption,
 }
 
@@ -97,7 +98,7 @@ impl ItemReader<'_> {
         };
     }
 
-    /// Adds a word that may be an option that sends, by which the call may send as a whole.
+    /// Adds a word that may be or hold any option: one that sends, too, so that the whole call may send.
     fn add_doubtful(&mut self, word: &Word) {
         self.items.push(Item::MayBeOption(word.shown_origin()));
     }
@@ -128,7 +129,7 @@ impl ItemReader<'_> {
 
     /// Reads `--data=1` or `--data`, and adds the option. Returns what the next word is: the value, if the option takes
     /// one and has none yet; not known, if the name has an unknown part, or is short for options with and without a
-    /// value. An option that the client does not have takes none.
+    /// value. An option that stands in no table takes none.
     fn read_long(&mut self, word: &Word) -> NextWord {
         let NameAndValue { name, value } = name_and_value(&word.text);
         let Some(name) = exact(name) else {
@@ -184,14 +185,14 @@ impl ItemReader<'_> {
     }
 }
 
-/// Returns the kind of a word that is not the value of an option, by its beginning. With an unknown beginning it may be
-/// an option, unless that part is trusted to begin none (`"$URL"`); but as it may be empty, what follows it counts,
-/// too.
+/// Returns what a word looks like by its beginning; the caller knows if it may be the value of an option all the same.
+/// With an unknown part at the beginning, it may be an option, unless that part is trusted to begin none (`"$URL"`). As
+/// a trusted part may be empty, the next symbol decides then in the same way: `"$URL"-d` may be `-d`.
 fn word_kind(text: &[Symbol]) -> WordKind {
     match text {
         [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
         [Symbol::Known('-'), _, ..] => WordKind::Letters,
-        // `-` alone is one, too.
+        // Any other known beginning, a `-` alone, or an empty word.
         [Symbol::Known(_), ..] | [] => WordKind::Operand,
         [Symbol::Unknown(_), ..] => {
             let first_untrusted = text.iter().find(|symbol| !is_trusted(symbol));
@@ -204,6 +205,7 @@ fn word_kind(text: &[Symbol]) -> WordKind {
 }
 
 /// Returns true for an unknown part that is trusted to begin no option, such as a quoted plain expansion (`"$URL"`).
+/// False for a known symbol, even one that begins none.
 fn is_trusted(symbol: &Symbol) -> bool {
     matches!(
         symbol,

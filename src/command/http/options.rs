@@ -12,7 +12,7 @@ pub(super) enum OptionRole {
     Form,
     /// Makes the request a PUT over HTTP. Over other protocols it may append.
     Upload,
-    /// Changes an upload over another protocol than HTTP, and no request over that: `-a` appends to a file.
+    /// Works only over another protocol than HTTP, which an upload then probably uses: `-a` appends to a file.
     NotHttp,
     /// Puts data into the URL of a GET: `-G`.
     Get,
@@ -54,7 +54,7 @@ pub(super) struct Meaning {
     pub(super) takes: Takes,
 }
 
-/// An option that changes the request, in the table of a client.
+/// A row in the table of a client: one option, or several of the same meaning.
 #[derive(Debug)]
 pub(super) struct ClientOption {
     names: &'static [&'static str],
@@ -92,8 +92,9 @@ pub(super) const fn beginning(names: &'static [&'static str], role: OptionRole) 
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    /// Options that change the request. The first row that an abbreviation fits counts, so that the one
-    /// that makes a call less safe has to stand before the other.
+    /// Options that matter here, and some that keep their name from counting as short for another (`--head` for
+    /// `--header`). The first row that an abbreviation fits counts, so that the one that makes a call less safe has to
+    /// stand before the other.
     pub(super) options: &'static [ClientOption],
     /// Long names of further options that take a value.
     pub(super) with_value: &'static [&'static str],

@@ -1,4 +1,6 @@
 //! Words that scripts add to a variable: `args+=(-H "$header")`, `OPTS="$OPTS -L"`. Many scripts collect options so.
+//! An addition here is any assignment that makes the new value of the earlier one, a cut (`name=${name#word}`) or a
+//! default (`name=${name:-word}`) as well.
 //!
 //! Which of the additions are made is not followed. So a variable may have the values by all of them, by each alone, by
 //! all but one, and by none: an option that makes a request harmless may be missing, and so may one that takes the next
@@ -19,8 +21,8 @@ const MOST_CUTS: usize = 16;
 const MOST_ADDED: usize = 16;
 
 impl Scope<'_> {
-    /// Returns true if scripts add words to this variable. It may have further words than those of its values, as one
-    /// may be added several times.
+    /// Returns true if scripts add words to this variable; cuts and defaults do not count. Then its values may lack
+    /// words, as one may be added several times: to the caller, an element or a changed text may be an option.
     pub(crate) fn has_additions(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
         variable.is_some_and(|variable| {
@@ -32,7 +34,7 @@ impl Scope<'_> {
     /// Returns the values of a variable by these additions, and its values without any. Returns None if there are too
     /// many, or if a result cannot be told. A script that adds to a variable has mostly assigned it before: if one
     /// does, a value of the environment gets at most one addition. The variable has to be in the chain, by which a word
-    /// that names it gets the value to which it adds.
+    /// that names it gets the value that it is to change.
     pub(super) fn values_with_additions(
         &self,
         name: &str,
@@ -46,7 +48,7 @@ impl Scope<'_> {
         for selection in selections(additions.len()) {
             let adds_to_inherited = selection.len() <= 1 || starts.assigned.is_empty();
             let inherited = starts.inherited.iter().filter(|_| adds_to_inherited);
-            // Messages name the first value that sends.
+            // Those of scripts first: messages name the first value that sends.
             for start in starts.assigned.iter().chain(inherited) {
                 let mut results = vec![start.clone()];
                 for index in &selection {
@@ -81,6 +83,7 @@ impl Scope<'_> {
                     }
                 }
                 Assigning::Cuts => after.extend(self.values_after_cuts(name, value, addition)?),
+                // Repeats and defaults.
                 _ => after.extend(self.values_made_of(name, value, addition)),
             }
             if after.len() > MOST_ADDED {

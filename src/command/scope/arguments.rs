@@ -115,8 +115,8 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them at the first call, and keeps the result if it is complete. The search forgets the values of
-    /// variables that were found before.
+    /// Searches for them when it is first asked, and keeps the result if it is complete. The search forgets the values
+    /// of variables that were found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -125,7 +125,7 @@ impl Scope<'_> {
         if !matches!(known, FunctionArguments::NotSearched) {
             return known;
         }
-        // The search expands words, and comes back here if a function passes its own `$1` on: then it finds this.
+        // The search expands words, and comes back here if a function passes its own `$1` on: it gets this value then.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
         let found = self.find_arguments_of_functions();
         let kept = if self.chain.borrow().is_circle() {

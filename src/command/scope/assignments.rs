@@ -23,9 +23,9 @@ use crate::command::word::Word;
 pub(super) type Literals = [Option<String>];
 
 impl Scope<'_> {
-    /// Adds all that a text does to variables, and the functions that it defines, once for each text. One that may be
-    /// misread may set any variable. `frame` is that of the text, in which the assigned words are expanded later.
-    /// Forgets values that were found before, as there may be more now.
+    /// Adds all that a text does to variables, and the functions that it defines; called once for each text. A text
+    /// that may be misread may set any variable. `frame` is that of the text, in which the assigned words are expanded
+    /// later. Forgets values that were found before, as there may be more now.
     pub(crate) fn add_assignments(&mut self, parsed: &ParsedText, frame: &Rc<Frame>) {
         self.cached_values.borrow_mut().clear();
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
@@ -122,7 +122,7 @@ impl Scope<'_> {
         let literals: Vec<Option<String>> = command.words.iter().map(RawWord::literal).collect();
         self.add_assignments_of_command(command, &literals, frame);
         for (index, name) in literals.iter().enumerate() {
-            // The text behind the name.
+            // The arguments, as if this word were the program.
             let words = &command.words[index + 1..];
             let literals = &literals[index + 1..];
             match name.as_deref() {
@@ -189,7 +189,7 @@ impl Scope<'_> {
 
     /// Adds the values of `for name in words`, given the words after `for` and their literal texts. Without `in`, the
     /// values are the arguments. In zsh, several names may stand before `in`: which values each gets is not followed,
-    /// so that it may be an option.
+    /// so that any of them may be an option. A name with an expansion, which no shell accepts, is passed over.
     fn add_loop(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_in = |word: &Option<String>| word.as_deref() == Some("in");
         let name_count = literals.iter().position(is_in).unwrap_or(literals.len());
@@ -233,7 +233,7 @@ impl Scope<'_> {
     }
 
     /// Adds the array that `set -A NAME` sets, in zsh and in ksh. Its words are not followed: `"${NAME[1]}"` may be an
-    /// option, and `"${NAME[@]}"` any number of words. No single value is both.
+    /// option, and `"${NAME[@]}"` any number of words. It gets two values, as no single one allows for both.
     fn add_set_array(&mut self, words: &Literals) {
         let is_array = |word: &Option<String>| {
             let letters = word
@@ -253,7 +253,7 @@ impl Scope<'_> {
     /// program. Its value is made of the words behind the name, and may be an option if one of them is.
     fn add_printed(&mut self, words: &[RawWord], literals: &Literals, frame: &Rc<Frame>) {
         let is_option = |word: &Option<String>| word.as_ref().is_some_and(|it| it.starts_with('-'));
-        // In a later word, such as `printf '%s' -v`, an option is a text; behind another option, it may be one.
+        // Behind a first word that is no option, all are texts: `printf '%s' -v`. An expansion may be one.
         if !literals.first().is_some_and(is_option) {
             return self.add_printed_by_expansion(words, literals, frame);
         }
@@ -280,10 +280,10 @@ impl Scope<'_> {
         }
     }
 
-    /// Adds what `printf` sets if its first word begins with an expansion that may be `-v` (`printf "$option" NAME`),
-    /// or has one in the name (`"-v$name"`): then it may be any variable. An expansion before a word that is no literal
-    /// name is taken for no option: nearly always it is a format or a number (`printf "$format" "$x"`, `wait "$pid"`),
-    /// and as a `-v` of an unknown name it would leave all variables unknown.
+    /// Adds what `printf` and its likes set if their first word has an expansion. Behind `-` or `-v` (`"-v$name"`), it
+    /// may name any variable. At the beginning it may be `-v` if the next word is a literal name (`printf "$option"
+    /// NAME`). Before any other word it is taken for no option: nearly always it is a format or a number (`printf
+    /// "$format" "$x"`, `wait "$pid"`), and as a `-v` of an unknown name it would leave all variables unknown.
     fn add_printed_by_expansion(
         &mut self,
         words: &[RawWord],

@@ -18,7 +18,7 @@ pub(super) struct Chain {
     /// Index in `names` of the first variable that it or a later one needs. The values found for those behind it lack
     /// its values.
     needed_again: Option<usize>,
-    /// The value of a variable while a word is expanded that adds to it.
+    /// The value of a variable while a word is expanded that makes a new value of it.
     held: BTreeMap<String, Value>,
     /// Variables of the chain for which any words stood where their own values were needed.
     changed: BTreeSet<String>,
@@ -60,8 +60,8 @@ impl Chain {
         Link::New
     }
 
-    /// Gives a variable of the chain this value until `let_go`, while a word is expanded that adds to it and names it
-    /// (`"$name x"`).
+    /// Gives a variable of the chain this value until `let_go`, while a word is expanded that makes a new value of it
+    /// (`"$name x"`, `${name#x}`).
     pub(super) fn hold(&mut self, name: &str, value: Value) {
         self.held.insert(name.to_owned(), value);
     }

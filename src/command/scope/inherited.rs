@@ -68,7 +68,7 @@ impl Scope<'_> {
         }
         let value = self.surroundings.variable(name);
         let is_unset = value.is_none() && texts.is_empty();
-        // With a part of the environment, the variable may be missing.
+        // Unset, or perhaps: with a part of the environment, the variable may be missing.
         if is_unset || frame.environment >= Inherited::Part {
             texts.push(Symbols::new());
         }

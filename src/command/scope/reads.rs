@@ -9,7 +9,7 @@ use crate::command::words::ENDS_OF_GROUPS;
 
 impl Scope<'_> {
     /// Adds the variables that `read` and the like set in a command, given the literal texts of the words after that
-    /// name. Without an input of its own, it may read the one of a group: `shared_input` is a value in that.
+    /// name. Without an input of its own, it may read the one of a group: `shared_input` is what it may get of that.
     pub(super) fn add_read(
         &mut self,
         command: &SimpleCommand,
@@ -40,7 +40,8 @@ impl Scope<'_> {
         inputs.map(value_in).max().unwrap_or(OtherValue::Any)
     }
 
-    /// Returns true if other commands may read the input of this one. It has no words behind a parenthesis.
+    /// Returns true if other commands may read the input of this one. A command without words is the end of a subshell,
+    /// `(read x) <<END`, whose commands read it.
     fn is_shared(&self, command: &SimpleCommand) -> bool {
         let shares = |word: &RawWord| {
             let name = word.literal().unwrap_or_default();

@@ -51,8 +51,8 @@ impl Value {
     }
 
     /// Returns true if an option (or an `AnyPart`) begins the text or an element, or stands in one behind a blank, so
-    /// that a word split off later may be one. For unknown parts that stand for many values: they are then not trusted
-    /// in quotes. `AnyWords` does not count, as in `may_hold_option`.
+    /// that a word split off later may be one. By this, callers decide if an unknown part that stands for many values
+    /// is trusted in quotes. `AnyWords` does not count, as in `may_hold_option`.
     pub(crate) fn may_split_into_option(&self) -> bool {
         let is_behind_blank = |pair: &[Symbol]| matches!(pair, [Symbol::Known(' ' | '\t' | '\n'), second] if begins_suspected_option(&[*second]));
         let texts = elements(self);
@@ -170,7 +170,8 @@ fn element_of_text(text: &Symbols, index: Option<&str>) -> Symbols {
     }
 }
 
-/// Returns what stands for a character that zsh gives, where other shells give nothing.
+/// Returns what stands for this character in zsh and for an empty text in other shells, as `${name[1]}` of a text is:
+/// for a plain character a harmless part, which may be empty; for any other an `AnyPart`, as a `-` begins an option.
 fn in_zsh_only(character: &Symbol) -> Symbols {
     if is_plain_word(&[*character]) {
         return unknown(Doubt::HarmlessPart);

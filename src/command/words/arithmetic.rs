@@ -36,7 +36,7 @@ impl ScriptReader<'_> {
 
     /// Reads arithmetic from behind its `((`, which stands at `start`, up to and with its `))`. `length` is the number
     /// of symbols between them. Returns it as a word whose value is a number, and whose source begins with `((`, by
-    /// which it is told from `$((...))` later.
+    /// which the command `((...))` is told from `$((...))` later; for the latter the word is not used.
     pub(super) fn read_arithmetic(&mut self, start: usize, length: usize) -> RawWord {
         let text = self.text[self.position..self.position + length].to_vec();
         self.position += length + 2;

@@ -56,7 +56,7 @@ pub(super) enum Tabs {
 /// command: `function f { ./x`, `coproc X { ./x`, `if [[ a ]] ./x`, `repeat 1 ./x`. The program of a command is looked
 /// for at its beginning, where `./x` does not stand in the outer one. The outer one keeps all words, as they may be
 /// arguments; an inner command is a copy of its end, with the same input, as it may be what reads it. In zsh, a `}` at
-/// the end of a command closes a group (`{ sh <x }`), so that the copies lack it.
+/// the end of a command closes a group (`{ sh <x }`): no copy has it, and one is the whole command without it.
 fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let copy = |words: &[RawWord]| SimpleCommand {
         words: words.to_vec(),
@@ -116,8 +116,8 @@ impl Draft {
 
     /// Adds the command to the script, unless it is empty, and behind it those that begin within its words
     /// ([`inner_commands`]); begins another one, without words or input. A command without words is kept if it has an
-    /// input: a shell before it may be what reads the input (`(sh) <<END`). Behind a `|`, an end of a line or a
-    /// parenthesis comes before the command that reads the pipe.
+    /// input: a shell before it may be what reads the input (`(sh) <<END`). An empty command leaves it to the next
+    /// one to read the pipe, as an end of a line or a parenthesis may stand between a `|` and the command behind it.
     pub(super) fn end_command(&mut self) {
         let command = std::mem::take(&mut self.command);
         let has_input = !command.input.is_empty() || !command.input_files.is_empty();
@@ -130,7 +130,7 @@ impl Draft {
             && command.redirects_output
             && let Some(last) = self.script.commands.last_mut()
         {
-            // `(echo x) >&2`
+            // A redirection alone is that of the subshell before it: `(echo x) >&2`.
             last.redirects_output = true;
         }
         if !command.words.is_empty() || has_input || awaits_input {
@@ -144,7 +144,7 @@ impl Draft {
         self.is_at_start = true;
     }
 
-    /// Adds an input to the command at this index, and to its copies.
+    /// Adds an input to the command at this index, and to its copies behind it (`is_inner`), of which one may read it.
     pub(super) fn add_input(&mut self, index: usize, input: &RawWord) {
         let commands = self.script.commands.iter_mut().skip(index);
         for (distance, command) in commands.enumerate() {
@@ -158,7 +158,8 @@ impl Draft {
     /// Ends the command, and begins one that reads its output, or that of the group of commands that ends here.
     pub(super) fn end_command_before_pipe(&mut self) {
         let ends_group = match self.command.words.as_slice() {
-            // A parenthesis has ended the last command of the group. A redirection alone (`<file |`) counts so, too.
+            // No words: a parenthesis has ended the last command of the group. A redirection alone (`<file |`) has none
+            // either, and counts as the end of a group.
             [] => true,
             [first, ..] if ENDS_OF_GROUPS.contains(&&*first.bare().unwrap_or_default()) => true,
             // In zsh, `}` needs no `;` before it.
@@ -252,8 +253,8 @@ impl Draft {
         self.open_cases.push(0);
     }
 
-    /// Notes that the innermost parenthesis closes, and forgets its `case` commands. Returns false if none is open:
-    /// then the parenthesis ends the script itself.
+    /// Notes that the innermost parenthesis closes, and forgets its `case` commands. Returns false if none is open in
+    /// this script: then the `)` closes the substitution that the script is, or is one too many.
     pub(super) fn close_parenthesis(&mut self) -> bool {
         let is_open = self.has_open_parenthesis();
         if is_open {

@@ -22,8 +22,8 @@ const OPERATORS: [&str; 24] = [
 
 impl ScriptReader<'_> {
     /// Reads what stands at the cursor in a word: a quotation, an expansion or a single symbol. `quoting` tells if
-    /// double quotes are open around it: there `'` is an ordinary symbol, and backslashes are left to the caller. The
-    /// text must not be at its end.
+    /// double quotes are open around it: there `'` and a backslash are taken as ordinary symbols, so that callers read
+    /// a backslash themselves. The text must not be at its end.
     pub(super) fn read_piece(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         match (self.peek(), quoting) {
             (Some('\\'), Quoting::Unquoted) => self.read_escape(pieces),
@@ -141,8 +141,8 @@ impl ScriptReader<'_> {
         name
     }
 
-    /// Reads `$(script)` or `$((arithmetic))`, from the parenthesis after the `$`. Arithmetic only counts in that it
-    /// is a number.
+    /// Reads `$(script)` or `$((arithmetic))`, from the parenthesis after the `$`. Arithmetic becomes a number; the
+    /// variables that it sets and the substitutions in it are noted in `parsed`.
     fn read_parenthesis(&mut self, pieces: &mut Pieces, quoting: Quoting) {
         if let Some(length) = self.arithmetic_length() {
             let start = self.position;

@@ -52,8 +52,9 @@ impl ScriptReader<'_> {
         draft.script
     }
 
-    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it. It ends a `[[`, too,
-    /// so that one that only looks like it does not change what parentheses mean below; not within a parenthesis of it.
+    /// Reads the end of a line, which ends a command, and the here-documents that begin behind it. An open `[[` ends
+    /// with the line, too, lest a word that only looks like one changes what parentheses mean below; but not while a
+    /// parenthesis within it is open.
     fn read_line_end(&mut self, draft: &mut Draft) {
         self.position += 1;
         if draft.open_in_test == 0 {
@@ -133,8 +134,8 @@ impl ScriptReader<'_> {
         end == ScriptEnd::Parenthesis
     }
 
-    /// Moves the cursor over a parenthesis in `[[ ... ]]`, or a `|` between such: `[[ $x =~ ^(a|[0-9]+)$ ]]`. These are
-    /// no operators, and what stands there is no command. At any other sign returns false, and the cursor stays.
+    /// Moves the cursor over a parenthesis in `[[ ... ]]`, or a `|` inside of one: `[[ $x =~ ^(a|[0-9]+)$ ]]`. These
+    /// are no operators, and what stands there is no command. Returns false at any other sign, and the cursor stays.
     fn skip_in_test(&mut self, draft: &mut Draft) -> bool {
         match self.peek() {
             Some('(') if draft.is_in_test => draft.open_in_test += 1,
@@ -256,7 +257,7 @@ impl ScriptReader<'_> {
                     return self.read_redirection(draft, &word.source);
                 }
                 Some(Descriptor::InSomeShells) => {
-                    // In the others it is the value of an option before it.
+                    // In the other shells, the word is the value of that option.
                     self.parsed.may_be_misread |= draft.command.ends_with_possible_option();
                     return self.read_redirection(draft, &word.source);
                 }
@@ -279,7 +280,8 @@ enum Descriptor {
     InSomeShells,
 }
 
-/// Returns what a word is before a redirection that follows without a blank; None for a word of the command.
+/// Tells if a word before a redirection, which follows without a blank, names its descriptor (the `2` of `2>log`), or
+/// is nothing, as before a plain `>log`. None for a word of the command.
 fn descriptor(word: &str) -> Option<Descriptor> {
     if word.chars().all(|c| c.is_ascii_digit()) {
         // dash takes only a single digit, and bash no number that is too large. Empty for no word.

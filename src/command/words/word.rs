@@ -20,7 +20,7 @@ impl ScriptReader<'_> {
             match self.peek() {
                 Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')') => break,
                 Some('<' | '>') if self.is_process_substitution() => self.read_process(&mut pieces),
-                // In zsh, the file is a regular one.
+                // `=(script)` of zsh, which is the name of a file with the output.
                 Some('=') if pieces.list.is_empty() && self.starts_with("=(") => {
                     self.read_process(&mut pieces);
                 }

@@ -55,8 +55,8 @@ impl Section {
         section
     }
 
-    /// Returns true if the line after `end`, up to which the section is known, belongs to it, too: it is a comment, or
-    /// begins with the section's name and a tab. False at the end of the table.
+    /// Returns true if the line at `end`, up to which the section is known so far, also belongs to the section: if the
+    /// line is a comment, or begins with the section's name and a tab. False at the end of the table.
     const fn continues(&self) -> bool {
         let table = TABLE.as_bytes();
         let mut in_line = self.end;

@@ -47,7 +47,8 @@ pub struct Limits {
 /// Reason to end a run that has not reached its goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GiveUp {
-    /// The failure is permanent; with `--until failure` also a success whose output has lost its reader.
+    /// The failure is permanent, or `--before-retry` failed; with `--until failure` also a success whose output has
+    /// lost its reader.
     Permanent,
     /// `--attempts` are exhausted.
     Attempts,
@@ -65,7 +66,7 @@ pub enum GiveUp {
     StoreDown,
     /// The command may have taken effect, and must not run twice (`--idempotent no`).
     NotIdempotent,
-    /// `--nested once`.
+    /// `--nested once`, and an outer run retries.
     Nested,
     /// The command read standard input that cannot be replayed: too much, or not kept because of an error.
     Stdin,

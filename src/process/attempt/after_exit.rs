@@ -1,5 +1,6 @@
-//! The end of an attempt after the command has ended: waits for the rest of its tree after a limit, as the next attempt
-//! would meet it, and drains the output: forwards what is still in the pipes or is still being written, within limits.
+//! The end of an attempt after its command (or hook or predicate) has ended: waits for the rest of its tree after a
+//! limit, as the next attempt would meet it, and drains the output: forwards what is still in the pipes or is still
+//! being written, within limits.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Runs one program once: the command, a hook or a predicate. Starts it, enforces its limits, ends its process tree
-//! after a limit, reads the rest of its output, and describes all of this as one `Outcome`. `policy` decides
-//! whether the outcome is a failure.
+//! Runs one program once: the command, a hook or a predicate, which are called the command, too, where it makes no
+//! difference. Starts it, enforces its limits, ends its process tree after a limit, reads the rest of its output, and
+//! describes all of this as one `Outcome`. `policy` decides whether the outcome is a failure.
 
 mod after_exit;
 mod deadlines;
@@ -98,9 +98,9 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     event_loop.signals.receive();
-    // A signal that came before the fork has not reached the child. One that has come since is forwarded, too, and
-    // merges with the child's own one, which a new child still blocks. If backoff got no processor until the program
-    // had started, the signal has most likely reached it, which would get it twice.
+    // A signal that came before the fork has not reached the child, so all queued ones are forwarded. One that came
+    // after the fork may have reached the child, too, but then merges with the forwarded one, as a new child blocks it.
+    // Once the program has started, it has most likely got the signal, and would get it twice.
     if !event_loop.signals.queue.is_empty() && child.is_starting() {
         event_loop.signals.forward_queued();
     }
@@ -175,8 +175,8 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
 }
 
 /// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes
-/// go on (`survivors`, which could not be ended), and no status that output was lost. A limit that has ended the
-/// attempt stays its end.
+/// go on (`survivors`, which could not be ended), and no exit or signal of the command must hide that output was lost.
+/// A limit that has ended the attempt stays its end.
 fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
     if running.deadlines.ended_by.is_some() {
         return end;

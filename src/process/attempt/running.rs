@@ -1,5 +1,6 @@
-//! A running attempt: one loop over signals, streams, timers and the child's end. The command is to feel no difference
-//! to a run without backoff, and a limit is to end all of it.
+//! A running attempt of the command, or of a hook or predicate, which is called the command here, too: one loop over
+//! signals, streams, timers and the child's end. The command is to feel no difference to a run without backoff, and a
+//! limit is to end all of it.
 //!
 //! | event | action |
 //! |---|---|
@@ -142,8 +143,8 @@ impl Running<'_> {
     }
 
     /// Returns true if there is no use in waiting for a command that was asked to end: it did not die of KILL in time,
-    /// or this user may not signal it (a command of `sudo`) and no KILL is to follow. Until it is asked to end, backoff
-    /// waits for a command that it may not signal, too.
+    /// or this user may not signal it (a command of `sudo`) and no KILL is to follow. Before such a request, backoff
+    /// waits even for a command that it may not signal.
     fn has_to_give_up(&self) -> bool {
         let has_survived_kill = self.deadlines.give_up.is_due(now());
         let gets_no_kill = self.is_asked_to_end && self.deadlines.never_kills();
@@ -210,8 +211,8 @@ impl Running<'_> {
     }
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
-    /// limit, schedules KILL and drops a pending request to stop. Returns `HasEnded`, without such a request, if the
-    /// command has just ended by itself: then it has not timed out. `MayRun` does not mean that it still runs.
+    /// limit, schedules KILL and drops a pending request to stop. If the command has just ended by itself, it has not
+    /// timed out: returns `HasEnded` instead. `MayRun` also stands for an ended one while no limit is reached.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
             // On a busy machine backoff may not have read yet what came in time: reading it restarts the limit.
@@ -267,7 +268,7 @@ impl Running<'_> {
         match received.class {
             SignalClass::Continue => {
                 self.stop_request = None;
-                // The next CONT has to show again whether the command got it, too.
+                // Otherwise this continuation would make the next CONT look as if the command had got it itself.
                 self.child.forget_continued();
                 // The modes of our terminal were restored for the stop.
                 if let Some(pty) = &mut self.event_loop.streams.pty {
@@ -326,9 +327,9 @@ impl Running<'_> {
     }
 
     /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH first copies the size of our
-    /// terminal to the command's. If that changes, the kernel sends WINCH. If not, the terminal's WINCH has come too
-    /// late, as an earlier one copied the size, but one of a process is forwarded, as a command without `--pty` gets
-    /// it, too.
+    /// terminal to the command's, and is forwarded only if the kernel has sent the command none for that size: not if
+    /// the copy changes the size, nor if the terminal sent this WINCH and an earlier copy has changed it. Any other one
+    /// is forwarded, as it would reach a command without `--pty`.
     fn forward(&mut self, received: Received) {
         let has_got_it = match &self.event_loop.streams.pty {
             Some(pty) if received.signal == Signal::WINCH => match pty.copy_size() {

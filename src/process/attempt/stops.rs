@@ -12,7 +12,8 @@ use crate::process::terminal;
 impl Running<'_> {
     /// Stops a command that has a session of its own, as backoff got a request to stop (the caller has noted it in
     /// `stop_request`), which it follows once the kernel reports the command's stop. By STOP, as the command's group
-    /// may be orphaned, and the kernel would ignore TSTP. Only drops the request if no shell could continue backoff.
+    /// may be orphaned, and the kernel would ignore TSTP. If no shell could continue backoff, stops nothing and drops
+    /// the request.
     pub(super) fn stop_command(&mut self) {
         if terminal::has_terminal() && terminal::leads_session() {
             // backoff leads a session itself, so that no shell would notice its stop and continue it. Without a

@@ -29,7 +29,7 @@ pub(super) enum ChildState {
 /// The effect of sending KILL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kill {
-    /// A member still ran, and this user may signal it.
+    /// The child or a member still ran, and this user may signal it.
     Needed,
     NotNeeded,
 }
@@ -125,8 +125,8 @@ impl ProcessTree {
         protected
     }
 
-    /// Returns true if a process belongs to the tree: it is in the child's group, is a child of it or of one of
-    /// `members`, or was a member before and may have lost its parent since.
+    /// Returns true if a process belongs to the tree: it is in the group that the attempt's own process (`child`)
+    /// leads, has that process or one of `members` as its parent, or was a member before, whose parent may have died.
     fn is_member(&self, process: &Process, child: &Child, members: &[Process]) -> bool {
         child.group() == Some(process.group)
             || process.parent == child.pid()

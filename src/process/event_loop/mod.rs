@@ -92,9 +92,9 @@ impl EventLoop {
         self.forward_rest(LAST_OUTPUT_GRACE)
     }
 
-    /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop or to end. A
-    /// slow reader has `readers_grace` for all of it, or until a signal comes; then, and after [`MOST_LAST_MOVES`],
-    /// output may remain. Returns true if there was output.
+    /// Forwards output that is in the pipes now, without waiting for more, as backoff is about to stop (Ctrl-Z) or a
+    /// request to end cuts draining short. A slow reader has `readers_grace` for all of it, or until a signal comes;
+    /// then, and after [`MOST_LAST_MOVES`], output may remain. Returns true if there was output.
     pub(crate) fn forward_rest(&mut self, readers_grace: Duration) -> bool {
         let begun = now();
         let mut has_moved = false;

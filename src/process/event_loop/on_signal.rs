@@ -63,8 +63,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts | Phase::Starting(_) | Phase::Running(_), SignalClass::Child) => {
             SignalAction::LookAtChildren
         }
-        // Elsewhere backoff stops after the command. But a program that hangs in exec cannot stop yet, so the shell
-        // would wait for the job for ever. It got the signal, too, and has nothing to tidy up before it stops.
+        // Otherwise backoff stops after the command. But a program that hangs in exec cannot stop yet, so the shell
+        // would wait for the job for ever. The program got the signal, too, and has nothing to tidy up before a stop.
         (Phase::Starting(command), SignalClass::StopJob)
             if received.by_terminal && command.isolation == Isolation::Shared =>
         {
@@ -80,7 +80,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
         (Phase::BetweenAttempts, SignalClass::Inform) if received.signal == Signal::USR1 => {
             SignalAction::EndWait
         }
-        // No command runs that could get the signal. On CHLD after its end, the caller looks at the tree anyway.
+        // No command runs that could get the signal. CHLD after its end: a wait for the tree looks at it anyway, and
+        // draining needs no look.
         (Phase::BetweenAttempts | Phase::AfterExit, _) => SignalAction::Ignore,
     }
 }
@@ -89,7 +90,8 @@ pub(crate) fn on_signal(phase: Phase, received: Received) -> SignalAction {
 /// is not forwarded: it would arrive twice.
 fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_got_it_too(command, received)) {
-        // USR1, WINCH and the like are meant for backoff or the command, not for the hook.
+        // USR1, WINCH and the like are meant for backoff or the command, not for the hook: USR1 ends the next wait, and
+        // others are dropped.
         (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
         // In a session of its own the command may be in an orphaned group, where the kernel ignores a forwarded TSTP.
         (SignalClass::StopJob, _)
@@ -105,12 +107,12 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
 }
 
 /// Returns true if the command got the signal, too, without backoff's doing: it is in backoff's process group, and
-/// terminals and shells send signals to whole groups. For stops and CONT the command's own state shows it; for other
-/// signals the sender does. False for a command outside that group, which only backoff signals.
+/// terminals and shells send signals to whole groups. For CONT the command's own state shows it, for stops that or the
+/// sender, for other signals the sender. False for a command outside that group, which only backoff signals.
 fn command_got_it_too(command: RunningCommand, received: Received) -> bool {
     let was_sent_to_group = match received.class {
-        // Not reported for a command that was not stopped. One that runs gets a CONT to the whole group twice: left
-        // out, a CONT to backoff alone would not reach it.
+        // The kernel reports it only of a command that was stopped. A running one gets a CONT to the whole group twice:
+        // if it were not forwarded, a CONT to backoff alone would not reach the command.
         SignalClass::Continue => command.was_continued,
         // A command that is stopped got it. So did one that was continued since, and must not be stopped again.
         SignalClass::StopJob => received.by_terminal || command.is_stopped || command.was_continued,
@@ -140,9 +142,9 @@ pub(crate) enum StopAction {
 }
 
 /// Decides about a stop of the command by the signal `stopped_by`. backoff stops, too, if that was requested or if a
-/// shell will continue both; otherwise the attempt's limits go on. `requested` is the signal that asked backoff and the
-/// command to stop, if this stop is the response. `is_asked_to_end`: a limit or a forwarded signal has asked the
-/// command to end.
+/// shell will continue both. Otherwise the attempt's limits go on, and the command stays stopped or is continued at
+/// once. `requested` is the signal that asked backoff and the command to stop, if this stop is the response.
+/// `is_asked_to_end`: a limit or a forwarded signal has asked the command to end.
 pub(crate) fn on_stopped(
     stopped_by: Signal,
     requested: Option<Signal>,
@@ -155,7 +157,8 @@ pub(crate) fn on_stopped(
         // A stopped command could not end.
         (None, _) if is_asked_to_end => StopAction::ContinueCommand,
         (None, Job::Controlled) => StopAction::StopBackoff(stopped_by),
-        // The parent does not control jobs, but a shell above it does: TSTP, TTIN and TTOU stop whole jobs.
+        // The parent does not control jobs, but a shell above it does: TSTP, TTIN and TTOU stop whole jobs. They do not
+        // stop a command in another job, whose group is orphaned.
         (None, Job::Uncontrolled) if stopped_by.stops_a_job() => {
             StopAction::StopBackoff(stopped_by)
         }

@@ -1,5 +1,6 @@
-//! The event loop between two attempts: waits, messages and kept output. Each of them may take long, as readers may be
-//! slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come, or backoff itself has failed.
+//! The event loop between two attempts, before the first and after the last: waits, messages and kept output. Each may
+//! take long, as readers may be slow, so signals are handled meanwhile. A `RunError` ends the run: a signal has come,
+//! or backoff itself has failed.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -254,7 +255,7 @@ impl EventLoop {
     }
 
     /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
-    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only backoff's own lines were kept (no
+    /// rest. Results are as those of [`EventLoop::print_kept`]; but if only lines of backoff and of hooks were kept (no
     /// `holds_output`), losing them is no error, and `Complete`.
     fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {

@@ -34,9 +34,9 @@ pub(crate) fn is_same_entry(log: &Path, report: &Path) -> bool {
     !is_device && log.entry().is_some() && log.entry() == report.entry()
 }
 
-/// Returns what would be damaged if a run writes this file, and how to avoid that, as the end of a message; None if
-/// nothing would. Also None for a path of an open file (`/dev/stdout`), and if the file does not exist or cannot be
-/// examined. `config` is the configuration file, None if there is none.
+/// Returns what would be damaged if a run writes this file, and how to avoid that, as the end of a message that begins
+/// with the option of `path`; None if nothing would. Also None for a path of an open file (`/dev/stdout`), and if the
+/// file does not exist or cannot be examined. `config` is the configuration file, None if there is none.
 pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Option<String> {
     let target = FileTarget::follow(path).ok()?;
     // An open file (`/dev/stdout`) is written by its descriptor, which shares its offset with the command: nothing is
@@ -61,8 +61,8 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
 }
 
 /// Returns what would be damaged if a run opens the file of an output by its path and writes it, while the command
-/// writes the output `fd`, which messages call `name`. None for a log if both append, as then neither overwrites the
-/// other.
+/// writes the output `fd`, which messages call `name`. None for a log if the output is opened to append, too, as then
+/// neither overwrites the other.
 fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
     match writing {
         Writing::Replaces => Some(format!(

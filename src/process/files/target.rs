@@ -29,7 +29,7 @@ impl FileTarget {
     /// Follows links of the last component, as `open(2)` does, but returns an error for a link that another user may
     /// have put there ([`is_shared`]), as it could lead backoff to any file of this user. The file need not exist, its
     /// directory must. A link of `/proc` to an open file is not followed: such a target is the open file itself. Nor is
-    /// a path of one of backoff's own descriptors (`/dev/stdout`), whatever the owner of `/dev` is, as in a container.
+    /// a path of a descriptor of this process (`/dev/stdout`), even if `/dev` is another user's, as in a container.
     pub(super) fn follow(path: &Path) -> io::Result<FileTarget> {
         let mut path = path.to_owned();
         for _ in 0..=MOST_LINKS {
@@ -97,8 +97,8 @@ impl FileIdentity {
 }
 
 /// Opens a file, as `options` say, without following a link, which another user could have put there since the path was
-/// checked, and without waiting for another process: a named pipe without a reader is an error, and reads and writes of
-/// the opened one do not wait (EAGAIN).
+/// checked, and without waiting for another process: to open a named pipe without a reader for writing is an error, and
+/// reads and writes of an opened one do not wait (EAGAIN).
 pub(super) fn open_safely(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // The kernel's own links lead to open files, and have to be followed; no user can put one there.
     let link_flag = if path.starts_with("/proc") {

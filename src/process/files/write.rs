@@ -66,8 +66,8 @@ pub(crate) enum Replaced {
 /// Replaces a file by `text`, atomically: writes a new file beside it and renames that, so that a reader sees the old
 /// text or the new one. The permissions of this user's file stay; a new file, or one in place of another user's, is
 /// private to this user. Writes nothing to a target that is no regular file, such as a pipe, and returns a sink for it
-/// instead. An error leaves the old file; a file that this user may not write is one, and another user's file in a
-/// directory where others may have put it.
+/// instead. An error leaves the old file. It is an error if this user may not write the old file, or if it is another
+/// user's in a directory where that user may have put it.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Replaced> {
     let target = FileTarget::follow(path)?;
     let metadata = fs::metadata(&target.path).ok();

@@ -102,7 +102,7 @@ impl System {
 
     /// Returns standard input, output and error for a hook or predicate. Predicates read all of the attempt's output,
     /// hooks the end of it. A hook's standard output goes to standard error, as backoff's own is reserved for the
-    /// command. An error means that the attempt's output could not be kept for them.
+    /// command. An error means that the attempt's output was not kept for them, or that no descriptor is free.
     fn stdio_for(&mut self, kind: ShellKind) -> io::Result<ChildStdio> {
         let streams = &mut self.event_loop.streams;
         let input = match kind {
@@ -164,7 +164,7 @@ impl System {
         Ok(())
     }
 
-    /// Appends lines to the log file, which the first call creates.
+    /// Appends lines to the log file, which is created if it is missing at the first call.
     fn append_to_log(&mut self, path: &Path, lines: &str) -> Result<(), WriteError> {
         self.open_log_file(path, IfMissing::Create)
             .map_err(|error| WriteError::Failed(describe_error(&error)))?;
@@ -271,8 +271,9 @@ impl Host for System {
     }
 
     /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
-    /// Returns `Skipped` only for USR1. Returns a little early, so that the command can be prepared: the fork waits for
-    /// the exact end. An error is a signal that ends the run.
+    /// Returns `Skipped` only for USR1. Returns a little early, so that the next program can be prepared: its fork
+    /// waits for the exact end. `countdown_text` formats the time left for a number of columns. An error is a signal
+    /// that ends the run.
     fn wait(
         &mut self,
         delay: Duration,
@@ -314,6 +315,7 @@ impl Host for System {
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
         let ran = run(&mut self.event_loop, program);
+        // The program may have written to standard error itself, perhaps a part of a line.
         self.event_loop.streams.note_unseen_output();
         ran
     }
@@ -345,7 +347,8 @@ impl Host for System {
         self.begin_count(budget);
     }
 
-    /// Waits for the answer to [`Host::begin_counting`]. An empty answer means that no count was pending.
+    /// Waits for the answer to [`Host::begin_counting`], until `patience` after that call. Returns neither an answer
+    /// nor a warning if no count was pending.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
@@ -354,7 +357,8 @@ impl Host for System {
         self.finish_count(budget, patience)
     }
 
-    /// Asks the store of the budget, or this machine's own one if the store does not answer (`--store-down local`).
+    /// Asks the store of the budget, or this machine's own one if the store does not answer within `patience`
+    /// (`--store-down local`).
     fn ask_budget(
         &mut self,
         budget: &SharedBudget,

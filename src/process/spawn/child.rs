@@ -216,8 +216,8 @@ impl Child {
     }
 
     /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any. In
-    /// backoff's own group only the child gets it. Returns EPERM if this user may signal no receiver, or not the child
-    /// outside of its group. If the child was reaped, only others are left, and none is no error.
+    /// backoff's own group only the child gets it. Returns EPERM if this user may signal no receiver, or may not signal
+    /// a child that has left its group. If the child was reaped, only others can get it, and none left is no error.
     pub(crate) fn signal(&self, signal: Signal) -> nix::Result<()> {
         if self.is_reaped {
             return self.signal_rest_of_group(signal);

@@ -111,8 +111,8 @@ impl Environment {
         self.entries.push(ptr::null());
     }
 
-    /// Called in the child, just before exec: writes the child's process number in place of backoff's (`LISTEN_PID`),
-    /// so that the command accepts what systemd has addressed to backoff. Async-signal-safe.
+    /// Called in the child, just before exec: writes the child's process number in place of backoff's (`LISTEN_PID`,
+    /// `WATCHDOG_PID`), so that the command accepts what systemd has addressed to backoff. Async-signal-safe.
     pub(super) fn insert_child_pid(&mut self) {
         for PidVariable { index, name, entry } in &mut self.pid_variables {
             // There is room for any number.

@@ -33,7 +33,7 @@ pub(crate) struct Streams {
     options: StreamOptions,
     pub(crate) input: Stdin,
     pub(crate) outputs: PerChannel<Output>,
-    /// Standard output, if backoff handles it, goes to the file of standard error.
+    /// backoff handles standard output, which goes to the same file as standard error.
     is_same_file: bool,
     /// The turns of both outputs, if they are streamed to the same file.
     turns: Option<Turns>,
@@ -45,7 +45,8 @@ pub(crate) struct Streams {
     pub(crate) pty: Option<Pty>,
     /// Bytes that were typed for `pty` while the last attempt ended.
     typed_late: Vec<u8>,
-    /// Readable once the program has started or could not be started: input is moved only for a program that runs.
+    /// Readable once the program has started or could not be started; None once that is seen, and if no input waits for
+    /// it. Input is moved only for a program that runs.
     starting: Option<OwnedFd>,
     /// The program could not be started, so its input stays where it is.
     holds_input: bool,
@@ -68,15 +69,15 @@ pub(crate) enum Stream {
 
 /// Before and after an attempt; `moving.rs` has what happens while it runs.
 impl Streams {
-    /// Prepares the streams of a run. Called before the first attempt, as an attempt moves the offset of standard
-    /// input, to which later attempts go back. An error means that standard input cannot be examined.
+    /// Prepares the streams of a run. Called before the first attempt, which moves the offset of standard input: later
+    /// attempts go back to the one noted here. An error means that standard input cannot be examined.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
         let mut outputs = PerChannel {
             stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
             stderr: Output::new(stdio::ERR, options.modes[Channel::Stderr]),
         };
         if options.modes[Channel::Stderr] == OutputMode::Failure {
-            // A file from the start, as predicates and hooks write to it, too.
+            // A file from the start, to which predicates and hooks append as backoff does.
             outputs.stderr.kept = Spool::shared();
         }
         Ok(Streams {
@@ -97,9 +98,9 @@ impl Streams {
     }
 
     /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns
-    /// the command's ends. The caller has to drop them once the command has started, or its output would never end.
-    /// Kept or duplicated input may be in the pipe already; nothing is taken from the source yet. An error ends the
-    /// run.
+    /// the command's ends. The caller has to drop them once the command has started, or its output would never end. The
+    /// pipe of standard input may hold kept or duplicated bytes already; nothing is taken from the source yet. An error
+    /// ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
         self.holds_input = false;
@@ -117,8 +118,8 @@ impl Streams {
         })
     }
 
-    /// Returns true if both outputs are streamed to the same file, so that lines have to be kept apart. With `--pty`
-    /// they are a single stream.
+    /// Returns true if both outputs pass through backoff, which forwards them at once to the same file, and has to keep
+    /// their lines apart. False with `--pty`, where they are a single stream.
     fn are_streamed_to_one_file(&self) -> bool {
         self.is_same_file
             && !self.options.pty
@@ -126,12 +127,14 @@ impl Streams {
             && self.is_streamed(Channel::Stderr)
     }
 
+    /// Returns true if an output passes through backoff, which forwards it at once.
     fn is_streamed(&self, channel: Channel) -> bool {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
     /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
-    /// typed if standard input and output are our terminal. `input`, if given, replaces the caller's standard input.
+    /// typed if standard input and output are our terminal. `input` is the pipe or `/dev/null` in place of the caller's
+    /// standard input; if None, the command reads from the pseudo-terminal or inherits the caller's.
     fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
         let typed_before = take(&mut self.typed_late);
         let opened = Pty::open(self.input.is_inherited(), typed_before)?;
@@ -144,9 +147,9 @@ impl Streams {
         Ok(child)
     }
 
-    /// Prepares an output for an attempt. If backoff must see it, makes a pipe, reads from it and returns the command's
-    /// end. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's. For
-    /// attempts without `--pty`.
+    /// Prepares an output for an attempt. If backoff must see it, makes a pipe, keeps the end to read from, and returns
+    /// the command's. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's.
+    /// For attempts without `--pty`.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
         if self.options.is_observed(channel) {
@@ -170,7 +173,7 @@ impl Streams {
             // Before the command's terminal, whose last close may wait for the reader of its output.
             self.outputs.stdout.close();
         }
-        // Dropping it restores our terminal's modes.
+        // Dropping the pseudo-terminal restores our terminal's modes.
         self.typed_late = match self.pty.take() {
             Some(mut pty) => take(&mut pty.typed_late),
             None => Vec::new(),
@@ -234,8 +237,8 @@ impl Streams {
         self.outputs.stderr.drop_unless_wanted(kept);
     }
 
-    /// Forgets kept output once it was printed, so that it is never printed twice and later messages are no longer held
-    /// back with it.
+    /// Forgets kept output once it was printed or given up, so that it is never printed twice and later messages are no
+    /// longer held back with it.
     pub(crate) fn forget_kept_output(&mut self) {
         for channel in Channel::ALL {
             self.outputs[channel].close();

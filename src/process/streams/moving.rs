@@ -17,8 +17,8 @@ use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
     /// Returns the descriptors and events to poll, each with its purpose, by which [`Streams::work`] gets those that
-    /// are ready. Empty between attempts, except while kept output waits for its reader. After an attempt that a fault
-    /// has broken off, the last one, its streams may still be open.
+    /// are ready. Empty between attempts, except while kept output waits for its reader. An attempt that a fault has
+    /// broken off may leave its streams open; it is the last one.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
         if let Some(started) = &self.starting {
@@ -36,7 +36,7 @@ impl Streams {
     }
 
     /// Returns what the command's input waits for: its source or its pipe, or else keys typed for `--pty`. None if no
-    /// input is moved.
+    /// input is moved, or not yet.
     fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         if let Some(interest) = self.input.interest()
             && !self.is_input_held()
@@ -59,9 +59,9 @@ impl Streams {
         output.interest()
     }
 
-    /// Moves no input until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
+    /// Holds input back until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
     /// to stay for later programs. Bytes that [`Streams::begin`] has put into the pipe were not taken from the source.
-    /// Does nothing if backoff moves no input, or if the pipe of the start cannot be watched: then input moves at once.
+    /// Does nothing if backoff moves no input. If the pipe of the start cannot be watched, input moves at once.
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
@@ -95,9 +95,10 @@ impl Streams {
         [of_input, of_pty, of_turns].into_iter().flatten().min()
     }
 
-    /// Moves data of ready streams, without blocking: feeds input, then reads, examines and forwards or keeps at most
-    /// one chunk of each output. Returns true if output was moved, that is read or written, which restarts the idle
-    /// limit and prolongs draining. Errors are noted as faults of the streams, for [`Streams::end`].
+    /// Moves data of the streams in `ready` (all, if polling failed), without blocking: feeds input, then reads,
+    /// examines and forwards or keeps at most one chunk of each output. Returns true if output was moved, that is read
+    /// or written, which restarts the idle limit and prolongs draining. Errors are noted as faults of the streams, for
+    /// [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();
@@ -176,8 +177,8 @@ impl Streams {
         has_moved
     }
 
-    /// Returns the output to write next, and notes when a wait for the other's line begins. None if no output has
-    /// bytes, or if they have to wait so.
+    /// Returns the output to write next, and notes when a wait for the end of a line begins. None if no output has
+    /// bytes, or if the one that has some waits for the end of the other's line.
     fn next_turn(&mut self) -> Option<Channel> {
         let waiting = PerChannel::each(|channel| self.outputs[channel].has_unwritten());
         let may_go_on = PerChannel::each(|channel| self.outputs[channel].has_source());
@@ -212,8 +213,8 @@ impl Streams {
     }
 
     /// Notes that a hook or predicate may have written, whose output backoff does not see: with `--log-format
-    /// github-groups`, whose lines have to begin a line, the next message begins a new one, after which the line before
-    /// may be empty.
+    /// github-groups`, where a message has to begin a line, a line feed comes before the next one, and may make an
+    /// empty line. Does nothing with other formats.
     pub(crate) fn note_unseen_output(&mut self) {
         self.is_mid_line |= self.options.ends_lines;
     }
@@ -240,7 +241,7 @@ impl Streams {
         self.outputs.values().into_iter().any(Output::is_open)
     }
 
-    /// Returns true if output was read and waits for its reader.
+    /// Returns true if output was read and is not written yet: it waits for its reader, or for the other output's line.
     pub(crate) fn has_pending_output(&self) -> bool {
         self.outputs.values().into_iter().any(Output::has_unwritten)
     }

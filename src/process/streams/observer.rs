@@ -33,6 +33,7 @@ pub(crate) struct OutputObserver {
     /// The longest wait for the reset of a spent limit (`RateLimit`) that counts as a request. A line that asks to wait
     /// counts however long the wait is.
     longest_asked: Duration,
+    /// None for an output that is not searched, or no longer.
     scanners: PerChannel<Option<Scanner>>,
     /// For each pattern the beginning of the first text that matched ([`EXCERPT`]).
     matches: Vec<Option<String>>,
@@ -82,8 +83,8 @@ impl OutputObserver {
     }
 
     /// Observes the next piece of an output, which need not end at a line's end. Gives up all further searching once
-    /// `search_left` is used up, so that hostile patterns do not delay the end of an attempt for long; copies and waits
-    /// go on. A piece is at most [`OutputObserver::read_limit`] long.
+    /// `search_left` is used up, so that hostile patterns do not delay the end of an attempt for long; the copies for
+    /// predicates and hooks, and the reading of waits, go on. A piece is at most [`OutputObserver::read_limit`] long.
     pub(super) fn observe(&mut self, channel: Channel, bytes: &[u8]) {
         if bytes.is_empty() || !self.watched[channel] {
             return;
@@ -201,7 +202,8 @@ impl Transcript {
         }
     }
 
-    /// Returns a file with all bytes, to be read from its beginning.
+    /// Returns a file with all bytes, to be read from its beginning. An error tells why they are lost, or cannot be
+    /// copied.
     fn to_file(&self) -> io::Result<OwnedFd> {
         match self {
             Transcript::Kept(spool) => spool.to_file(),
@@ -235,8 +237,8 @@ struct Tail {
 }
 
 impl Tail {
-    /// Adds bytes, and now and then forgets those that are more than the limit ago. Memory stays below twice the limit
-    /// and one piece.
+    /// Adds bytes, and now and then drops the oldest, as only the last `limit` are wanted. Memory stays below twice the
+    /// limit and one piece.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.

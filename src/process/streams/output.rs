@@ -38,15 +38,16 @@ pub(crate) struct Output {
     fd: RawFd,
     /// Opened at first use.
     sink: OnceCell<Sink>,
+    /// Kept output; with `--stderr failure` also messages of backoff and what hooks and predicates wrote.
     pub(super) kept: Spool,
     keeping: Keeping,
-    /// Why no more output could be kept.
+    /// Why no more output could be kept; None once that was reported.
     pub(super) full: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     /// The bytes read last are at its beginning.
     chunk: Vec<u8>,
-    /// The part of the chunk that waits for the reader.
+    /// The part of the chunk that is forwarded or printed, and not written yet.
     unwritten: Range<usize>,
     /// Bytes of kept output that were read for printing.
     printed: u64,
@@ -73,8 +74,8 @@ impl Output {
     }
 
     /// Begins an attempt: output will be read from `source`, a pipe or pseudo-terminal; None if backoff sees none of it
-    /// (inherited, or `/dev/null`). Drops kept output of the previous attempt, which has to be ended, except with
-    /// `failure`, which prints that of all attempts.
+    /// (inherited, or `/dev/null`). Drops kept output of the previous attempt, except with `failure`, which prints that
+    /// of all attempts. The caller has ended that attempt ([`Output::end`]).
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
@@ -83,8 +84,9 @@ impl Output {
         }
     }
 
-    /// Closes the command's pipe, so that the command gets SIGPIPE when it writes, and drops bytes that wait for the
-    /// reader. Kept output stays, unless it was just being printed because no more could be kept.
+    /// Closes the command's pipe or terminal (a command that goes on writing to the pipe gets SIGPIPE), and drops bytes
+    /// that wait for the reader. Kept output stays; but if it is being printed because no more can be kept, its rest is
+    /// dropped.
     pub(crate) fn close(&mut self) {
         self.source = None;
         self.unwritten = 0..0;
@@ -93,8 +95,8 @@ impl Output {
         }
     }
 
-    /// Forgets kept output, as it was printed or cannot be, and keeps no more in this attempt, with `failure` in this
-    /// run: further output is forwarded, and messages are no longer held back.
+    /// Forgets kept output, as it was printed or cannot be. Further output of this attempt (with `failure`: of the run)
+    /// is forwarded instead of kept, and messages are no longer held back.
     pub(super) fn begin_to_forward(&mut self) {
         self.keeping = Keeping::Forwards;
         self.kept = Spool::default();
@@ -123,7 +125,8 @@ impl Output {
         self.source.is_some() || self.has_unwritten()
     }
 
-    /// Returns true if bytes that were read wait for the reader, also those that were kept and are being printed.
+    /// Returns true if bytes that were read are not written yet: they wait for the reader, or for the end of the other
+    /// output's line. Kept bytes count while they are printed.
     pub(super) fn has_unwritten(&self) -> bool {
         !self.unwritten.is_empty() || self.keeping == Keeping::Prints
     }
@@ -150,8 +153,8 @@ impl Output {
     }
 
     /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
-    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination, at most `limit`
-    /// bytes (at least 1); empty if nothing was read. While kept output is printed because no more can be kept, goes on
+    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination: at most `limit`
+    /// bytes (1 or more), none if nothing was read. While kept output is printed because no more can be kept, goes on
     /// with that instead, and forwards further output once all is printed.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
         if self.keeping == Keeping::Prints {
@@ -202,9 +205,10 @@ impl Output {
         0
     }
 
-    /// Writes the first `most` of the unwritten bytes, of which there are at least so many, or fewer, without blocking.
-    /// Returns the number of bytes written: 0 if there is no room, and after an error, which is noted (a lost reader,
-    /// or a fault) and closes the output. Notes the last byte, which tells whether a line is unfinished.
+    /// Writes the first `most` of the unwritten bytes (there are at least so many), or as many of them as there is room
+    /// for, without blocking. Returns the number of bytes written: 0 if there is no room, and after an error, which is
+    /// noted (a lost reader, or a fault) and closes the output. Notes the last byte, which tells whether a line is
+    /// unfinished.
     fn write_at_most(&mut self, most: usize) -> usize {
         let start = self.unwritten.start;
         match self.sink().write(&self.chunk[start..start + most]) {
@@ -253,10 +257,11 @@ impl Output {
         self.close();
     }
 
-    /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`).
+    /// Drops kept output unless its mode wants it printed after a run that ended like this (`kept`). Resets
+    /// `reader_gone`.
     pub(crate) fn drop_unless_wanted(&mut self, kept: KeptOutput) {
-        // Noted during attempts, and judged with them. Dropped output needs no reader; `print` notes it again if the
-        // reader is still gone.
+        // A reader that left was noted during attempts, and judged with them. Dropped output needs no reader; `print`
+        // notes it again if the reader is still gone.
         self.reader_gone = false;
         let is_wanted = match self.mode {
             OutputMode::Final => true,
@@ -273,7 +278,8 @@ impl Output {
     /// room and call again, and false once all is printed or printing has failed (`fault`, `reader_gone`).
     pub(crate) fn print(&mut self) -> bool {
         if self.unwritten.is_empty() {
-            // Hooks may have written to the file, too: print all of it.
+            // To the end of the spool, not of what backoff has appended: hooks and predicates may have written to its
+            // file.
             match self.kept.read_at(&mut self.chunk, self.printed..u64::MAX) {
                 Ok(0) => return false,
                 Ok(count) => {

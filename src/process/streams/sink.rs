@@ -27,15 +27,16 @@ pub(crate) enum Sink {
     /// The caller's descriptor of a file or `/dev/null`, where a write does not wait for a reader, or one that is open
     /// for reading only, where a write fails.
     Inherited(RawFd),
-    /// The caller's pipe or terminal. A write of more bytes than there is room for might block.
+    /// The caller's pipe, socket or terminal, which cannot be reopened. A write of more bytes than there is room for
+    /// might block.
     InPieces(RawFd),
 }
 
 impl Sink {
-    /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe or
-    /// terminal is reopened as a non-blocking description of our own if the system allows it, or else written to in
-    /// pieces. One that is open for reading only stays as it is, as opening it for writing would let backoff write
-    /// where the command cannot: into the pipe of its own input (`>&0`).
+    /// Chooses how to write to an inherited descriptor without ever waiting for a reader. A file has none; a pipe,
+    /// socket or terminal is reopened as a non-blocking description of our own if the system allows it (for a socket
+    /// never), or else written to in pieces. One that is open for reading only stays as it is, as opening it for
+    /// writing would let backoff write where the command cannot: into the pipe of the command's own input (`>&0`).
     pub(crate) fn new(fd: RawFd) -> Sink {
         let is_for_reading = access_mode(inherited(fd)) == Ok(OFlag::O_RDONLY);
         if is_for_reading || !is_piped(fd) && !stdio::is_terminal(fd) {

@@ -1,6 +1,6 @@
 //! Keeps bytes (output to be printed later, input to be replayed) in memory up to a limit, and in an unnamed temporary
 //! file beyond it. No other process can open the file, and it vanishes with the process. If the file cannot be written
-//! (a full disk), further bytes stay in memory. Errors are those of the file.
+//! (a full disk), further bytes stay in memory. An error that a function returns is one of such a file.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -45,6 +45,7 @@ enum Part {
 /// Bytes in memory that a file should hold.
 #[derive(Debug)]
 struct InPlaceOfFile {
+    /// How many there are.
     bytes: usize,
     /// The directory, and why it cannot hold the file.
     why: String,
@@ -52,7 +53,8 @@ struct InPlaceOfFile {
 
 impl Spool {
     /// Returns an empty spool that is a file from the start, to which children may append, so that their output and
-    /// backoff's lines stay in order. If the file cannot be created, it is one in memory, if the system has such files.
+    /// backoff's lines stay in order. If the temporary directory cannot hold the file, it is one in memory; without
+    /// that, children cannot append ([`Spool::shared_file`]).
     pub(super) fn shared() -> Spool {
         let mut spool = Spool::default();
         match unnamed().and_then(appending) {
@@ -110,8 +112,8 @@ impl Spool {
     }
 
     /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full
-    /// spool. The part is a file that children may append to, too, if [`memory_file`] can make one, which it may do
-    /// elsewhere than in memory; its bytes count as bytes in memory all the same.
+    /// spool. The part is a file, to which children may append, if [`memory_file`] can make one; its bytes count as
+    /// bytes in memory, wherever it lies.
     fn go_on_in_memory(&mut self, error: &io::Error) {
         let directory = std::env::temp_dir();
         let why = format!("{}: {}", directory.display(), describe_error(error));
@@ -142,7 +144,8 @@ impl Spool {
         }
     }
 
-    /// Returns the file to which children may append, unless the system has none.
+    /// Returns the file of a [`Spool::shared`] to which children may append; None if no file can hold more, so that
+    /// bytes go to plain memory.
     pub(super) fn shared_file(&self) -> Option<&File> {
         match self.parts.last()? {
             Part::File(file) => Some(file),
@@ -248,7 +251,7 @@ struct Written {
 }
 
 impl Written {
-    /// Returns the result of a write that succeeded.
+    /// Returns the result of a write of all these bytes.
     fn all(bytes: &[u8]) -> Written {
         Written {
             count: bytes.len(),
@@ -256,7 +259,7 @@ impl Written {
         }
     }
 
-    /// Returns the result of a write of nothing.
+    /// Returns the result of a write that failed before the first byte.
     fn none(error: io::Error) -> Written {
         Written {
             count: 0,
@@ -270,7 +273,7 @@ fn write_to(file: &File, bytes: &[u8]) -> Written {
     let mut count = 0;
     while count < bytes.len() {
         let errno = match uninterrupted(|| write(file, &bytes[count..])) {
-            // It would be tried for ever.
+            // Without an error the loop would try for ever.
             Ok(0) => Errno::ENOSPC,
             Ok(written) => {
                 count += written;

@@ -1,6 +1,7 @@
-//! The command's standard input: inherited, rewound, or fed through a pipe, so that every attempt reads the same bytes:
-//! first those read by earlier attempts, then the rest of the source. A retry that read the rest only would work on cut
-//! data, and seem to succeed. An error while input is fed is noted as a fault, which ends the attempt and the run.
+//! The command's standard input: rewound, or fed through a pipe, so that every attempt reads the same bytes (first
+//! those read by earlier attempts, then the rest of the source); or, without that, inherited or `/dev/null`. A retry
+//! that read the rest only would work on cut data, and seem to succeed. An error while input is fed is noted as a
+//! fault, which ends the attempt and the run.
 
 use std::io;
 use std::mem::take;
@@ -27,8 +28,10 @@ use crate::text::{describe, describe_error};
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
 pub(crate) struct Stdin {
+    /// The caller's standard input.
     source: BorrowedFd<'static>,
     method: Method,
+    /// The bytes that were taken from the source, to be fed to each attempt.
     pub(super) kept: Replayable,
     /// The pipe of the running attempt, while there is input to feed.
     pipe: Option<StdinPipe>,
@@ -52,9 +55,9 @@ enum Method {
     ReadFirst(Vec<u8>),
     /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
     Tee,
-    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room. These bytes exceeded the
-    /// limit of what is kept, so that the attempt that gets them is the last; empty if the system cannot duplicate the
-    /// source.
+    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room. These bytes were read
+    /// and could not be kept, so that the attempt that gets them is the last; empty once fed, and if the method is used
+    /// because the system cannot duplicate the source.
     ReadAhead(Vec<u8>),
     /// A pipe: kept bytes only, as the end of the source was seen.
     Replay,
@@ -161,8 +164,8 @@ impl Stdin {
         Ok(Some(reader))
     }
 
-    /// Returns the descriptor and events to poll before [`Stdin::fill_pipe`]. None if nothing is fed, or if no event
-    /// reports the next step, for which [`Stdin::wake_after`] gives a time.
+    /// Returns the descriptor and events to poll before [`Stdin::fill_pipe`]. None if nothing is fed, after an error,
+    /// or if no event reports the next step, for which [`Stdin::wake_after`] gives a time.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let pipe = self.pipe.as_ref()?;
         match pipe.wait {
@@ -195,7 +198,8 @@ impl Stdin {
             // Later attempts get the kept bytes only. Dropping the pipe closes it.
             Wait::SourceEnded => self.method = Method::Replay,
             Wait::ReaderGone => {}
-            // After an error the pipe stays open, or the command would see an end of input.
+            // Waits for its next step. After an error it waits for none, but stays open, or the command would see an
+            // end of input.
             _ => self.pipe = Some(pipe),
         }
     }
@@ -212,8 +216,8 @@ impl Stdin {
         Ok(pipe.write()?)
     }
 
-    /// Fills the chunk: with kept bytes, which earlier attempts have read, then with the source's. With [`Method::Tee`]
-    /// the source's bytes need no chunk, as they are duplicated directly into the pipe.
+    /// Fills the chunk: first with kept bytes, which earlier attempts or [`Stdin::read_first`] have read, then with the
+    /// source's. With [`Method::Tee`] the source's bytes need no chunk, as they are duplicated directly into the pipe.
     fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
         if !pipe.replay.is_empty() {
             return self.read_kept(pipe);
@@ -221,7 +225,7 @@ impl Stdin {
         match &mut self.method {
             Method::Tee => self.move_window(pipe).map(Next::Wait),
             Method::ReadAhead(unfed) if !unfed.is_empty() => {
-                // No later attempt needs them.
+                // Moved, not kept, as no attempt follows this one.
                 pipe.chunk = take(unfed);
                 Ok(Next::Chunk(pipe.chunk.len()))
             }
@@ -293,10 +297,10 @@ impl Stdin {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated, a file or block device
-    /// is rewound to where it is now, unless it is also open for writing as an output ([`is_output_too`]), and anything
-    /// else (a terminal, a socket, a pipe open for writing only, the filler of a closed input) is inherited, as it
-    /// cannot be read twice without reading ahead. An error means that the system refuses to tell the type.
+    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated; a file or block device
+    /// is rewound to its offset of now, or inherited if it has none or an output may share it ([`is_output_too`]);
+    /// anything else (a terminal, a socket, a pipe open for writing only, the filler of a closed input) is inherited,
+    /// as it cannot be read twice without reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = access_mode(source)?;
         Ok(match kind(source)? {
@@ -313,7 +317,8 @@ impl Method {
 }
 
 /// Returns true if standard input may share one open file description with an output (`<>file 1>&0`): then a rewind
-/// would make the command overwrite its output. The same file open for writing counts as shared.
+/// would make the command overwrite its output. The system does not tell that from two descriptions of one file, so
+/// these count as shared if input is open for writing.
 fn is_output_too(source: BorrowedFd<'_>, access_mode: OFlag) -> bool {
     let number = source.as_raw_fd();
     access_mode != OFlag::O_RDONLY

@@ -35,17 +35,18 @@ pub(super) enum Wait {
     Data,
     /// The end of a delay, as no event reports that the rest of what is in the pipe was read.
     Delay(Duration),
-    /// None: the source has ended, and the command has all input.
+    /// Nothing: the source has ended, and the command has all input.
     SourceEnded,
-    /// None: the command has stopped reading.
+    /// Nothing: the command has stopped reading.
     ReaderGone,
-    /// None: feeding has failed.
+    /// Nothing: feeding has failed.
     Failed,
 }
 
 /// The pipe into a running attempt.
 #[derive(Debug)]
 pub(super) struct StdinPipe {
+    /// The end that backoff writes to; the command reads from the other one.
     pub(super) fd: OwnedFd,
     /// Offsets of kept bytes that are still to be fed.
     pub(super) replay: Range<u64>,
@@ -55,7 +56,7 @@ pub(super) struct StdinPipe {
     pub(super) unwritten: Range<usize>,
     /// Number of bytes at the head of the source that were duplicated into this pipe: the window.
     pub(super) window: usize,
-    /// The event that the next step waits for.
+    /// What the next step waits for.
     pub(super) wait: Wait,
 }
 
@@ -75,8 +76,8 @@ impl StdinPipe {
     /// Opens the next window once the command has read all that is in its pipe: takes the current window from the
     /// source, keeps it for later attempts, and duplicates the bytes that follow. Returns what to wait for before the
     /// next call. After an error, `window` is 0 unless the command may have got bytes that the source still holds: only
-    /// with 0 may the caller feed the source in another way. If the system cannot duplicate, the first window fails so.
-    /// Called once kept bytes and the chunk are written.
+    /// with 0, as if the system cannot duplicate at all, may the caller feed the source in another way. Called once
+    /// kept bytes and the chunk are written.
     pub(super) fn move_window(
         &mut self,
         source: BorrowedFd<'_>,
@@ -143,7 +144,7 @@ impl StdinPipe {
         sink::widen_if_busy(source, taken);
         kept.is_incomplete |= taken < read_by_command;
         kept.keep(&self.chunk[..taken]);
-        // After an error the window stays, so that `Stdin` does not feed its bytes a second time.
+        // Only now: after an error above, the window stays, so that `Stdin` does not feed its bytes a second time.
         self.window = 0;
         Ok(())
     }

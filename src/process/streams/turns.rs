@@ -46,10 +46,11 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Returns the output to write now: the one with the unfinished line if it has bytes, or else rather the one that
-    /// was not written last. Returns None if no output has bytes, or if they have to wait for the end of the other's
-    /// line; the first such call begins the wait, which ends after [`LINE_GRACE`]. `waiting`: the outputs that have
-    /// bytes to write. `may_go_on`: those to which the command may write more, so that it may still end a line there.
+    /// Returns the output to write now: the one with the unfinished line if it has bytes; without such a line, the one
+    /// that was not written last, or the only one with bytes. Returns None if no output has bytes, or if those of one
+    /// have to wait for the end of the other's line; the first such call begins the wait, which ends after
+    /// [`LINE_GRACE`]. `waiting`: the outputs that have bytes to write. `may_go_on`: those to which the command may
+    /// write more, so that it may still end a line there.
     pub(super) fn next(
         &mut self,
         waiting: PerChannel<bool>,

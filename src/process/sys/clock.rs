@@ -84,8 +84,8 @@ impl Deadline {
 /// How long before the end of a wait backoff wakes up: timers are late, and an attempt has to be prepared.
 pub(crate) const LEAD: Duration = Duration::from_micros(300);
 
-/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. A time further away is
-/// ignored: signals are blocked here, and a busy loop of that length would burn a CPU.
+/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. Returns at once if the
+/// time is further away, or never: signals are blocked here, and a busy loop of that length would burn a CPU.
 pub(crate) fn spin_until(end: Deadline) {
     while end
         .left(now())
@@ -108,8 +108,9 @@ enum PollEnd {
 }
 
 /// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
-/// sleeps without limit). In a long wait, gives back memory. Returns false if polling fails (a lowered descriptor
-/// limit, a system call filter): the caller has to try every descriptor.
+/// sleeps without limit). In a long wait, gives back memory. Returns true when something has come and when the time is
+/// up, false if polling fails (a lowered descriptor limit, a system call filter): the caller has to try every
+/// descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     if timeout.is_some_and(|timeout| timeout <= SHORT_WAIT) {
         return poll_once(fds, timeout) != PollEnd::Failed;

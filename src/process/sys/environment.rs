@@ -64,8 +64,9 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
 }
 
-/// Returns the home directory if it should hold backoff's state, but does not exist: backoff makes directories in it,
-/// but not the home itself. None if it exists, or if XDG_STATE_HOME decides, or if HOME names none.
+/// Returns the home directory if it should hold backoff's state, but does not exist. The caller then fails, as backoff
+/// makes directories in a home, but not the home itself. None if it exists, or if XDG_STATE_HOME decides, or if HOME
+/// names none.
 pub(crate) fn missing_home_of_state() -> Option<PathBuf> {
     if absolute_path("XDG_STATE_HOME").is_some() {
         return None;

@@ -36,7 +36,7 @@ pub(crate) fn fill_closed_standard() {
 pub(crate) fn close_all_except(kept: RawFd) {
     let has_closed_below = kept == 0 || close_range(0, kept - 1);
     let has_closed_all = has_closed_below && close_range(kept + 1, RawFd::MAX);
-    // The system has no such call: one by one.
+    // The system lacks this call or refuses it: one by one.
     if !has_closed_all {
         for number in open_numbers() {
             if number != kept {

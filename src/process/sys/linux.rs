@@ -1,5 +1,5 @@
-//! Calls that only Linux has. `other.rs` has the same functions for other systems, in part without effect. Their
-//! contracts stand here.
+//! Calls that Linux alone has, or has in its own way. `other.rs` has the same functions for other systems, in part
+//! without effect. Their contracts stand here.
 
 use std::fs::{File, OpenOptions};
 use std::io;

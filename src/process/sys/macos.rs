@@ -46,7 +46,7 @@ pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
     Some(read_record(pid)?.name).filter(|name| !name.is_empty())
 }
 
-/// Returns false, as the system does not tell: backoff then waits no longer.
+/// Returns false, as the system does not tell: backoff then gives no more time to a child that is late.
 pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
     false
 }

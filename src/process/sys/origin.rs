@@ -65,9 +65,9 @@ pub(crate) fn origin(
 }
 
 /// Returns true if the terminal sent the signal to a whole group. If the system does not mark such signals, that is
-/// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. Then
-/// a signal that a process sent to a backoff in the foreground counts as the terminal's, too, and is not forwarded to
-/// a command in backoff's group: nothing tells them apart.
+/// concluded from the place of this process: the terminal sends the signals of keys to its foreground group only. There
+/// an INT, for example, that a process sent to a backoff in the foreground counts as the terminal's, and is not
+/// forwarded to a command in backoff's group: nothing tells them apart.
 fn is_by_terminal(
     senders: Senders,
     evidence: Evidence,
@@ -92,7 +92,8 @@ fn is_by_terminal(
                 Place::Foreground => evidence.by_leader,
                 Place::Background | Place::NoTerminal => false,
             },
-            // Also CONT of a lost line, which nothing tells from a process's.
+            // No terminal sends the others; only for a lost line CONT follows HUP, and nothing tells it from a
+            // process's.
             _ => false,
         },
     }

@@ -14,9 +14,9 @@ use nix::sys::time::{TimeVal, TimeValLike};
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 /// Waits like `poll` until a descriptor is ready or the time is up (`timeout`; None waits without limit). Sets the
-/// events that `poll` would set, except that a descriptor that has hung up is readable and writable, and returns how
-/// many are ready. If `select` cannot be used either (a closed descriptor, a number that is too large), the events stay
-/// as `poll` has left them, and those that are ready are counted. An error is EINTR: a signal has come.
+/// events that `poll` would set, except that one that has hung up is shown as readable and writable, and returns how
+/// many descriptors are ready. If `select` cannot be used either (a closed descriptor, a number that is too large), the
+/// events stay as `poll` has left them, and those that are ready are counted. An error is EINTR: a signal has come.
 pub(super) fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
     // `wanted` borrows `fds`, which change only afterwards.
     let found = {
@@ -38,7 +38,7 @@ pub(super) fn wait(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Re
     Ok(count(fds))
 }
 
-/// Counts the descriptors that have events. Events that `nix` does not know (`any` is None) are some, too.
+/// Counts the descriptors that have events, of a kind that `nix` knows or of another (`any` is None).
 fn count(fds: &[PollFd<'_>]) -> i32 {
     let ready = fds.iter().filter(|fd| fd.any().unwrap_or(true)).count();
     i32::try_from(ready).unwrap_or(i32::MAX)

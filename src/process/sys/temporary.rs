@@ -15,8 +15,8 @@ const MOST_NAMES: u32 = 100;
 const MODE: u32 = 0o600;
 
 /// Creates a file in a directory, under a random name that begins with `prefix`. It is removed when the value is
-/// dropped. Its mode is set again afterwards, as the umask may have taken away this user's own rights. An error if that
-/// is needed and the file system refuses it.
+/// dropped. Its mode is set again afterwards, as the umask may have taken away this user's own rights. Returns an error
+/// if that is needed and the file system refuses it, or if the file cannot be created.
 pub(crate) fn named(prefix: &str, directory: &Path) -> io::Result<NamedTempFile> {
     let mut names = 0;
     let file = Builder::new().prefix(prefix).make_in(directory, |path| {

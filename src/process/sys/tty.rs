@@ -40,7 +40,8 @@ pub(crate) fn has_terminal() -> bool {
         Ok(_closed_on_drop) => true,
         // There is none.
         Err(Errno::ENXIO) => false,
-        // It cannot be opened, as its device node is missing (a minimal container): standard descriptors tell.
+        // It cannot be opened, for example as its device node is missing (a minimal container): standard descriptors
+        // tell.
         Err(_) => (0..=2).any(is_controlling),
     })
 }
@@ -80,7 +81,8 @@ fn find_place() -> Place {
         Ok(terminal) if system::has_hung_up(terminal.as_fd()) => Place::LostTerminal,
         Ok(terminal) if has_foreground(&terminal) => Place::Foreground,
         Ok(_) => Place::Background,
-        // There was one at the start (`has_terminal`).
+        // There was one at the start (`has_terminal`). If it could not be opened even then, it counts as lost all the
+        // same.
         Err(_) => Place::LostTerminal,
     }
 }

@@ -37,8 +37,8 @@ impl Countdown {
         }
     }
 
-    /// Begins a wait: decides if it shows a line. It does if it is long enough and standard error is a terminal, which
-    /// has to be able to erase a line unless `--progress always` is given.
+    /// Begins a wait: decides if it shows a line. It does if countdowns are on, it is long enough and standard error is
+    /// a terminal, which has to be able to erase a line unless `--progress always` is given.
     pub(crate) fn begin(&mut self, wait: Duration) {
         let is_dumb = nonempty("TERM").is_none_or(|term| term == "dumb");
         let is_on = self

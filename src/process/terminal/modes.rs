@@ -84,8 +84,8 @@ pub(super) fn make_raw() -> bool {
     set(&raw)
 }
 
-/// Restores the modes from before raw mode, unless another job has our terminal, and forgets them. Does nothing without
-/// [`make_raw`] before, so it may be called on every way out.
+/// Restores the modes from before raw mode, unless another job has our terminal, and forgets them in any case. Does
+/// nothing without [`make_raw`] before, so it may be called on every way out.
 pub(crate) fn restore() {
     // A panic may come while the lock is held: then waiting for it would never end.
     let Ok(mut saved) = SAVED.try_lock() else {

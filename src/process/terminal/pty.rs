@@ -148,10 +148,10 @@ impl Pty {
         self.copy_size();
     }
 
-    /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, and restores
-    /// our terminal's modes. Bytes that were not read yet go to the next attempt (`typed_late`), or become signals if
-    /// they are signal keys (Ctrl-C); they stay in our terminal if it was not raw, or had turned signal keys off. Bytes
-    /// that were read for this command, and not written to it, are dropped.
+    /// Stops forwarding typed input for the rest of the attempt, as the command has ended or is hung up, or our
+    /// terminal is gone or at its end, and restores our terminal's modes. Bytes that were not read yet go to the next
+    /// attempt (`typed_late`), or become signals if they are signal keys (Ctrl-C); they stay in our terminal if it is
+    /// not raw, or had no signal keys before. Bytes read for this command, but not written to it, are dropped.
     pub(crate) fn stop_forwarding(&mut self) {
         // Bytes that came in raw mode can still be read after it. No terminal makes a signal of them any more.
         if self.is_raw
@@ -179,8 +179,9 @@ impl Pty {
         self.slave = None;
     }
 
-    /// Reads keys that the ended command will not get: sends the signals of `signal_keys` to our job, as no terminal
-    /// does, and keeps other bytes for the next attempt. Does not wait; reads nothing if another job has our terminal.
+    /// Reads keys that the ended command will not get: sends the signals of `signal_keys` to our job, because the raw
+    /// terminal sent none, and keeps other bytes for the next attempt. Does not wait; reads nothing if another job has
+    /// our terminal.
     fn read_late_keys(&mut self, signal_keys: &[(u8, Signal)]) {
         let Some(ours) = &self.ours else { return };
         let is_readable = ready(ours.as_fd(), PollFlags::POLLIN)
@@ -201,8 +202,8 @@ impl Pty {
     }
 
     /// Reacts to a terminal that is gone: stops forwarding, so that this happens once, and sends this process
-    /// HUP, so that backoff and the command end. The kernel tells only the leader of the session at once, others in its
-    /// foreground job when it has ended, and a background job never.
+    /// HUP, so that backoff and the command end. The kernel tells only the leader of the session at once, others in the
+    /// foreground job when the leader has ended, and a background job never.
     fn lose_terminal(&mut self) {
         self.stop_forwarding();
         if !leads_session() {
@@ -296,7 +297,7 @@ impl Pty {
         let mut bytes = [0; 1024];
         match self.ours.as_ref().map(|ours| read(ours, &mut bytes)) {
             Some(Ok(0)) if modes::terminal_is_gone() => self.lose_terminal(),
-            // Another program has changed the modes, in which Ctrl-D ends the input.
+            // Our terminal could not be opened, or another program has changed its modes, so that Ctrl-D ends input.
             None | Some(Ok(0)) => self.stop_forwarding(),
             Some(Ok(count)) => self.handle_keys(&bytes[..count]),
             // Another process has read the bytes (EAGAIN), perhaps a shell that had changed the modes, or backoff has

@@ -68,8 +68,8 @@ pub(super) fn is_blank_of_three(first: u8, second: u8, third: u8) -> bool {
         | (first == 0xe3) & (second == 0x80) & (third == 0x80)
 }
 
-/// Returns true if these one or two bytes, the last of a piece, may be the beginning of a blank whose next byte comes
-/// with the next piece. False for a complete blank, too, and for more bytes, which need no wait.
+/// Returns true if these one or two bytes, the last that have come, may be the beginning of a blank: the next byte
+/// decides. False for a complete blank, and for more than two bytes.
 pub(super) fn may_become_blank(begun: &[u8]) -> bool {
     // The first bytes of [`BLANKS`] in UTF-8.
     match *begun {

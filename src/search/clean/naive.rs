@@ -49,7 +49,7 @@ static FORMS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the stream as [`Cleaner`] has to clean it, whatever pieces it gets.
+/// Returns the stream as [`Cleaner`] has to clean it, whatever the pieces in which a cleaner gets it.
 pub(crate) fn cleaned(stream: &[u8]) -> Vec<u8> {
     let (mut clean, mut unread) = (Vec::new(), stream);
     // A CR has ended a line, and nothing was seen since: an LF would be part of the same line end.
