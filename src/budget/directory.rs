@@ -149,9 +149,9 @@ fn update_file(
             .take(record::FILE_SIZE as u64 + 1)
             .read_to_end(&mut old)?;
         let Some(mut ledger) = record::read(&old) else {
-            let set_aside = set_aside(dir, file_name);
+            let warning_of_renaming = set_aside(dir, file_name);
             let _ = file.unlock();
-            warning = Some(set_aside?);
+            warning = Some(warning_of_renaming?);
             // The next try makes a new, empty file, which is an unused budget.
             continue;
         };

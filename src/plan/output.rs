@@ -54,7 +54,7 @@ pub(super) fn streams(
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
         // The end of a group follows the output of each attempt, and has to begin a line; in a log file it does.
-        ends_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
+        messages_begin_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
             && !settings.has(&LOG_FILE),
     })
 }

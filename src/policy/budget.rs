@@ -37,7 +37,7 @@ pub struct Counts {
 }
 
 /// An attempt that is no retry: the first of a run, or one after a success.
-const FIRST_ATTEMPT: Counts = Counts {
+const NO_RETRY: Counts = Counts {
     attempts: 1,
     retries: 0,
 };
@@ -142,7 +142,7 @@ impl Ledger {
         let cool_off = self.cool_off_left(now);
         let allowed = limits.allow(counts);
         match question {
-            Question::Attempt => self.count(FIRST_ATTEMPT, now),
+            Question::Attempt => self.count(NO_RETRY, now),
             Question::Retry if allowed => self.count(RETRY, now),
             Question::Retry | Question::CoolOff => {}
             Question::GaveUp { cool_off, earlier } => {

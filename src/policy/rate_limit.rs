@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use regex_automata::meta::Regex;
 
-use super::times::{Found, LAST_RESET, NUMBER, length, lengths, regex, until_date};
+use super::times::{Found, LONGEST_RESET, NUMBER, length, lengths, regex, until_date};
 
 /// Most limits of one attempt; further ones are ignored.
 const MOST_LIMITS: usize = 32;
@@ -177,12 +177,12 @@ impl RateLimits {
             return;
         }
         let of_number = match seconds {
-            Some(seconds) if is_epoch || seconds > LAST_RESET => until_epoch(seconds, now),
+            Some(seconds) if is_epoch || seconds > LONGEST_RESET => until_epoch(seconds, now),
             seconds => seconds,
         };
         let of_date = found.text("date").and_then(|date| until_date(date, now));
         let reset = found.text("lengths").map(length).or(of_date).or(of_number);
-        let reset = reset.filter(|reset| *reset <= LAST_RESET);
+        let reset = reset.filter(|reset| *reset <= LONGEST_RESET);
         if found.has("after") {
             limit.reset_after = limit.reset_after.max(reset);
         } else {
@@ -226,7 +226,7 @@ impl RateLimits {
         let seconds = Duration::from_secs(number);
         match key.trim().to_ascii_lowercase().as_str() {
             "r" | "remaining" => limit.left = limit.left.max(Left::nothing_if(number == 0)),
-            "t" | "reset" if seconds <= LAST_RESET => {
+            "t" | "reset" if seconds <= LONGEST_RESET => {
                 limit.reset_after = limit.reset_after.max(Some(seconds));
             }
             _ => {}

@@ -135,7 +135,7 @@ impl<'p> Session<'p> {
             // A transient failure, a success that is not the goal, the deadline, or any end with `--until never`.
             _ => match self.next_delay(outcome, verdict, elapsed, rng) {
                 Ok(wait) => Decision::Retry(wait),
-                Err(why) => Decision::Stop(self.ended_by(why, verdict)),
+                Err(why) => Decision::Stop(self.stop_for(why, verdict)),
             },
         }
     }
@@ -161,7 +161,7 @@ impl<'p> Session<'p> {
 
     /// Returns the end of a run that gives up after an attempt. With `--until never`, the end after a success is not a
     /// failure.
-    pub fn ended_by(&self, why: GiveUp, verdict: &Verdict) -> Stop {
+    pub fn stop_for(&self, why: GiveUp, verdict: &Verdict) -> Stop {
         match (self.limits.until, verdict) {
             (Until::Never, Verdict::Success) => Stop::EndedOnSuccess(why),
             _ => Stop::GaveUp(why),

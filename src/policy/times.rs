@@ -10,7 +10,7 @@ use regex_automata::util::syntax;
 
 /// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may
 /// be in milliseconds.
-pub(super) const LAST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+pub(super) const LONGEST_RESET: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 const SECOND: u128 = 1_000_000_000;
 

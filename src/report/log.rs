@@ -106,11 +106,11 @@ fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
         Event::Ended { outcome, verdict } => return ended(sentences.plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
-            asked,
+            is_asked,
             attempt,
         } => {
             // Null unless the output made the wait longer, even if it asked for a shorter one.
-            let asked_s = if *asked {
+            let asked_s = if *is_asked {
                 asked_seconds(&attempt.outcome)
             } else {
                 None

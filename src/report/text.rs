@@ -64,8 +64,8 @@ impl Sentences<'_> {
             Event::Retrying {
                 attempt,
                 delay,
-                asked,
-            } => self.retrying(&number, attempt, *delay, *asked),
+                is_asked,
+            } => self.retrying(&number, attempt, *delay, *is_asked),
             Event::Confirming { outcome, delay } => {
                 let ran = length(outcome.ran);
                 let delay = length(*delay);
@@ -110,7 +110,7 @@ impl Sentences<'_> {
                 format!("the failure came on {number} after {elapsed}: {failure}")
             }
             Stop::GaveUp(why) => {
-                let how = self.gave_up(why, attempt);
+                let how = self.how_it_gave_up(why, attempt);
                 let total = moment.total;
                 let attempts = if total == 1 { "attempt" } else { "attempts" };
                 format!("gave up after {total} {attempts} in {elapsed}: {how}")
@@ -138,7 +138,7 @@ impl Sentences<'_> {
 
     /// Returns how the last attempt failed, why the run gave up, and advice. A run may also give up after a success:
     /// with `--until failure` it has found no failure; with `--consecutive` the success is named by its end (`exit 0`).
-    fn gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
+    fn how_it_gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
         let is_goal_a_failure = self.plan.limits.until == Until::Failure;
         let how = if is_goal_a_failure && attempt.verdict == Verdict::Success {
             "no failure came".to_owned()

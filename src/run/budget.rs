@@ -33,7 +33,7 @@ impl Run<'_> {
     /// attempt that an outer run has counted as its own.
     pub(super) fn begin_counting(&mut self) -> RunResult<()> {
         if let Some(budget) = &self.plan.budget
-            && !self.store.is_next_counted
+            && !self.store.skips_next_count
         {
             // No request for a retry follows a success, so the count of the last attempt may still be pending.
             let no_spare_time = Duration::ZERO;
@@ -104,7 +104,7 @@ impl Run<'_> {
         stop: Stop,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
     ) -> Option<Question> {
-        let budget = self.plan.own_budget()?;
+        let budget = self.plan.budget_not_of_outer_run()?;
         // Runs that gave up in a row before this one, or 0 if the budget never gave an answer.
         let failed_runs = self.store.failed_runs_before.unwrap_or(0);
         let cool_off = match (stop, verdict) {

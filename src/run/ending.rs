@@ -17,7 +17,7 @@ const OUTPUT_CUT_OFF: &str = "kept output is cut off, as it was not read in time
 impl Run<'_> {
     /// Ends the run for the reason `why` after `attempt`. With `--until never`, the end after a success is no failure.
     pub(super) fn give_up(&mut self, why: GiveUp, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let stop = self.session.ended_by(why, &attempt.verdict);
+        let stop = self.session.stop_for(why, &attempt.verdict);
         self.stop(stop, attempt)
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn run<'a>(
         extra_env: ExtraEnv::default(),
     };
     // An outer run with the same budget has counted the first attempt of this one.
-    run.store.is_next_counted = plan.shares_budget_of_outer_run();
+    run.store.skips_next_count = plan.shares_budget_of_outer_run();
     let mut result = run.loop_until_end();
     if let Err(error) = &result {
         // Prints nothing if printing has already begun (`Run::stop`), as nothing is kept then.
@@ -134,8 +134,8 @@ impl Run<'_> {
     /// If this run has no time for that, or is to skip (`--cool-off=skip`), returns `Step::End` with the status.
     fn wait_for_cool_off(&mut self) -> RunResult<Step> {
         // An outer run that shares the budget has already waited.
-        let own_budget = self.plan.own_budget();
-        let Some(options) = own_budget.and_then(|budget| budget.cool_off) else {
+        let budget = self.plan.budget_not_of_outer_run();
+        let Some(options) = budget.and_then(|budget| budget.cool_off) else {
             return Ok(Step::Continue);
         };
         let left = self.ask_for_cool_off()?.min(options.longest);
@@ -246,7 +246,7 @@ impl Run<'_> {
             };
         }
         // The budget counts a retry as it grants one.
-        self.store.is_next_counted = has_failed && matches!(decision, Decision::Retry(_));
+        self.store.skips_next_count = has_failed && matches!(decision, Decision::Retry(_));
         Ok(decision)
     }
 
@@ -316,11 +316,11 @@ impl Run<'_> {
                 self.remark(self.plan.remark_on_retry.as_slice())?;
             }
         }
-        let asked = self.session.is_wait_asked;
+        let is_asked = self.session.is_wait_asked;
         self.emit(&Event::Retrying {
             attempt,
             delay,
-            asked,
+            is_asked,
         })
     }
 

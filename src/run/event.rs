@@ -46,7 +46,7 @@ pub(crate) enum Event<'a> {
         attempt: &'a JudgedAttempt,
         delay: Duration,
         /// The output asked for a wait, which made the delay longer than the one drawn.
-        asked: bool,
+        is_asked: bool,
     },
     /// A wait goes on; the reporter returns the text for the terminal.
     Countdown {

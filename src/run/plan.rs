@@ -84,7 +84,7 @@ impl Plan {
     }
 
     /// Returns the budget unless the outer run has the same one.
-    pub(crate) fn own_budget(&self) -> Option<&SharedBudget> {
+    pub(crate) fn budget_not_of_outer_run(&self) -> Option<&SharedBudget> {
         self.budget.as_ref().filter(|budget| !budget.is_inherited)
     }
 

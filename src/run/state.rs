@@ -43,7 +43,7 @@ pub(super) enum Step {
 pub(super) struct StoreState {
     /// The next attempt must not be counted when it begins: it was counted with the granted retry or by the outer run,
     /// or, as no store answered the request for the retry, it stays uncounted.
-    pub(super) is_next_counted: bool,
+    pub(super) skips_next_count: bool,
     /// The one warning about the store that a run prints is printed.
     pub(super) has_warned: bool,
     /// Runs that had given up in a row as of the first answer, mostly that to the count of the first attempt; None

@@ -36,7 +36,7 @@ impl Section {
         let table = TABLE.as_bytes();
         let mut begin = offset;
         while begin < table.len() && table[begin] == b'#' {
-            begin = end_of_line(begin);
+            begin = next_line(begin);
         }
         let mut name_end = begin;
         while name_end < table.len() && table[name_end] != b'\t' {
@@ -45,12 +45,12 @@ impl Section {
         let mut section = Section {
             begin,
             name_end,
-            first_line_end: end_of_line(begin),
+            first_line_end: next_line(begin),
             // Grows line by line; the first line begins with the name, too.
             end: begin,
         };
         while section.continues() {
-            section.end = end_of_line(section.end);
+            section.end = next_line(section.end);
         }
         section
     }
@@ -87,7 +87,7 @@ impl Section {
 
 /// Returns the offset at which the next line begins, after the line that holds this offset. Each line of the table, the
 /// last one too, must end with a line break.
-const fn end_of_line(mut offset: usize) -> usize {
+const fn next_line(mut offset: usize) -> usize {
     let table = TABLE.as_bytes();
     while offset < table.len() && table[offset] != b'\n' {
         offset += 1;

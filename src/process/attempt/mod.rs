@@ -102,7 +102,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     // after the fork may have reached the child, too, but then merges with the forwarded one, as a new child blocks it.
     // Once the program has started, it has most likely got the signal, and would get it twice.
     if !event_loop.signals.queue.is_empty() && child.is_starting() {
-        event_loop.signals.forward_queued();
+        event_loop.signals.mark_queued_for_forwarding();
     }
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);

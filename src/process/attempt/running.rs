@@ -36,7 +36,7 @@ pub(crate) enum Role {
     /// The command of the run.
     Command,
     /// A hook or a predicate.
-    Hook,
+    Helper,
 }
 
 /// An attempt from its start until all about its end is known.
@@ -294,7 +294,7 @@ impl Running<'_> {
             }
             SignalAction::StopCommand => self.stop_command(),
             // USR1 during a hook: the next wait is skipped.
-            SignalAction::EndWait => self.event_loop.wait_is_over = true,
+            SignalAction::EndWait => self.event_loop.skips_wait = true,
             SignalAction::StopBackoff => self.stop_backoff(signal),
             // The caller looks at children, and `EndRun` comes only between two attempts.
             SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
@@ -313,7 +313,7 @@ impl Running<'_> {
         let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
         let command = RunningCommand {
             isolation: self.isolation,
-            is_hook: self.role == Role::Hook,
+            is_helper: self.role == Role::Helper,
             is_stopped: is_job_control && self.child.is_stopped(),
             was_continued: is_job_control && self.child.was_continued(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),

@@ -38,7 +38,7 @@ pub(crate) struct EventLoop {
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
-    pub(crate) wait_is_over: bool,
+    pub(crate) skips_wait: bool,
     /// The end of the last wait: the next program is prepared before, and starts then. It starts at once if this is
     /// never, past, or more than `LEAD` away, as after a wait that a signal has ended.
     pub(crate) wait_ends: Deadline,
@@ -62,7 +62,7 @@ impl EventLoop {
             countdown: Countdown::new(progress),
             is_ending: false,
             readers_have_until,
-            wait_is_over: false,
+            skips_wait: false,
             wait_ends: Deadline::NEVER,
         }
     }

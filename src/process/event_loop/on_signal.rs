@@ -26,7 +26,7 @@ pub(crate) enum Phase {
 pub(crate) struct RunningCommand {
     pub(crate) isolation: Isolation,
     /// The command is a hook or a predicate.
-    pub(crate) is_hook: bool,
+    pub(crate) is_helper: bool,
     pub(crate) is_stopped: bool,
     /// The kernel has reported that the command was continued, since backoff handled the last CONT.
     pub(crate) was_continued: bool,
@@ -92,7 +92,9 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
     match (received.class, command_got_it_too(command, received)) {
         // USR1, WINCH and the like are meant for backoff or the command, not for the hook: USR1 ends the next wait, and
         // others are dropped.
-        (SignalClass::Inform, _) if command.is_hook => on_signal(Phase::BetweenAttempts, received),
+        (SignalClass::Inform, _) if command.is_helper => {
+            on_signal(Phase::BetweenAttempts, received)
+        }
         // In a session of its own the command may be in an orphaned group, where the kernel ignores a forwarded TSTP.
         (SignalClass::StopJob, _)
             if matches!(command.isolation, Isolation::Terminal | Isolation::Session) =>

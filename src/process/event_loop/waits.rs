@@ -45,7 +45,7 @@ impl EventLoop {
                     self.is_ending = true;
                     return Err(RunError::Interrupted(received.signal));
                 }
-                SignalAction::EndWait => self.wait_is_over = true,
+                SignalAction::EndWait => self.skips_wait = true,
                 SignalAction::StopBackoff => {
                     self.countdown.erase();
                     terminal::stop(&mut self.signals, received.signal, Target::OwnProcess);
@@ -76,7 +76,7 @@ impl EventLoop {
         let erased = self.end_countdown();
         waited?;
         erased?;
-        let is_skipped = std::mem::take(&mut self.wait_is_over);
+        let is_skipped = std::mem::take(&mut self.skips_wait);
         if !is_skipped {
             return Ok(WaitEnd::Elapsed);
         }
@@ -89,7 +89,7 @@ impl EventLoop {
     /// signal that ends the run.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
         let wake = end.brought_forward(LEAD);
-        while !wake.is_due(now()) && !self.wait_is_over {
+        while !wake.is_due(now()) && !self.skips_wait {
             let next_line = self.countdown.show(now(), end, format_line);
             self.wait(wake.or_earlier(next_line));
             self.handle_queued_signals()?;
@@ -215,14 +215,14 @@ impl EventLoop {
     /// kept afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
-        let mut printed = self.print_output(Channel::Stdout);
+        let mut printed = self.print_kept_output(Channel::Stdout);
         // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
         let is_ended_by_signal = match printed {
             Err(RunError::Interrupted(signal)) => signal != Signal::PIPE,
             _ => false,
         };
         if !is_ended_by_signal {
-            let stderr_printed = self.print_output(Channel::Stderr);
+            let stderr_printed = self.print_kept_output(Channel::Stderr);
             // The later error counts, as it may be a signal.
             printed = match (stderr_printed, printed) {
                 (Ok(Printed::Complete), of_stdout) => of_stdout,
@@ -257,7 +257,7 @@ impl EventLoop {
     /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
     /// rest. Results are as those of [`EventLoop::print_kept`]; but if only lines of backoff and of hooks were kept (no
     /// `holds_output`), losing them is no error, and `Complete`.
-    fn print_output(&mut self, channel: Channel) -> RunResult<Printed> {
+    fn print_kept_output(&mut self, channel: Channel) -> RunResult<Printed> {
         while self.streams.outputs[channel].print() {
             if self.reader_is_late()? {
                 let output = &mut self.streams.outputs[channel];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::poll::PollFlags;
 
 use super::System;
-use super::query::{MOST_TIME_FOR_CPU, NoAnswer, Query, is_own};
+use super::query::{MOST_TIME_FOR_CPU, NoAnswer, Query, is_machine_store};
 use crate::budget::client::{DEFAULT_TIMEOUT, Store};
 use crate::policy::budget::Question;
 use crate::process::sys::clock::{Deadline, now};
@@ -154,7 +154,7 @@ impl System {
                 "{why}; without the budget \"{name}\" no retry is made (--store-down deny)"
             )));
         }
-        if is_own(&store) {
+        if is_machine_store(&store) {
             return Ok(without_answer(format!("{why}; {going_on}")));
         }
         let own_store = Store::Directory(environment::state_home());

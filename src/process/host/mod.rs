@@ -249,7 +249,7 @@ impl Host for System {
             });
         }
         // A USR1 that came too late for the last wait must not end the next one.
-        self.event_loop.wait_is_over = false;
+        self.event_loop.skips_wait = false;
         let streams = &mut self.event_loop.streams;
         let stdio = streams
             .begin()
@@ -307,7 +307,7 @@ impl Host for System {
         let mut command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
         let program = Program {
             command: &mut command,
-            role: Role::Hook,
+            role: Role::Helper,
             isolation,
             stdio,
             spec,

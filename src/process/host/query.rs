@@ -98,7 +98,7 @@ fn ask(
     began: Instant,
     time_limit: Duration,
 ) -> Answered {
-    if is_own(store)
+    if is_machine_store(store)
         && let Some(home) = environment::missing_home_of_state()
     {
         return Err(StoreError::MissingHome(home));
@@ -115,7 +115,7 @@ fn decode(bytes: &[u8]) -> Option<Answered> {
 }
 
 /// Returns true for this machine's own store, that is the directory without `--store`.
-pub(super) fn is_own(store: &Store) -> bool {
+pub(super) fn is_machine_store(store: &Store) -> bool {
     store.is_at(&environment::state_home())
 }
 
@@ -133,7 +133,7 @@ impl GivenUp {
     /// Returns the slot for a query of this store; it holds None if no query was given up. Two slots are enough: a run
     /// asks its own store and, if that is down, this machine's.
     fn slot_of(&mut self, store: &Store) -> &mut Option<Query> {
-        if is_own(store) {
+        if is_machine_store(store) {
             &mut self.own
         } else {
             &mut self.other

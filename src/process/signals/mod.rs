@@ -171,7 +171,7 @@ impl Signals {
 
     /// Makes the queued signals of the terminal count as sent to backoff alone, so that the event loop forwards them:
     /// they came before a child was made, and have not reached it.
-    pub(crate) fn forward_queued(&mut self) {
+    pub(crate) fn mark_queued_for_forwarding(&mut self) {
         for received in &mut self.queue {
             received.by_terminal = false;
         }
@@ -181,7 +181,7 @@ impl Signals {
     /// action: the handler would only record it. Returns once backoff is continued, and sets the handler again; returns
     /// at once if backoff did not stop, as its group is orphaned. Does nothing if the caller ignores the signal, or for
     /// STOP, which has stopped backoff already when it was sent. Other pending signals are recorded meanwhile.
-    pub(crate) fn deliver(&self, signal: Signal) {
+    pub(crate) fn stop_here_by(&self, signal: Signal) {
         if is_ignored(signal) {
             return;
         }

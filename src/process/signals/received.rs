@@ -9,8 +9,8 @@ pub(crate) struct Received {
     pub(crate) signal: Signal,
     pub(crate) class: SignalClass,
     /// The terminal sent the signal to all of backoff's group, so that a program in the group has got it, too. False
-    /// for one that came before the program was forked (`forward_queued`). A guess where the system does not mark
-    /// the sender (macOS): a process's signal to a backoff in the foreground then counts, too.
+    /// for one that came before the program was forked (`mark_queued_for_forwarding`). A guess where the system does
+    /// not mark the sender (macOS): a process's signal to a backoff in the foreground then counts, too.
     pub(crate) by_terminal: bool,
 }
 

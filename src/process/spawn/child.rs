@@ -161,7 +161,7 @@ impl Child {
     }
 
     /// Returns a pipe that is readable once the program has started or could not be started.
-    pub(crate) fn started(&self) -> io::Result<OwnedFd> {
+    pub(crate) fn start_pipe(&self) -> io::Result<OwnedFd> {
         self.start_report.as_fd().try_clone_to_owned()
     }
 

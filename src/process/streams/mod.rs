@@ -34,7 +34,7 @@ pub(crate) struct Streams {
     pub(crate) input: Stdin,
     pub(crate) outputs: PerChannel<Output>,
     /// backoff handles standard output, which goes to the same file as standard error.
-    is_same_file: bool,
+    stdout_shares_file: bool,
     /// The turns of both outputs, if they are streamed to the same file.
     turns: Option<Turns>,
     /// The last output to the file of standard error ends within a line, or may do so as backoff has not seen it.
@@ -82,7 +82,7 @@ impl Streams {
         }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
-            is_same_file: options.is_observed(Channel::Stdout)
+            stdout_shares_file: options.is_observed(Channel::Stdout)
                 && fd::is_same_file(stdio::OUT, stdio::ERR),
             turns: None,
             is_mid_line: false,
@@ -121,7 +121,7 @@ impl Streams {
     /// Returns true if both outputs pass through backoff, which forwards them at once to the same file, and has to keep
     /// their lines apart. False with `--pty`, where they are a single stream.
     fn are_streamed_to_one_file(&self) -> bool {
-        self.is_same_file
+        self.stdout_shares_file
             && !self.options.pty
             && self.is_streamed(Channel::Stdout)
             && self.is_streamed(Channel::Stderr)
@@ -221,7 +221,7 @@ impl Streams {
     fn not_kept(&mut self) -> Option<String> {
         let mut not_kept = Vec::new();
         for channel in Channel::ALL {
-            if let Some(why) = self.outputs[channel].full.take() {
+            if let Some(why) = self.outputs[channel].why_not_kept.take() {
                 not_kept.push(format!("{channel} cannot be kept: {why}"));
             }
         }

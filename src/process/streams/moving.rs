@@ -65,7 +65,7 @@ impl Streams {
     pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
         let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
         if moves_input {
-            self.starting = child.started().ok();
+            self.starting = child.start_pipe().ok();
         }
     }
 
@@ -204,7 +204,7 @@ impl Streams {
             return;
         };
         let goes_where_messages_go = match channel {
-            Channel::Stdout => self.is_same_file && !self.holds_messages(),
+            Channel::Stdout => self.stdout_shares_file && !self.holds_messages(),
             Channel::Stderr => true,
         };
         if goes_where_messages_go {
@@ -216,7 +216,7 @@ impl Streams {
     /// github-groups`, where a message has to begin a line, a line feed comes before the next one, and may make an
     /// empty line. Does nothing with other formats.
     pub(crate) fn note_unseen_output(&mut self) {
-        self.is_mid_line |= self.options.ends_lines;
+        self.is_mid_line |= self.options.messages_begin_lines;
     }
 
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.

@@ -42,7 +42,7 @@ pub(crate) struct Output {
     pub(super) kept: Spool,
     keeping: Keeping,
     /// Why no more output could be kept; None once that was reported.
-    pub(super) full: Option<String>,
+    pub(super) why_not_kept: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     /// The bytes read last are at its beginning.
@@ -59,7 +59,7 @@ pub(crate) struct Output {
     pub(crate) holds_output: bool,
     /// The output has lost its reader. Stays set in later attempts, until [`Output::drop_unless_wanted`].
     pub(crate) reader_gone: bool,
-    /// The error that stopped reading or writing. A lack of room for kept output is none (`full`).
+    /// The error that stopped reading or writing. A lack of room for kept output is none (`why_not_kept`).
     pub(crate) fault: Option<String>,
 }
 
@@ -240,7 +240,7 @@ impl Output {
         }
         self.kept.append(&self.chunk[..count]);
         if let Some(why) = self.kept.full() {
-            self.full.get_or_insert(why);
+            self.why_not_kept.get_or_insert(why);
             self.keeping = Keeping::Prints;
         }
     }

@@ -101,13 +101,13 @@ impl Spool {
             }
             match file_with(memory) {
                 Ok(file) => self.parts = vec![Part::File(file)],
-                Err(error) => return Written::none(error),
+                Err(error) => return Written::failed(error),
             }
         }
         match &self.parts[..] {
             [Part::File(file)] => write_to(file, bytes),
             // Not reached: once a file has failed, bytes go to memory.
-            _ => Written::none(io::ErrorKind::NotFound.into()),
+            _ => Written::failed(io::ErrorKind::NotFound.into()),
         }
     }
 
@@ -260,7 +260,7 @@ impl Written {
     }
 
     /// Returns the result of a write that failed before the first byte.
-    fn none(error: io::Error) -> Written {
+    fn failed(error: io::Error) -> Written {
         Written {
             count: 0,
             error: Some(error),

@@ -86,7 +86,7 @@ fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
         return;
     }
     let _ = send(target, signal);
-    signals.deliver(signal);
+    signals.stop_here_by(signal);
 }
 
 nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);

@@ -23,7 +23,7 @@ fn by_kernel(signal: Signal) -> Received {
 fn running(isolation: Isolation) -> RunningCommand {
     RunningCommand {
         isolation,
-        is_hook: false,
+        is_helper: false,
         is_stopped: false,
         was_continued: false,
         leads_session: false,
@@ -74,7 +74,7 @@ fn between_two_attempts() {
 fn while_a_hook_runs() {
     for isolation in [Isolation::Group, Isolation::Shared] {
         let phase = Phase::Running(RunningCommand {
-            is_hook: true,
+            is_helper: true,
             ..running(isolation)
         });
         let row = [
