@@ -98,6 +98,7 @@ impl Calls<'_> {
                 // A program with an unknown part (`watch "$DIR/x.sh"`) is left out below.
                 if name == "watch"
                     && let Some(program) = program_of_watch(arguments)
+                    && exact(&program.text).is_none()
                 {
                     self.note_unknown_program(program, context);
                 }
