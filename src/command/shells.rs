@@ -40,6 +40,8 @@ pub(super) enum OperandsOfShell<'w> {
     },
     /// A script on standard input, with the operands of `-s`.
     StandardInput { arguments: &'w [Word] },
+    /// The shell runs nothing: it prints its version or its options, or refuses to.
+    Nothing,
     /// The word for a message: it may be an option, so the operands are unknown.
     Unknown(String),
 }
@@ -85,6 +87,9 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         let Some(option) = text.strip_prefix(['-', '+']) else {
             break;
         };
+        if asks_for_text(&text) {
+            return OperandsOfShell::Nothing;
+        }
         index += 1;
         // `-` and `--` end the options.
         if option.is_empty() || option == "-" {
@@ -102,6 +107,11 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         [file, arguments @ ..] if !options.has_s => OperandsOfShell::File { file, arguments },
         arguments => OperandsOfShell::StandardInput { arguments },
     }
+}
+
+/// Returns true for an option by which a shell, or a program that starts one, only prints a text about itself.
+pub(super) fn asks_for_text(option: &str) -> bool {
+    option == "--version" || option == "--help"
 }
 
 /// Returns true if the next word is the value of this option of a shell, which is given without its sign: `-o

@@ -175,6 +175,10 @@ fn index_of_value(letters: &str) -> Option<usize> {
 fn starts_shell(words: &[Word]) -> bool {
     let keeps_from_it = words.iter().any(|word| {
         let text = exact(&word.text).unwrap_or_default();
+        if shells::asks_for_text(&text) {
+            // ssh refuses it.
+            return true;
+        }
         text.strip_prefix('-').is_some_and(|letters| {
             let end = index_of_value(letters).unwrap_or(letters.len());
             letters[..end].contains(|letter| LETTERS_WITHOUT_SHELL.contains(letter))

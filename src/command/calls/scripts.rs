@@ -65,6 +65,7 @@ impl Calls<'_> {
                 let context = context.with_arguments(parameters);
                 self.read_standard_input(&name, command, shell_index, &context);
             }
+            OperandsOfShell::Nothing => {}
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);
             }
