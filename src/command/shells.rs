@@ -6,6 +6,24 @@ use super::word::Word;
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
 
+/// Long options of bash, which takes them with a single dash as well. Other shells take such a word for letters.
+const LONG_OPTIONS: [&str; 14] = [
+    "debugger",
+    "dump-po-strings",
+    "dump-strings",
+    "init-file",
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "pretty-print",
+    "rcfile",
+    "restricted",
+    "verbose",
+    "wordexp",
+];
+
 pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -68,7 +86,7 @@ impl ShellOptions {
 
 /// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one.
 /// A word that may be several words may be `-c` as well, so that nothing behind it is certain; but behind a `-c`, it is
-/// taken for the script.
+/// taken for the script. Nothing is certain either behind a word whose meaning depends on the shell ([`LONG_OPTIONS`]).
 pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
     let mut options = ShellOptions::default();
     let mut index = 0;
@@ -89,6 +107,9 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         };
         if asks_for_text(&text) {
             return OperandsOfShell::Nothing;
+        }
+        if LONG_OPTIONS.contains(&option) {
+            return OperandsOfShell::Unknown(text);
         }
         index += 1;
         // `-` and `--` end the options.
