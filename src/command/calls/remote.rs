@@ -192,12 +192,12 @@ fn starts_shell(words: &[Word]) -> bool {
 fn runs_its_input(script: &[Symbol]) -> bool {
     let parsed = words::parse(script);
     let mut commands = parsed.scripts.iter().flat_map(|script| &script.commands);
-    commands.any(is_shell_without_script)
+    commands.any(is_shell_that_runs_input)
 }
 
 /// Returns true if a command starts a shell that runs its standard input, and the command has no pipe or redirection
 /// for it. The shell may run on yet another machine.
-fn is_shell_without_script(command: &SimpleCommand) -> bool {
+fn is_shell_that_runs_input(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command
         .words

@@ -223,7 +223,7 @@ fn reads_standard_input(arguments: &[Word]) -> bool {
 fn outer_command(script: &Script, index: usize) -> usize {
     let outer = script.commands[..=index]
         .iter()
-        .rposition(|command| !command.is_inner);
+        .rposition(|command| !command.is_copy);
     outer.unwrap_or(index)
 }
 
@@ -280,12 +280,12 @@ pub(super) fn starts_user_shell(words: &[Word], index: usize) -> bool {
     if may_be_argument && !is_program(words, index) {
         return false;
     }
-    gets_no_command(&name, &words[index..])
+    starts_shell_without_command(&name, &words[index..])
 }
 
 /// Returns true if these words, which begin with the program of this name, make it start a shell without a command for
 /// it, so that the shell runs its input. Returns false for a program that starts no shell.
-fn gets_no_command(name: &str, words: &[Word]) -> bool {
+fn starts_shell_without_command(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let mut options = texts.iter().take_while(|text| **text != "--");
