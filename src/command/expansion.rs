@@ -114,7 +114,7 @@ fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
 }
 
 /// Returns the lists of words that one word of a script may become: an unquoted expansion may be several words or none.
-/// If there would be too many, one unknown word stands for all.
+/// If there would be too many, one unknown word stands for those of its beginning.
 fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>> {
     // A shell expands braces first, then variables, and splits the result at last.
     let Some(words) = braces::expand(word) else {
@@ -133,7 +133,8 @@ fn fields_of(scope: &Scope<'_>, word: &RawWord, frame: &Frame) -> Vec<Vec<Word>>
             .collect();
         append_choices(&mut lists, &choices);
         if lists.len() > MOST_COMBINATIONS {
-            return vec![vec![summary(&lists, word)]];
+            // It stands for the words so far. More may follow, as braces make several of one.
+            lists = vec![vec![summary(&lists, word)]];
         }
     }
     lists

@@ -221,12 +221,13 @@ fn key_of_header(header: &[Symbol]) -> HeaderKey {
     }
 }
 
-/// Returns false for a call of curl that may make several requests, or has no URL. With several, the refusal of one (a
-/// closed port, say) proves nothing about the others, which may have had an effect. A wrong false is harmless: a retry
-/// is lost. Returns true for all other programs (`command[0]` is the name without its directory): their presets take a
-/// failure for a refusal only where requests before it, if any, had no effect. `command` is the program that the
-/// caller's preset is for, with its arguments, and without wrappers such as `sudo`.
-pub(crate) fn is_single_request(command: &[&str]) -> bool {
+/// Returns true if the refusal of a request (a closed port, say) proves that no request of this command had an effect.
+/// False for a call of curl that may make several requests, or has no URL: with several, the refusal of one proves
+/// nothing about the others. A wrong false is harmless: a retry is lost. Returns true for all other programs
+/// (`command[0]` is the name without its directory): their presets take a failure for a refusal only where requests
+/// before it, if any, had no effect. `command` is the program that the caller's preset is for, with its arguments, and
+/// without wrappers such as `sudo`.
+pub(crate) fn refusal_covers_all_requests(command: &[&str]) -> bool {
     let ["curl", words @ ..] = command else {
         return true;
     };

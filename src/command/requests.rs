@@ -103,7 +103,7 @@ impl Requests {
     /// Returns the first request of this client that sends something or may do so, or else unknown code, which may call
     /// the client; None if the command may run twice. A guessed call counts like any other. With `--for auto`, doubts
     /// count only if the command or a script mentions the client at all.
-    pub(crate) fn doubtful(&self, client: &str, selection: Selection) -> Option<Finding> {
+    pub(crate) fn first_unsafe(&self, client: &str, selection: Selection) -> Option<Finding> {
         let is_expected = selection == Selection::Named || self.mentioned.contains(&client);
         if !is_expected {
             return self.sending(client);
@@ -189,6 +189,6 @@ pub fn judge_script(text: &str) -> usize {
     let requests = Requests::find(&["sh", "-c", text], &Nothing, AttemptEnvironments::Same);
     ["curl", "wget"]
         .iter()
-        .filter(|client| requests.doubtful(client, Selection::Named).is_some())
+        .filter(|client| requests.first_unsafe(client, Selection::Named).is_some())
         .count()
 }

@@ -89,7 +89,7 @@ enum Assigning {
 
 impl Assigning {
     /// Returns true if the new value is made of the earlier one, even if nothing is added ([`Assigning::Cuts`]).
-    fn is_addition(self) -> bool {
+    fn changes_earlier_value(self) -> bool {
         self.adds_words() || matches!(self, Assigning::Defaults | Assigning::Cuts)
     }
 
@@ -261,8 +261,8 @@ impl<'s> Scope<'s> {
     }
 
     /// Returns the values that a variable may have by an assignment in any script or in the environment, each once.
-    /// If its additions ([`Assigning::is_addition`]) make too many, or ones that cannot be told, unknown values stand
-    /// for all. `frame` tells how much of the environment the script has that uses the variable.
+    /// If its additions ([`Assigning::changes_earlier_value`]) make too many, or ones that cannot be told, unknown
+    /// values stand for all. `frame` tells how much of the environment the script has that uses the variable.
     fn values_of_variable(&self, name: &str, frame: &Frame) -> Vec<Value> {
         let inherited = self.inherited(name, frame).into_iter().map(Value::Text);
         let mut starts = Starts {
@@ -272,7 +272,7 @@ impl<'s> Scope<'s> {
         let mut additions = Vec::new();
         if let Some(variable) = self.variables.get(name) {
             let words = variable.assigned.iter();
-            additions.extend(words.filter(|assigned| assigned.assigning.is_addition()));
+            additions.extend(words.filter(|assigned| assigned.assigning.changes_earlier_value()));
             starts.assigned = self.values_without_additions(variable);
         }
         if self.has_unknown_code {

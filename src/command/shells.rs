@@ -6,6 +6,24 @@ use super::word::Word;
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"];
 
+/// Long options of bash, which takes them with a single dash as well. Other shells take such a word for letters.
+const LONG_OPTIONS: [&str; 14] = [
+    "debugger",
+    "dump-po-strings",
+    "dump-strings",
+    "init-file",
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "pretty-print",
+    "rcfile",
+    "restricted",
+    "verbose",
+    "wordexp",
+];
+
 pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -40,6 +58,8 @@ pub(super) enum OperandsOfShell<'w> {
     },
     /// A script on standard input, with the operands of `-s`.
     StandardInput { arguments: &'w [Word] },
+    /// The shell runs nothing: it prints its version or its options, or refuses to.
+    Nothing,
     /// The word for a message: it may be an option, so the operands are unknown.
     Unknown(String),
 }
@@ -66,7 +86,7 @@ impl ShellOptions {
 
 /// Returns what a shell runs, given the words after its name. Skips its options, and the values of those that take one.
 /// A word that may be several words may be `-c` as well, so that nothing behind it is certain; but behind a `-c`, it is
-/// taken for the script.
+/// taken for the script. Nothing is certain either behind a word whose meaning depends on the shell ([`LONG_OPTIONS`]).
 pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
     let mut options = ShellOptions::default();
     let mut index = 0;
@@ -85,6 +105,12 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         let Some(option) = text.strip_prefix(['-', '+']) else {
             break;
         };
+        if asks_for_text(&text) {
+            return OperandsOfShell::Nothing;
+        }
+        if LONG_OPTIONS.contains(&option) {
+            return OperandsOfShell::Unknown(text);
+        }
         index += 1;
         // `-` and `--` end the options.
         if option.is_empty() || option == "-" {
@@ -102,6 +128,11 @@ pub(super) fn operands_of_shell(words: &[Word]) -> OperandsOfShell<'_> {
         [file, arguments @ ..] if !options.has_s => OperandsOfShell::File { file, arguments },
         arguments => OperandsOfShell::StandardInput { arguments },
     }
+}
+
+/// Returns true for an option by which a shell, or a program that starts one, only prints a text about itself.
+pub(super) fn asks_for_text(option: &str) -> bool {
+    option == "--version" || option == "--help"
 }
 
 /// Returns true if the next word is the value of this option of a shell, which is given without its sign: `-o

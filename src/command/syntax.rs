@@ -46,7 +46,7 @@ impl ParsedText {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
-    /// The commands in their order. Behind a command stand copies of its end (`is_inner`), one for each further command
+    /// The commands in their order. Behind a command stand copies of its end (`is_copy`), one for each further command
     /// that may begin within its words, and one without a `}` at its end. With its copies, a command is one member of a
     /// pipeline.
     pub(crate) commands: Vec<SimpleCommand>,
@@ -71,7 +71,7 @@ pub(crate) struct SimpleCommand {
     pub(crate) reads_group: bool,
     /// A copy of a part of the command before it, of the nearest one that is no copy itself: what may run there, as
     /// `./x` in `function f { ./x`.
-    pub(crate) is_inner: bool,
+    pub(crate) is_copy: bool,
 }
 
 impl SimpleCommand {

@@ -32,8 +32,8 @@ impl Surroundings for Sample {
 /// Returns why a command is not idempotent.
 pub(super) fn why_not(command: &[&str], sample: &Sample) -> Option<String> {
     let requests = Requests::find(command, sample, AttemptEnvironments::Same);
-    let curl = requests.doubtful("curl", Selection::Named);
-    let finding = curl.or_else(|| requests.doubtful("wget", Selection::Named));
+    let curl = requests.first_unsafe("curl", Selection::Named);
+    let finding = curl.or_else(|| requests.first_unsafe("wget", Selection::Named));
     finding.map(|finding| finding.to_string())
 }
 

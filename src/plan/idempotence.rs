@@ -111,7 +111,7 @@ fn reason_not_to_repeat(
     } else {
         Selection::Auto
     };
-    let finding = requests.doubtful(client, selection)?;
+    let finding = requests.first_unsafe(client, selection)?;
     Some(NotIdempotent {
         why: finding.to_string(),
         is_by_option: false,

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::command::http::is_single_request;
+use crate::command::http::refusal_covers_all_requests;
 use crate::command::program::{WrappedCommand, is_backoff};
 use crate::config::presets::{self, Preset, Row, RowVerdict};
 use crate::config::settings::Settings;
@@ -202,7 +202,8 @@ fn preset_rules(
 /// among many.
 fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
-    program.is_some_and(|program| preset.is_for(program)) && is_single_request(&command.wrapped)
+    program.is_some_and(|program| preset.is_for(program))
+        && refusal_covers_all_requests(&command.wrapped)
 }
 
 /// The patterns of presets. Several may include the same preset (`network`), whose patterns need to stand in the list

@@ -83,7 +83,7 @@ impl Calls<'_> {
             let is_call = self.add_named_call(command.words, index, context, part_count);
             // A script that a word runs has the context behind it: behind `sudo`, fewer variables are known.
             let runs_scripts = self.read_scripts_of_word(scripts, index, &contexts[index + 1]);
-            self.read_program_of_wrapper(scripts, index, &contexts[index]);
+            self.read_possible_program(scripts, index, &contexts[index]);
             self.read_local_commands_of_ssh(scripts.words, index, &contexts[index]);
             if is_call || runs_scripts {
                 part_count += 1;
@@ -114,7 +114,7 @@ impl Calls<'_> {
     /// Reads the word at this index as a script file, as some unknown wrapper may run it. The command's own program is
     /// left to [`Self::read_program_as_script`]. If the word is a `{}` behind `-exec`, `find` puts any file in its
     /// place: this is unknown code.
-    fn read_program_of_wrapper(
+    fn read_possible_program(
         &mut self,
         command: &ExpandedCommand<'_>,
         index: usize,

@@ -62,10 +62,10 @@ impl Calls<'_> {
         commands.iter().any(calls_client)
             && commands.iter().all(|command| {
                 // Adds nothing to the download: calls the client, prints nothing, or passes on what it reads.
-                let is_quiet = calls_client(command)
+                let adds_nothing = calls_client(command)
                     || is_silent(command)
                     || command.reads_pipe && !self.may_have_local_file(command, frame);
-                is_quiet && !prints(command) && !self.may_call_function(command)
+                adds_nothing && !prints(command) && !self.may_call_function(command)
             })
     }
 

@@ -175,6 +175,10 @@ fn index_of_value(letters: &str) -> Option<usize> {
 fn starts_shell(words: &[Word]) -> bool {
     let keeps_from_it = words.iter().any(|word| {
         let text = exact(&word.text).unwrap_or_default();
+        if shells::asks_for_text(&text) {
+            // ssh refuses it.
+            return true;
+        }
         text.strip_prefix('-').is_some_and(|letters| {
             let end = index_of_value(letters).unwrap_or(letters.len());
             letters[..end].contains(|letter| LETTERS_WITHOUT_SHELL.contains(letter))
@@ -188,12 +192,12 @@ fn starts_shell(words: &[Word]) -> bool {
 fn runs_its_input(script: &[Symbol]) -> bool {
     let parsed = words::parse(script);
     let mut commands = parsed.scripts.iter().flat_map(|script| &script.commands);
-    commands.any(is_shell_without_script)
+    commands.any(is_shell_that_runs_input)
 }
 
 /// Returns true if a command starts a shell that runs its standard input, and the command has no pipe or redirection
 /// for it. The shell may run on yet another machine.
-fn is_shell_without_script(command: &SimpleCommand) -> bool {
+fn is_shell_that_runs_input(command: &SimpleCommand) -> bool {
     // An expansion is no name of a shell.
     let words: Vec<Word> = command
         .words

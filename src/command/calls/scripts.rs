@@ -65,6 +65,7 @@ impl Calls<'_> {
                 let context = context.with_arguments(parameters);
                 self.read_standard_input(&name, command, shell_index, &context);
             }
+            OperandsOfShell::Nothing => {}
             OperandsOfShell::Unknown(word) => {
                 self.note_unknown_code(format!("the script of {name} {word}"), context);
             }
@@ -98,6 +99,7 @@ impl Calls<'_> {
                 // A program with an unknown part (`watch "$DIR/x.sh"`) is left out below.
                 if name == "watch"
                     && let Some(program) = program_of_watch(arguments)
+                    && exact(&program.text).is_none()
                 {
                     self.note_unknown_program(program, context);
                 }

@@ -16,7 +16,7 @@ use crate::command::syntax::{Script, SimpleCommand};
 use crate::command::text::{Symbol, exact, known, may_be_several_words, may_hold_code, shown};
 use crate::command::word::{Word, joined};
 use crate::command::words::OPENERS;
-use crate::command::{expansion, wrappers};
+use crate::command::{expansion, shells, wrappers};
 
 /// Words that begin the head of a compound command, which prints nothing itself. `}` does in `} always {` of zsh.
 const HEADS: [&str; 8] = [
@@ -47,7 +47,7 @@ impl Calls<'_> {
             return;
         };
         let reader = &in_script.script.commands[in_script.index];
-        if is_program && !reader.has_input() && !only_prints(&command.words[shell_index + 1..]) {
+        if is_program && !reader.has_input() {
             self.note_unknown_code(what.clone(), context);
         }
         let context = context.named(what);
@@ -223,7 +223,7 @@ fn reads_standard_input(arguments: &[Word]) -> bool {
 fn outer_command(script: &Script, index: usize) -> usize {
     let outer = script.commands[..=index]
         .iter()
-        .rposition(|command| !command.is_inner);
+        .rposition(|command| !command.is_copy);
     outer.unwrap_or(index)
 }
 
@@ -280,14 +280,18 @@ pub(super) fn starts_user_shell(words: &[Word], index: usize) -> bool {
     if may_be_argument && !is_program(words, index) {
         return false;
     }
-    gets_no_command(&name, &words[index..])
+    starts_shell_without_command(&name, &words[index..])
 }
 
 /// Returns true if these words, which begin with the program of this name, make it start a shell without a command for
 /// it, so that the shell runs its input. Returns false for a program that starts no shell.
-fn gets_no_command(name: &str, words: &[Word]) -> bool {
+fn starts_shell_without_command(name: &str, words: &[Word]) -> bool {
     let texts: Vec<String> = words.iter().map(|word| shown(&word.text)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut options = texts.iter().take_while(|text| **text != "--");
+    if options.any(|option| shells::asks_for_text(option)) {
+        return false;
+    }
     let gives_command = |text: &&str| has_letter(text, "c") || text.starts_with("--c");
     let has_command = texts.iter().any(gives_command);
     match name {
@@ -312,13 +316,6 @@ fn gets_no_command(name: &str, words: &[Word]) -> bool {
 fn has_letter(word: &str, letters: &str) -> bool {
     let is_short = word.starts_with('-') && !word.starts_with("--");
     is_short && word.contains(|c| letters.contains(c))
-}
-
-/// Returns true if these words after the name of a shell let it read no script: it prints its version or its options.
-fn only_prints(words: &[Word]) -> bool {
-    words
-        .iter()
-        .any(|word| exact(&word.text).is_some_and(|text| text == "--version" || text == "--help"))
 }
 
 /// Returns the arguments of a program without the numbers of lines and bytes at the beginning of those of `head` and

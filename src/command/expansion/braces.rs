@@ -9,8 +9,8 @@ use crate::command::text::{Doubt, Symbol};
 /// Limit on the words that one becomes.
 const MOST_WORDS: usize = 64;
 
-/// Limit on the braces with commas in a word, as each multiplies the words.
-const MOST_GROUPS: usize = 6;
+/// Limit on the signs `{` in a word, as the search for the end of each may read the rest of the word.
+const MOST_OPEN: usize = 40;
 
 /// Stands for a piece that is no character of a range.
 const UNKNOWN: char = '\u{fffd}';
@@ -26,8 +26,8 @@ enum Unit {
 
 /// Returns the words that a word becomes, in their order; the word itself if it has no braces, or is an assignment, in
 /// which a shell does not expand them. (As an argument it does, but what begins with `name=` is no option.) Returns
-/// None if the words are too many, or the braces with commas are: the caller then takes them for unknown words. In a
-/// word with a `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
+/// None if the words or the signs `{` are too many: the caller then takes them for unknown words. In a word with a
+/// `{`, each unquoted symbol becomes a piece of its own, so that [`RawWord::bare`] finds no text in it.
 pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
     let has_braces = word.pieces.iter().any(|piece| match piece {
         Piece::Text(text, Quoting::Unquoted) => text.contains(&Symbol::Known('{')),
@@ -37,30 +37,18 @@ pub(super) fn expand(word: &RawWord) -> Option<Vec<RawWord>> {
         return Some(vec![word.clone()]);
     }
     let units = units(word);
-    let group_count = pairs(&units)
+    let open_count = units
         .iter()
-        .filter(|pair| !pair.commas.is_empty())
+        .filter(|unit| matches!(unit, Unit::Open))
         .count();
-    if group_count > MOST_GROUPS {
+    if open_count > MOST_OPEN {
         return None;
     }
-    // A stack of words that may still have braces. Each step replaces one of them by what its first braces stand for.
-    let mut waiting = vec![units];
-    let mut done = Vec::new();
-    while let Some(units) = waiting.pop() {
-        match expand_first(&units) {
-            // Reversed, so that the first word is the next to be taken from the stack.
-            Some(words) => waiting.extend(words.into_iter().rev()),
-            None => done.push(RawWord {
-                pieces: units.into_iter().map(piece).collect(),
-                source: Rc::clone(&word.source),
-            }),
-        }
-        if waiting.len() + done.len() > MOST_WORDS {
-            return None;
-        }
-    }
-    Some(done)
+    let words = expand_units(&units)?.into_iter().map(|units| RawWord {
+        pieces: units.into_iter().map(piece).collect(),
+        source: Rc::clone(&word.source),
+    });
+    Some(words.collect())
 }
 
 /// Splits a word into units: each unquoted symbol is one, so that braces and commas can be found, and each other piece
@@ -95,74 +83,114 @@ fn piece(unit: Unit) -> Piece {
     Piece::Text(vec![Symbol::Known(c)], Quoting::Unquoted)
 }
 
-/// Braces that close: their indexes, and those of the commas that separate their parts.
+/// Braces that are expanded: their indexes, and those of the commas that separate their parts. Without a comma, `..`
+/// stands between them.
 struct Braces {
     start: usize,
     end: usize,
     commas: Vec<usize>,
 }
 
-/// Returns the words that a word becomes by its first braces with a comma or a range: `x{a,b}y` is `xay` and `xby`.
-/// Further braces, also those in a part, stay as they are, for the next call. A range becomes one unknown part. Returns
-/// None if there are no such braces: the word is finished.
-fn expand_first(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
-    for Braces { start, end, commas } in pairs(units) {
-        let parts = if !commas.is_empty() {
-            split(units, start, end, &commas)
-        } else if let Some(doubt) = range(&units[start + 1..end]) {
-            let unknown = vec![Symbol::Unknown(doubt)];
-            vec![vec![Unit::Other(Piece::Text(unknown, Quoting::Quoted))]]
-        } else {
-            continue;
-        };
-        let before = &units[..start];
-        let after = &units[end + 1..];
-        let words = parts
-            .iter()
-            .map(|part| [before, part.as_slice(), after].concat());
-        return Some(words.collect());
+/// Returns the words that these units become: for each part of the first braces, what stands before them, the words
+/// of the part, and the words of what stands behind them. `x{a,b}y` is `xay` and `xby`. As in bash, a brace in one of
+/// these texts has no partner in another. Returns None if there are too many words.
+fn expand_units(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+    let Some(braces) = first_braces(units) else {
+        return Some(vec![units.to_vec()]);
+    };
+    let before = &units[..braces.start];
+    let parts = expand_parts(units, &braces)?;
+    let behind = expand_units(&units[braces.end + 1..])?;
+    if parts.len() * behind.len() > MOST_WORDS {
+        return None;
+    }
+    let mut words = Vec::new();
+    for part in &parts {
+        for behind in &behind {
+            words.push([before, part, behind].concat());
+        }
+    }
+    Some(words)
+}
+
+/// Returns the words that the parts between these braces become. A range becomes one unknown part. Returns None if
+/// a part becomes too many.
+fn expand_parts(units: &[Unit], braces: &Braces) -> Option<Vec<Vec<Unit>>> {
+    if braces.commas.is_empty() {
+        let doubt = doubt_of_range(&units[braces.start + 1..braces.end]);
+        let item = Piece::Text(vec![Symbol::Unknown(doubt)], Quoting::Quoted);
+        return Some(vec![vec![Unit::Other(item)]]);
+    }
+    let mut words = Vec::new();
+    for part in split(units, braces) {
+        words.extend(expand_units(&part)?);
+    }
+    Some(words)
+}
+
+/// Returns the first braces that bash expands; None if there are none. All others are ordinary characters, and so is
+/// the `{` of a `{}` at the beginning, as in `find -exec`.
+fn first_braces(units: &[Unit]) -> Option<Braces> {
+    let begins_with_empty = matches!(units, [Unit::Open, Unit::Close, ..]);
+    let first = usize::from(begins_with_empty);
+    (first..units.len())
+        .filter(|index| matches!(units[*index], Unit::Open))
+        .find_map(|start| braces_at(units, start))
+}
+
+/// Returns the braces that begin with the `{` at `start`; None if no `}` closes them. One without a comma or `..` before
+/// it does not: `{a},b}` is `a}` and `b`. But behind a second `{`, the next `}` closes this one, and what is between
+/// them does not count.
+fn braces_at(units: &[Unit], start: usize) -> Option<Braces> {
+    let mut commas = Vec::new();
+    let mut has_dots = false;
+    let mut inner_count = 0_usize;
+    for (index, unit) in units.iter().enumerate().skip(start + 1) {
+        match unit {
+            Unit::Open => inner_count += 1,
+            Unit::Close if inner_count > 0 => inner_count -= 1,
+            Unit::Close if has_dots || !commas.is_empty() => {
+                return Some(Braces {
+                    start,
+                    end: index,
+                    commas,
+                });
+            }
+            Unit::Comma if inner_count == 0 => commas.push(index),
+            Unit::Other(_) if inner_count == 0 => has_dots |= is_dots(&units[index..]),
+            Unit::Close | Unit::Comma | Unit::Other(_) => {}
+        }
     }
     None
 }
 
-/// Returns all braces that close, in the order in which they open. A comma belongs to the innermost braces around it.
-/// Braces without a partner are ordinary characters, and are left out.
-fn pairs(units: &[Unit]) -> Vec<Braces> {
-    let mut open: Vec<Braces> = Vec::new();
-    let mut pairs = Vec::new();
-    for (index, unit) in units.iter().enumerate() {
-        match unit {
-            Unit::Open => open.push(Braces {
-                start: index,
-                // Until the end is found.
-                end: index,
-                commas: Vec::new(),
-            }),
-            Unit::Close => {
-                if let Some(braces) = open.pop() {
-                    pairs.push(Braces {
-                        end: index,
-                        ..braces
-                    });
-                }
-            }
-            Unit::Comma => {
-                if let Some(innermost) = open.last_mut() {
-                    innermost.commas.push(index);
-                }
-            }
-            Unit::Other(_) => {}
+/// Returns true if the units begin with `..`, but not if `}` follows.
+fn is_dots(units: &[Unit]) -> bool {
+    match units {
+        [first, second, next, ..] => {
+            let is_dot = |unit| character(unit) == Some('.');
+            is_dot(first) && is_dot(second) && !matches!(next, Unit::Close)
         }
+        _ => false,
     }
-    pairs.sort_by_key(|pair| pair.start);
-    pairs
 }
 
-/// Returns the parts between the braces at `start` and `end`: of `{a,,b}` these are `a`, nothing and `b`.
-fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<Unit>> {
+/// Returns the unquoted character that a unit without a meaning for braces is; None for any other unit.
+fn character(unit: &Unit) -> Option<char> {
+    match unit {
+        Unit::Other(Piece::Text(text, Quoting::Unquoted)) => match text.as_slice() {
+            [Symbol::Known(c)] => Some(*c),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the parts between these braces: of `{a,,b}` these are `a`, nothing and `b`.
+fn split(units: &[Unit], braces: &Braces) -> Vec<Vec<Unit>> {
     let mut parts = Vec::new();
-    let mut begin = start + 1;
-    for part_end in commas.iter().copied().chain([end]) {
+    let mut begin = braces.start + 1;
+    for part_end in braces.commas.iter().copied().chain([braces.end]) {
         parts.push(units[begin..part_end].to_vec());
         begin = part_end + 1;
     }
@@ -170,26 +198,19 @@ fn split(units: &[Unit], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<
 }
 
 /// Returns what one item of the range between these braces may be: for `1..5` or `a..e` a part that is no option, for
-/// any other text with two dots side by side (`-1..9`, `A..z`, or `a../b`, which is no range) a part that may be one.
-/// None without such dots.
-fn range(units: &[Unit]) -> Option<Doubt> {
-    let mut text = String::new();
-    for unit in units {
-        text.push(match unit {
-            Unit::Other(Piece::Text(symbols, _)) => match symbols.as_slice() {
-                [Symbol::Known(c)] => *c,
-                _ => UNKNOWN,
-            },
-            _ => UNKNOWN,
-        });
-    }
-    let (first, end) = text.split_once("..")?;
+/// any other text with two dots side by side (`-1..9`, `A..z`, or `a..b/`, which is no range) a part that may be one.
+fn doubt_of_range(units: &[Unit]) -> Doubt {
+    let characters = units.iter().map(|unit| character(unit).unwrap_or(UNKNOWN));
+    let text: String = characters.collect();
+    let Some((first, end)) = text.split_once("..") else {
+        return Doubt::AnyPart;
+    };
     // The step of `1..9..2` is a number, too.
     let is_of_numbers = is_number(first) && end.split("..").all(is_number);
     if is_of_numbers || is_of_letters(first, end) {
-        return Some(Doubt::HarmlessPart);
+        return Doubt::HarmlessPart;
     }
-    Some(Doubt::AnyPart)
+    Doubt::AnyPart
 }
 
 fn is_number(text: &str) -> bool {

@@ -46,8 +46,11 @@ pub(super) fn expanded(scope: &Scope<'_>, parameter: &Parameter, frame: &Frame) 
     let values = scope.values(&parameter.name, frame);
     // By an index, or any operator that changes a text or a list (`:`, `#`, `%`, `/`, `^` and the like): as a script
     // may add a word several times, an option may stand at any index, and be what the operator leaves.
-    let picks_words = !parameter.keeps_value() || picks_element(parameter);
-    if picks_words && scope.has_additions(&parameter.name) && values.iter().any(Value::holds_dash) {
+    let changes_or_picks = !parameter.keeps_value() || picks_element(parameter);
+    if changes_or_picks
+        && scope.has_added_words(&parameter.name)
+        && values.iter().any(Value::holds_dash)
+    {
         return vec![doubtful(parameter)];
     }
     let values: Vec<(Value, Expansion)> = values

@@ -43,7 +43,7 @@ enum NextWord {
 }
 
 /// The look of a word: what it is unless it is the value of an option.
-enum WordKind {
+enum Look {
     /// `--data=1`, and with unknown parts behind the dashes: `--$X`.
     LongOption,
     /// `-fsd1`, `-$X`
@@ -85,11 +85,11 @@ impl ItemReader<'_> {
         }
         self.next = match self.next {
             NextWord::ValueOf(index) => self.read_value(index, word),
-            NextWord::OptionOrOperand | NextWord::Unknown => match word_kind(&word.text) {
-                WordKind::LongOption => self.read_long(word),
-                WordKind::Letters => self.read_letters(word),
-                WordKind::Operand => self.read_operand(word),
-                WordKind::MayBeOption => {
+            NextWord::OptionOrOperand | NextWord::Unknown => match look_of(&word.text) {
+                Look::LongOption => self.read_long(word),
+                Look::Letters => self.read_letters(word),
+                Look::Operand => self.read_operand(word),
+                Look::MayBeOption => {
                     self.add_doubtful(word);
                     // A single unknown word is taken for one that has no value behind it, such as a URL.
                     NextWord::OptionOrOperand
@@ -188,17 +188,17 @@ impl ItemReader<'_> {
 /// Returns what a word looks like by its beginning; the caller knows if it may be the value of an option all the same.
 /// With an unknown part at the beginning, it may be an option, unless that part is trusted to begin none (`"$URL"`). As
 /// a trusted part may be empty, the next symbol decides then in the same way: `"$URL"-d` may be `-d`.
-fn word_kind(text: &[Symbol]) -> WordKind {
+fn look_of(text: &[Symbol]) -> Look {
     match text {
-        [Symbol::Known('-'), Symbol::Known('-'), ..] => WordKind::LongOption,
-        [Symbol::Known('-'), _, ..] => WordKind::Letters,
+        [Symbol::Known('-'), Symbol::Known('-'), ..] => Look::LongOption,
+        [Symbol::Known('-'), _, ..] => Look::Letters,
         // Any other known beginning, a `-` alone, or an empty word.
-        [Symbol::Known(_), ..] | [] => WordKind::Operand,
+        [Symbol::Known(_), ..] | [] => Look::Operand,
         [Symbol::Unknown(_), ..] => {
-            let first_untrusted = text.iter().find(|symbol| !is_trusted(symbol));
-            match first_untrusted {
-                Some(Symbol::Known('-') | Symbol::Unknown(_)) => WordKind::MayBeOption,
-                Some(Symbol::Known(_)) | None => WordKind::Operand,
+            let deciding_symbol = text.iter().find(|symbol| !is_trusted(symbol));
+            match deciding_symbol {
+                Some(Symbol::Known('-') | Symbol::Unknown(_)) => Look::MayBeOption,
+                Some(Symbol::Known(_)) | None => Look::Operand,
             }
         }
     }

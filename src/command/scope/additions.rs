@@ -23,7 +23,7 @@ const MOST_ADDED: usize = 16;
 impl Scope<'_> {
     /// Returns true if scripts add words to this variable; cuts and defaults do not count. Then its values may lack
     /// words, as one may be added several times: to the caller, an element or a changed text may be an option.
-    pub(crate) fn has_additions(&self, name: &str) -> bool {
+    pub(crate) fn has_added_words(&self, name: &str) -> bool {
         let variable = self.variables.get(name);
         variable.is_some_and(|variable| {
             let mut words = variable.assigned.iter();
@@ -158,7 +158,7 @@ fn joined(value: &Value, added: &Value) -> Option<Value> {
 
 /// Returns true if the value of `name+=value` adds whole words: elements of an array, or a text behind a blank. Any
 /// other text goes on with the last word, such as the `d` that makes `-d` of a `-`.
-pub(super) fn adds_words(value: &RawWord) -> bool {
+pub(super) fn adds_whole_words(value: &RawWord) -> bool {
     match filled_pieces(value).first() {
         Some(Piece::Array(_)) => true,
         Some(first) => begins_with_blank(first),

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::additions::{adds_words, assigning};
+use super::additions::{adds_whole_words, assigning};
 use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
 use super::functions::FunctionArguments;
 use super::value::begins_suspected_option;
@@ -174,7 +174,9 @@ impl Scope<'_> {
             };
             if assignment.name == "IFS" && is_read {
                 // `IFS= read` sets it for `read` only.
-            } else if assignment.adds && !assignment.is_of_element && adds_words(&assignment.value)
+            } else if assignment.adds
+                && !assignment.is_of_element
+                && adds_whole_words(&assignment.value)
             {
                 self.assign_word(&assignment.name, assignment.value, Assigning::Adds, frame);
             } else if assignment.adds {
@@ -263,8 +265,8 @@ impl Scope<'_> {
             let Some((_, name)) = letters.and_then(|letters| letters.split_once(['v', 'p'])) else {
                 continue;
             };
-            let is_behind = name.is_empty();
-            let name = if is_behind {
+            let name_is_next_word = name.is_empty();
+            let name = if name_is_next_word {
                 literals.get(index + 1).cloned().flatten()
             } else {
                 Some(name.to_owned())
@@ -275,7 +277,7 @@ impl Scope<'_> {
             let Some(name) = name.filter(|name| is_name(name)) else {
                 continue;
             };
-            let first_text = index + 1 + usize::from(is_behind);
+            let first_text = index + 1 + usize::from(name_is_next_word);
             self.add_printed_to(name, words.get(first_text..).unwrap_or_default(), frame);
         }
     }

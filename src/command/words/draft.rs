@@ -65,7 +65,7 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
         redirects_output: command.redirects_output,
         reads_pipe: command.reads_pipe,
         reads_group: command.reads_group,
-        is_inner: true,
+        is_copy: true,
     };
     let mut inner = Vec::new();
     let words = match command.words.as_slice() {
@@ -144,11 +144,11 @@ impl Draft {
         self.is_at_start = true;
     }
 
-    /// Adds an input to the command at this index, and to its copies behind it (`is_inner`), of which one may read it.
+    /// Adds an input to the command at this index, and to its copies behind it (`is_copy`), of which one may read it.
     pub(super) fn add_input(&mut self, index: usize, input: &RawWord) {
         let commands = self.script.commands.iter_mut().skip(index);
         for (distance, command) in commands.enumerate() {
-            if distance > 0 && !command.is_inner {
+            if distance > 0 && !command.is_copy {
                 return;
             }
             command.input.push(input.clone());
