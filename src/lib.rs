@@ -182,7 +182,7 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
 }
 
 /// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON; of `--plan=plot`, a plot
-/// that fits the terminal, whatever the log format.
+/// that fits the terminal (or 80 columns), whatever the log format.
 fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
     match (form, plan.output.format) {
         (PlanForm::Plot, _) => {

@@ -264,7 +264,7 @@ fn usage_error(words: &[OsString]) -> UsageError {
     UsageError(in_one_line(&error.render().to_string()))
 }
 
-/// Returns clap's error in one line: the problem and the first tip, without usage.
+/// Returns clap's error in one line: the problem and, if there is one, the first tip, without usage.
 fn in_one_line(clap_text: &str) -> String {
     let mut parts = Vec::new();
     for line in clap_text.trim_start_matches("error: ").lines() {

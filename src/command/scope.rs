@@ -114,7 +114,7 @@ enum OtherValue {
     /// A number: arithmetic sets it.
     Number,
     /// Any words, which in quotes are trusted to be no option.
-    Any,
+    Trusted,
     /// An argument of the script or of a function, of which only counts if it may be an option.
     Argument,
     /// A value that is made of the assigned ones, by `+=` or `declare -u`. It is an option if one of them is.
@@ -338,7 +338,7 @@ impl<'s> Scope<'s> {
     fn doubt_of_other(&self, other: OtherValue) -> Doubt {
         match other {
             OtherValue::Number => Doubt::HarmlessPart,
-            OtherValue::Any | OtherValue::Changed => Doubt::AnyWords,
+            OtherValue::Trusted | OtherValue::Changed => Doubt::AnyWords,
             OtherValue::Argument => self.doubt_of_arguments(),
             OtherValue::OptionBehindSign if self.separators < Separators::Any => Doubt::AnyWords,
             OtherValue::OptionBehindSign | OtherValue::Option => Doubt::AnyPart,

@@ -14,7 +14,8 @@ use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 use table::{
-    SECTIONS, columns, expanded, lines_of, list_of_texts, name_of_list, preset_lines, texts_of_list,
+    SECTIONS, columns, expanded, lines_of, list_of_texts, preset_lines, split_at_list,
+    texts_of_list,
 };
 
 /// The tools that ran against failing servers, made from their recorded output: preset, tools with versions, and date.
@@ -152,7 +153,7 @@ pub(crate) fn lists_of(preset: &Preset) -> Vec<(&'static str, Vec<&'static str>)
     let mut lists: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut to_search: VecDeque<&str> = preset.rows().filter_map(|row| row.text).collect();
     while let Some(text) = to_search.pop_front() {
-        let Some((_, name, after)) = name_of_list(text) else {
+        let Some((_, name, after)) = split_at_list(text) else {
             continue;
         };
         // The text may name another list further on.

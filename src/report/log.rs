@@ -173,7 +173,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
         }),
-        Event::NoTime { .. } => Some("gave_up"),
+        Event::NoTimeToStart { .. } => Some("gave_up"),
         Event::Skipped(_) => Some("skipped"),
         Event::Interrupted { .. } => Some("interrupted"),
         _ => None,
@@ -261,7 +261,7 @@ fn asked_seconds(outcome: &Outcome) -> Option<f64> {
 pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
     let why = match event {
         Event::Stopped { stop, .. } => stop.gave_up()?,
-        Event::NoTime { why, .. } => *why,
+        Event::NoTimeToStart { why, .. } => *why,
         _ => return None,
     };
     Some(match why {

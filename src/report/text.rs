@@ -73,7 +73,7 @@ impl Sentences<'_> {
             }
             Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
             Event::Stopped { stop, attempt } => self.stopped(moment, *stop, attempt),
-            Event::NoTime { why, cool_off } => {
+            Event::NoTimeToStart { why, cool_off } => {
                 let why = self.no_time(*why, *cool_off);
                 format!("gave up before the first attempt: {why}")
             }

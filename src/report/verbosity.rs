@@ -33,7 +33,7 @@ pub(super) fn level(event: &Event<'_>) -> Level {
             Level::Warning
         }
         Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
-        Event::Stopped { .. } | Event::NoTime { .. } | Event::Failed(_) => Level::Error,
+        Event::Stopped { .. } | Event::NoTimeToStart { .. } | Event::Failed(_) => Level::Error,
         _ => Level::Plain,
     }
 }
@@ -61,7 +61,7 @@ impl Sentences<'_> {
                     NORMAL
                 }
             },
-            Event::NoTime { .. } => QUIET,
+            Event::NoTimeToStart { .. } => QUIET,
             Event::Started
             | Event::ReadAhead
             | Event::Confirming { .. }

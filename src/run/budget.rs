@@ -169,8 +169,10 @@ impl Run<'_> {
         spare.min(left).min(MOST_PATIENCE).max(budget.timeout)
     }
 
-    /// Returns the answer, None if the store gave none, and remembers its number of failed runs. Prints a warning about
-    /// the store, but only one a run, as a store that is down would cause one at each step.
+    /// Returns the answer, None if neither the store gave one nor, with `--store-down local`, this machine's budget.
+    /// Remembers how many runs have failed in a row: of the first answer for the cool-off, of the last for
+    /// `--on-give-up`. Prints a warning about the store, but only one a run, as a store that is down would cause one at
+    /// each step.
     fn note_answer(&mut self, answered: BudgetAnswer) -> RunResult<Option<Answer>> {
         if let Some(warning) = answered.warning
             && !self.store.has_warned

@@ -171,7 +171,7 @@ impl Run<'_> {
         }
         // Messages may be kept, too (`--stderr failure`).
         self.print_kept(KeptOutput::OfFailure)?;
-        self.emit(&Event::NoTime {
+        self.emit(&Event::NoTimeToStart {
             why,
             cool_off: None,
         })?;

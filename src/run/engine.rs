@@ -150,7 +150,7 @@ impl Run<'_> {
         let wait = self.plan.delays.at_least(left, left / 4, self.rng);
         if let Some(why) = self.out_of_time(wait) {
             let cool_off = Some(wait);
-            self.emit(&Event::NoTime { why, cool_off })?;
+            self.emit(&Event::NoTimeToStart { why, cool_off })?;
             return Ok(Step::End(self.exit(Ending::NoAttemptInTime)));
         }
         self.emit(&Event::CoolingOff(wait))?;

@@ -68,7 +68,7 @@ pub(crate) enum Event<'a> {
     /// The run ends before its first attempt, as the cool-off lasts this long (`--cool-off=skip`).
     Skipped(Duration),
     /// A limit on time passes before the first attempt can start.
-    NoTime {
+    NoTimeToStart {
         why: GiveUp,
         /// Cool-off left by an earlier run of the same budget.
         cool_off: Option<Duration>,

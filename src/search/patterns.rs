@@ -89,8 +89,8 @@ impl Patterns {
     }
 
     /// Returns what finds the lines with literals of the patterns. The first call chooses the literals, by its sample
-    /// of the output. Returns None without patterns of presets, as smaller engines find literals themselves, and if
-    /// most lines would be found.
+    /// of the output. Returns None without patterns of presets, as smaller engines find literals themselves, if a
+    /// pattern may match without any, and if most lines would be found.
     pub(super) fn grams(&self, sample: &[u8]) -> Option<Arc<Grams>> {
         if self.sieved_bytes == 0 {
             return None;

@@ -6,8 +6,8 @@ pub(crate) fn describe(errno: Errno) -> String {
     describe_error(&std::io::Error::from_raw_os_error(errno as i32))
 }
 
-/// Returns the system's text of an error, without the number that std appends: `(os error 13)`. The text of any other
-/// error stays as it is.
+/// Returns the system's text of an error, without the number that std appends, and all behind it: `(os error 13)`. The
+/// text of any other error stays as it is.
 pub(crate) fn describe_error(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.split(" (os error")

@@ -65,7 +65,7 @@ impl Calls<'_> {
                 let adds_nothing = calls_client(command)
                     || is_silent(command)
                     || command.reads_pipe && !self.may_have_local_file(command, frame);
-                adds_nothing && !prints(command) && !self.may_call_function(command)
+                adds_nothing && !has_printer(command) && !self.may_call_function(command)
             })
     }
 
@@ -165,8 +165,8 @@ fn is_silent(command: &SimpleCommand) -> bool {
 }
 
 /// Returns true if a literal word of a command is one of [`PRINTERS`], which may print more than a download. The word
-/// may stand at any place, as an unknown wrapper may stand before the program.
-fn prints(command: &SimpleCommand) -> bool {
+/// may stand at any place, as an unknown wrapper may stand before the program, or a pipe (`curl URL | cat x -`).
+fn has_printer(command: &SimpleCommand) -> bool {
     command.words.iter().any(|word| {
         word.literal()
             .is_some_and(|word| PRINTERS.contains(&word.as_str()))

@@ -138,9 +138,9 @@ fn first_braces(units: &[Unit]) -> Option<Braces> {
         .find_map(|start| braces_at(units, start))
 }
 
-/// Returns the braces that begin with the `{` at `start`; None if no `}` closes them. One without a comma or `..` before
-/// it does not: `{a},b}` is `a}` and `b`. But behind a second `{`, the next `}` closes this one, and what is between
-/// them does not count.
+/// Returns the braces that begin with the `{` at `start`; None if no `}` closes them. One without a comma or `..`
+/// before it does not: `{a},b}` is `a}` and `b`. But behind a second `{`, the next `}` closes this one, and what is
+/// between them does not count.
 fn braces_at(units: &[Unit], start: usize) -> Option<Braces> {
     let mut commas = Vec::new();
     let mut has_dots = false;

@@ -77,7 +77,7 @@ impl Scope<'_> {
     /// Notes that `IFS` may be unset: `${IFS:-word}` is the word. Words are then split at blanks, as without any `IFS`,
     /// so that `separators` stays, which `add_other` would change.
     fn unset_separators(&mut self) {
-        self.variable("IFS").others.insert(OtherValue::Any);
+        self.variable("IFS").others.insert(OtherValue::Trusted);
     }
 
     /// Adds a word to the values that a variable may have. It is expanded when the variable is used.
@@ -134,7 +134,7 @@ impl Scope<'_> {
                 Some("set") => self.add_set(words, literals),
                 Some("shift") => self.changes_arguments = true,
                 Some("unset") if literals == [Some("IFS".to_owned())] => self.unset_separators(),
-                Some("getopts" | "unset" | "let") => self.add_names(literals, OtherValue::Any),
+                Some("getopts" | "unset" | "let") => self.add_names(literals, OtherValue::Trusted),
                 Some("read" | "mapfile" | "readarray") => {
                     self.add_read(command, literals, shared_input);
                 }
@@ -247,7 +247,7 @@ impl Scope<'_> {
             && let Some(name) = words.get(index + 1)
         {
             self.add_names(std::slice::from_ref(name), OtherValue::Option);
-            self.add_names(std::slice::from_ref(name), OtherValue::Any);
+            self.add_names(std::slice::from_ref(name), OtherValue::Trusted);
         }
     }
 
@@ -262,6 +262,7 @@ impl Scope<'_> {
         for (index, word) in literals.iter().enumerate() {
             // `-vNAME`, `-rv NAME`
             let letters = word.as_deref().and_then(|word| word.strip_prefix('-'));
+            self.has_unknown_code |= words.get(index).is_some_and(may_name_any_variable);
             let Some((_, name)) = letters.and_then(|letters| letters.split_once(['v', 'p'])) else {
                 continue;
             };
@@ -295,21 +296,14 @@ impl Scope<'_> {
         let [first, texts @ ..] = words else {
             return;
         };
-        let is_literal = first.literal().is_some();
-        match first.pieces.iter().find(|it| !matches!(it, Piece::Quotes)) {
-            Some(Piece::Text(text, _)) if !is_literal => {
-                let dash = Symbol::Known('-');
-                let may_set = *text == [dash] || text.starts_with(&[dash, Symbol::Known('v')]);
-                self.has_unknown_code |= may_set;
+        self.has_unknown_code |= may_name_any_variable(first);
+        let begins_unknown = !matches!(first_piece(first), Some(Piece::Text(..)) | None);
+        if begins_unknown && first.literal().is_none() {
+            let name = literals.get(1).and_then(Option::as_deref);
+            if let Some(name) = name.filter(|name| is_name(name)) {
+                self.add_other(name, OtherValue::Changed);
+                self.add_printed_to(name, texts.get(1..).unwrap_or_default(), frame);
             }
-            Some(_) if !is_literal => {
-                let name = literals.get(1).and_then(Option::as_deref);
-                if let Some(name) = name.filter(|name| is_name(name)) {
-                    self.add_other(name, OtherValue::Changed);
-                    self.add_printed_to(name, texts.get(1..).unwrap_or_default(), frame);
-                }
-            }
-            _ => {}
         }
     }
 
@@ -332,7 +326,7 @@ impl Scope<'_> {
                 && assignment.value.begins_quoted_array()
             {
                 // As in `add_set_array`.
-                self.add_other(&assignment.name, OtherValue::Any);
+                self.add_other(&assignment.name, OtherValue::Trusted);
                 self.add_other(&assignment.name, OtherValue::Option);
             }
             let Some(literal) = literal else {
@@ -364,6 +358,23 @@ impl Scope<'_> {
             }
         }
     }
+}
+
+/// Returns the first piece of a word that is more than an empty pair of quotes.
+fn first_piece(word: &RawWord) -> Option<&Piece> {
+    word.pieces
+        .iter()
+        .find(|piece| !matches!(piece, Piece::Quotes))
+}
+
+/// Returns true if a word with an expansion may be the option of `printf` that names a variable: `"-v$name"`, `"-$x"`.
+fn may_name_any_variable(word: &RawWord) -> bool {
+    let Some(Piece::Text(text, _)) = first_piece(word) else {
+        return false;
+    };
+    let dash = Symbol::Known('-');
+    let begins_option = *text == [dash] || text.starts_with(&[dash, Symbol::Known('v')]);
+    begins_option && word.literal().is_none()
 }
 
 /// Returns where words are split after `IFS=word`. An empty word, by which nothing is split, counts as some blanks.

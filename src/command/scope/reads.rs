@@ -18,7 +18,7 @@ impl Scope<'_> {
     ) {
         let other = match command.input.iter().map(value_in).max() {
             Some(own) => own,
-            None if command.has_input() => OtherValue::Any,
+            None if command.has_input() => OtherValue::Trusted,
             None => shared_input,
         };
         let may_be_option = other == OtherValue::OptionBehindSign;
@@ -37,7 +37,7 @@ impl Scope<'_> {
         let shared =
             commands.filter(|command| !command.input.is_empty() && self.is_shared(command));
         let inputs = shared.flat_map(|command| &command.input);
-        inputs.map(value_in).max().unwrap_or(OtherValue::Any)
+        inputs.map(value_in).max().unwrap_or(OtherValue::Trusted)
     }
 
     /// Returns true if other commands may read the input of this one. A command without words is the end of a subshell,
@@ -55,7 +55,7 @@ impl Scope<'_> {
 /// input or stands behind a literal blank; one if it splits at other signs, too, if the `-` stands behind such a sign.
 /// Expansions are trusted to give no option.
 fn value_in(input: &RawWord) -> OtherValue {
-    let mut value = OtherValue::Any;
+    let mut value = OtherValue::Trusted;
     let mut before = Some(Symbol::Known(' '));
     for piece in &input.pieces {
         match piece {
@@ -79,7 +79,7 @@ fn value_behind(symbol: Option<Symbol>) -> OtherValue {
     match symbol {
         Some(Symbol::Known(c)) if c.is_whitespace() => OtherValue::Option,
         Some(Symbol::Known(c)) if !c.is_alphanumeric() => OtherValue::OptionBehindSign,
-        _ => OtherValue::Any,
+        _ => OtherValue::Trusted,
     }
 }
 

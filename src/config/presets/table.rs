@@ -156,7 +156,7 @@ pub(super) fn lines_of(name: &str) -> impl Iterator<Item = &'static str> + use<>
 /// lists that it names. `{2}` is a repetition, and stays. A list that is missing would match every line: a test checks
 /// that all are there.
 pub(super) fn expanded(text: &'static str) -> Cow<'static, str> {
-    let Some((before, name, after)) = name_of_list(text) else {
+    let Some((before, name, after)) = split_at_list(text) else {
         return text.into();
     };
     let parts: Vec<_> = texts_of_list(name).map(expanded).collect();
@@ -175,7 +175,7 @@ pub(super) fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + 
 
 /// Returns what stands before the first name of a list in a text, the name, and what stands after it; None if the text
 /// names none. Names begin with a capital letter, repetitions such as `{2}` with a digit.
-pub(super) fn name_of_list(
+pub(super) fn split_at_list(
     text: &'static str,
 ) -> Option<(&'static str, &'static str, &'static str)> {
     for (brace, _) in text.match_indices('{') {

@@ -6,7 +6,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::table::TABLE;
 use super::{
-    Preset, Row, RowVerdict, columns, expanded, find, lines_of, list, name_of_list, own_rows,
+    Preset, Row, RowVerdict, columns, expanded, find, lines_of, list, own_rows, split_at_list,
 };
 use crate::config::presets;
 use crate::search::clean::Cleaner;
@@ -142,7 +142,7 @@ fn lists_are_there_and_used() {
     let named = |text: &'static str| -> Vec<&str> {
         let mut names = Vec::new();
         let mut rest = text;
-        while let Some((_, name, after)) = name_of_list(rest) {
+        while let Some((_, name, after)) = split_at_list(rest) {
             names.push(name);
             rest = after;
         }

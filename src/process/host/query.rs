@@ -45,6 +45,7 @@ impl Query {
     ) -> io::Result<Query> {
         // Once, here: each child would read the certificates of a server (TLS) again.
         store.load_certificates();
+        // Only lets the child compute the present: a server's limit counts from when it is asked.
         let began = now();
         let life = time_limit
             .saturating_add(MOST_TIME_FOR_CPU)

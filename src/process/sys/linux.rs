@@ -33,7 +33,8 @@ pub(crate) const PATH_ONLY: OFlag = OFlag::O_PATH;
 /// How much the system tells about the sender of a signal.
 pub(crate) const SENDERS: Senders = Senders::Marked;
 
-/// Returns the signal by which a key (Ctrl-T) asks the foreground group for its status. Linux has none.
+/// Returns the signal by which a key (Ctrl-T) asks the foreground group for its status. The command is in this group
+/// and has got it, too, so that backoff must not forward it (`tty::origin_of`). Linux has none.
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     None
 }
@@ -55,9 +56,9 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
-/// Gives back the memory in which this program's code is mapped, nearly all that backoff has: a wait needs little of
-/// it, and what runs next is mapped again at once from the file, which the system keeps. A debugger's breakpoints go,
-/// too.
+/// Gives back the memory in which this program's code is mapped, nearly all that backoff has, and its constants if they
+/// stand before the code: a wait needs little of it, and what runs next is mapped again at once from the file, which
+/// the system keeps. A debugger's breakpoints go, too.
 pub(crate) fn unmap_code() {
     // The linker defines both: the program's file is mapped from one to the other, without anything that can be
     // written.
