@@ -63,7 +63,7 @@ impl VariableList {
     /// `=` nor NUL. Returns the entry, whose value is still empty: the caller appends it to `text`, and calls
     /// [`VariableList::end_entry`] before it begins another.
     fn begin_entry(&mut self, name: &str) -> Entry {
-        let text = &self.text;
+        let text = self.text.as_slice();
         self.listed
             .retain(|entry| text[entry.name()] != *name.as_bytes());
         let begin = self.text.len();
@@ -101,9 +101,8 @@ impl VariableList {
     }
 
     fn find(&self, name: &[u8]) -> Option<&Entry> {
-        self.listed
-            .iter()
-            .find(|entry| self.text[entry.name()] == *name)
+        let text = self.text.as_slice();
+        self.listed.iter().find(|entry| text[entry.name()] == *name)
     }
 
     /// Returns all entries, `NAME=VALUE`, in the order in which they were set.
