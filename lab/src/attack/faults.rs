@@ -73,6 +73,9 @@ const fn call(name: &'static str, errors: &'static [&'static str]) -> Call {
     Call { name, errors }
 }
 
+/// Calls of `mmap` by the dynamic loader: if one fails, any program ends, some by SIGSEGV.
+const MMAPS_OF_LOADER: i32 = 8;
+
 const CALLS: &[Call] = &[
     call("mmap", MEMORY),
     call("clone", PROCESSES),
@@ -106,7 +109,10 @@ pub fn play(round: &mut Round) -> Result<()> {
     let scene = round.pick(SCENES);
     let call = round.pick(CALLS);
     let error = round.pick(call.errors);
-    let first = round.rng.random_range(1..=12);
+    let mut first = round.rng.random_range(1..=12);
+    if call.name == "mmap" {
+        first += MMAPS_OF_LOADER;
+    }
     // No kernel interrupts or refuses a read forever.
     let may_last = error != "EINTR" && call.name != "read";
     let lasts = may_last && round.chance(0.2);
