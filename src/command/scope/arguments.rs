@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::functions::{FunctionArguments, FunctionCall};
+use super::functions::{FunctionArguments, FunctionCall, PRINTING};
 use super::value::{Value, add_new, begins_suspected_option};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
@@ -37,6 +37,18 @@ impl Scope<'_> {
         }
     }
 
+    /// Returns true if a script may define a function of this name that does more with its arguments than print them. The
+    /// programs with which others print may be functions themselves, and then all do.
+    fn may_use_arguments(&self, name: &str) -> bool {
+        let may_redefine = PRINTING.iter().any(|program| self.may_be_function(program));
+        let functions = if may_redefine {
+            &self.functions
+        } else {
+            &self.using_functions
+        };
+        functions.contains(name) || functions.contains("")
+    }
+
     /// Returns the indexes of the words that may be the name of a function that the command calls: the name of a known
     /// function at any place, as it may stand behind a wrapper, which may be a function itself (`retry fetch URL`), or
     /// the program's name if that is an expansion. If a function has an unknown name, each word may be it. A `set` that
@@ -50,7 +62,7 @@ impl Scope<'_> {
             let may_be_call = match literal {
                 // `set -- x` gives words to the script as a call does to a function.
                 Some(name) if name == "set" => sets_arguments(&literals[index + 1..]),
-                Some(name) => self.may_be_function(name),
+                Some(name) => self.may_use_arguments(name),
                 // `$f x` may call any function, if there is one at all.
                 None => {
                     !self.functions.is_empty() && words[..index].iter().all(may_precede_program)
