@@ -127,8 +127,8 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them when it is first asked, and keeps the result if it is complete. The search forgets the values
-    /// of variables that were found before.
+    /// Searches for them when it is first asked, and keeps the result. The search forgets the values of variables that
+    /// were found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -139,14 +139,11 @@ impl Scope<'_> {
         }
         // The search expands words, and comes back here if a function passes its own `$1` on: it gets this value then.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
+        // In a chain of its own, as in one that has begun, variables would lack some of their values.
+        let chain = self.chain.take();
         let found = self.find_arguments_of_functions();
-        let kept = if self.chain.borrow().is_circle() {
-            // A variable lacks some of its values meanwhile.
-            FunctionArguments::NotSearched
-        } else {
-            found.clone()
-        };
-        *self.function_arguments.borrow_mut() = kept;
+        self.chain.replace(chain);
+        *self.function_arguments.borrow_mut() = found.clone();
         // Values of variables that were found meanwhile lack the arguments.
         self.cached_values.borrow_mut().clear();
         found
