@@ -19,7 +19,9 @@ mod printers;
 use std::rc::Rc;
 
 use self::atoms::{Atom, in_atoms};
-use super::scope::value::{Value, array_value, is_plain_word, summary as summary_of_values};
+use super::scope::value::{
+    Value, array_value, is_plain_word, is_trusted_word, summary as summary_of_values,
+};
 use super::scope::{Expand, Frame, LONGEST_TEXT, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
 use super::text::{Doubt, Symbol, Symbols, known, mentions, unknown, unknown_words};
@@ -90,19 +92,26 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
 }
 
 /// Returns one unknown word for the lists of words (`choices`) that `word` may become, as there are too many to judge
-/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and mentions no client, which the
-/// command may call by it. Otherwise it may be any words.
+/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and as trusted to begin no option if
+/// each is one word that is, such as the URL in `"$URL"`; neither if one mentions a client, which the command may call
+/// by it. Otherwise it may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
-    let is_harmless = |choice: &Vec<Word>| match choice.as_slice() {
+    let is_single = |choice: &Vec<Word>, is_good: fn(&[Symbol]) -> bool| match choice.as_slice() {
         [only] => {
-            is_plain_word(&only.text)
-                && !mentions(&only.text, "curl")
-                && !mentions(&only.text, "wget")
+            is_good(&only.text) && !mentions(&only.text, "curl") && !mentions(&only.text, "wget")
         }
         _ => false,
     };
-    let doubt = if choices.iter().all(is_harmless) {
+    let doubt = if choices
+        .iter()
+        .all(|choice| is_single(choice, is_plain_word))
+    {
         Doubt::HarmlessPart
+    } else if choices
+        .iter()
+        .all(|choice| is_single(choice, is_trusted_word))
+    {
+        Doubt::TrustedPart
     } else {
         Doubt::AnyWords
     };

@@ -169,6 +169,8 @@ pub(crate) struct Scope<'s> {
     function_arguments: RefCell<FunctionArguments>,
     /// Names of functions in scripts; empty for one with an unknown name, which may be any.
     functions: BTreeSet<String>,
+    /// Those of `functions` that may do more with their arguments than print them.
+    using_functions: BTreeSet<String>,
     /// Directories to which `cd` may go, some of them below others; without `.` in them.
     directories: Vec<String>,
     /// Those of script files, in which `cd` may begin.
@@ -200,6 +202,7 @@ impl<'s> Scope<'s> {
             function_calls: Vec::new(),
             function_arguments: RefCell::default(),
             functions: BTreeSet::new(),
+            using_functions: BTreeSet::new(),
             directories: Vec::new(),
             directories_of_scripts: Vec::new(),
             has_unknown_directory: false,

@@ -63,6 +63,10 @@ pub(crate) struct SimpleCommand {
     /// The standard output may go elsewhere: `>&2`, `>file`. Also for the last command of a subshell that is
     /// redirected.
     pub(crate) redirects_output: bool,
+    /// An expansion stands in the file of a redirection, which may run a script: `> >(command)`, `>"$(command)"`.
+    pub(crate) expands_in_redirection: bool,
+    /// It is only the name of a function whose body begins with the next command: `name ()`.
+    pub(crate) begins_function: bool,
     /// The standard input is the output of the command before, which its copies follow. A copy reads what the command
     /// reads of which it is one.
     pub(crate) reads_pipe: bool,

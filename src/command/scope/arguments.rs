@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::functions::{FunctionArguments, FunctionCall};
+use super::functions::{FunctionArguments, FunctionCall, PRINTING};
 use super::value::{Value, add_new, begins_suspected_option};
 use super::{Frame, MOST_VALUES, Scope};
 use crate::command::syntax::{ParsedText, Piece, RawWord, SimpleCommand};
@@ -37,6 +37,18 @@ impl Scope<'_> {
         }
     }
 
+    /// Returns true if a script may define a function of this name that does more with its arguments than print them. The
+    /// programs with which others print may be functions themselves, and then all do.
+    fn may_use_arguments(&self, name: &str) -> bool {
+        let may_redefine = PRINTING.iter().any(|program| self.may_be_function(program));
+        let functions = if may_redefine {
+            &self.functions
+        } else {
+            &self.using_functions
+        };
+        functions.contains(name) || functions.contains("")
+    }
+
     /// Returns the indexes of the words that may be the name of a function that the command calls: the name of a known
     /// function at any place, as it may stand behind a wrapper, which may be a function itself (`retry fetch URL`), or
     /// the program's name if that is an expansion. If a function has an unknown name, each word may be it. A `set` that
@@ -50,7 +62,7 @@ impl Scope<'_> {
             let may_be_call = match literal {
                 // `set -- x` gives words to the script as a call does to a function.
                 Some(name) if name == "set" => sets_arguments(&literals[index + 1..]),
-                Some(name) => self.may_be_function(name),
+                Some(name) => self.may_use_arguments(name),
                 // `$f x` may call any function, if there is one at all.
                 None => {
                     !self.functions.is_empty() && words[..index].iter().all(may_precede_program)
@@ -115,8 +127,8 @@ impl Scope<'_> {
     }
 
     /// Returns the arguments that functions may get, with an empty `$0`; an empty list if no function is called.
-    /// Searches for them when it is first asked, and keeps the result if it is complete. The search forgets the values
-    /// of variables that were found before.
+    /// Searches for them when it is first asked, and keeps the result. The search forgets the values of variables that
+    /// were found before.
     fn arguments_of_functions(&self) -> FunctionArguments {
         if self.function_calls.is_empty() {
             return FunctionArguments::Known(Vec::new());
@@ -127,14 +139,11 @@ impl Scope<'_> {
         }
         // The search expands words, and comes back here if a function passes its own `$1` on: it gets this value then.
         *self.function_arguments.borrow_mut() = FunctionArguments::Unknown(Doubt::AnyWords);
+        // In a chain of its own, as in one that has begun, variables would lack some of their values.
+        let chain = self.chain.take();
         let found = self.find_arguments_of_functions();
-        let kept = if self.chain.borrow().is_circle() {
-            // A variable lacks some of its values meanwhile.
-            FunctionArguments::NotSearched
-        } else {
-            found.clone()
-        };
-        *self.function_arguments.borrow_mut() = kept;
+        self.chain.replace(chain);
+        *self.function_arguments.borrow_mut() = found.clone();
         // Values of variables that were found meanwhile lack the arguments.
         self.cached_values.borrow_mut().clear();
         found

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::additions::{adds_whole_words, assigning};
 use super::arguments::{begins_literal_option, sets_arguments, words_that_set_passes};
-use super::functions::FunctionArguments;
+use super::functions::{FunctionArguments, using_functions};
 use super::value::begins_suspected_option;
 use super::{AssignedWord, Assigning, Frame, OtherValue, Scope, ScriptVariable, Separators};
 use crate::command::syntax::{
@@ -30,6 +30,7 @@ impl Scope<'_> {
         self.cached_values.borrow_mut().clear();
         *self.function_arguments.borrow_mut() = FunctionArguments::NotSearched;
         self.functions.extend(parsed.functions.iter().cloned());
+        self.using_functions.extend(using_functions(parsed));
         self.has_unknown_code |= parsed.may_be_misread;
         // `$0` is no argument. Unknown arguments are trusted to be no options.
         let arguments = frame.arguments.as_deref().unwrap_or_default();

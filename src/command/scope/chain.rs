@@ -84,11 +84,6 @@ impl Chain {
         self.changed.remove(name)
     }
 
-    /// Returns true if one of the variables was needed again, so that some of its values are missing for now.
-    pub(super) fn is_circle(&self) -> bool {
-        self.needed_again.is_some()
-    }
-
     /// Ends the search for the last variable that was begun, and tells if its values may be kept.
     pub(super) fn end(&mut self) -> Found {
         self.names.pop();

@@ -101,6 +101,20 @@ pub(crate) fn is_plain_word(text: &[Symbol]) -> bool {
     begins_known && !begins_option(text) && text.iter().all(is_plain)
 }
 
+/// Returns true if a text is one word that is trusted to be no option: like `"$URL"`, or like `https://$HOST` and
+/// `"$DIR/file"` with such parts. Behind parts at the beginning, which may be empty, no sign may stand but that of a
+/// path: a `-` may begin an option, and another one may be a mark (`{}`) that `xargs` replaces by an option.
+pub(crate) fn is_trusted_word(text: &[Symbol]) -> bool {
+    let is_trusted =
+        |symbol: &&Symbol| matches!(symbol, Symbol::Unknown(doubt) if *doubt <= Doubt::TrustedPart);
+    let begins_well = match text.iter().find(|symbol| !is_trusted(symbol)) {
+        Some(Symbol::Known(c)) => c.is_alphanumeric() || "./".contains(*c),
+        Some(Symbol::Unknown(_)) => false,
+        None => true,
+    };
+    begins_well && !may_be_several_words(text)
+}
+
 /// Returns true if a text begins an option, or begins with a part of which it is known that it may be one. `AnyWords`
 /// is no such part: nothing speaks for an option in it, and in quotes it is trusted.
 pub(super) fn begins_suspected_option(text: &[Symbol]) -> bool {

@@ -63,6 +63,8 @@ fn inner_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
         input: command.input.clone(),
         input_files: command.input_files.clone(),
         redirects_output: command.redirects_output,
+        expands_in_redirection: command.expands_in_redirection,
+        begins_function: false,
         reads_pipe: command.reads_pipe,
         reads_group: command.reads_group,
         is_copy: true,

@@ -167,6 +167,7 @@ impl ScriptReader<'_> {
             // Empty for a name that is not known, which stands for any.
             let name = name.literal().unwrap_or_default();
             self.parsed.functions.push(name);
+            draft.command.begins_function = true;
             draft.end_command();
             return;
         }
@@ -236,6 +237,9 @@ impl ScriptReader<'_> {
             {}
             self.skip_blanks();
             let word = self.read_word();
+            let mut pieces = word.pieces.iter();
+            draft.command.expands_in_redirection |=
+                pieces.any(|it| !matches!(it, Piece::Text(..) | Piece::Quotes));
             if is_input {
                 draft.command.input_files.push(word);
             }
