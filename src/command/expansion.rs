@@ -92,9 +92,9 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
 }
 
 /// Returns one unknown word for the lists of words (`choices`) that `word` may become, as there are too many to judge
-/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and as trusted to begin no option if
-/// each is one word that is, such as the URL in `"$URL"`; neither if one mentions a client, which the command may call
-/// by it. Otherwise it may be any words.
+/// each. It counts as harmless only if each list is one plain word, such as `eu-1`, and as trusted to begin no option
+/// if each is one word that is, such as the URL in `"$URL"`; neither if one mentions a client, which the command may
+/// call by it. Otherwise it may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
     let is_single = |choice: &Vec<Word>, is_good: fn(&[Symbol]) -> bool| match choice.as_slice() {
         [only] => {

@@ -37,8 +37,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns true if a script may define a function of this name that does more with its arguments than print them. The
-    /// programs with which others print may be functions themselves, and then all do.
+    /// Returns true if a script may define a function of this name that does more with its arguments than print them.
+    /// The programs with which others print may be functions themselves, and then all do.
     fn may_use_arguments(&self, name: &str) -> bool {
         let may_redefine = PRINTING.iter().any(|program| self.may_be_function(program));
         let functions = if may_redefine {

@@ -53,8 +53,8 @@ pub(super) fn using_functions(parsed: &ParsedText) -> Vec<String> {
     names
 }
 
-/// Returns the names of the functions that a script defines, each as often as it does so with a body in braces that only
-/// prints.
+/// Returns the names of the functions that a script defines, each as often as it does so with a body in braces that
+/// only prints.
 fn printing_functions(script: &Script) -> Vec<String> {
     let mut names = Vec::new();
     for (index, command) in script.commands.iter().enumerate() {
