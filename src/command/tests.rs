@@ -221,6 +221,10 @@ fn unknown_code_is_named_with_its_place_and_cut() {
             "the input of bash in the script of sh -c",
         ),
         (
+            "curl -fsS URL; docker exec -i web sh",
+            "the input of sh in the command of docker",
+        ),
+        (
             "bash <(sort a-file-with-a-long-name another-one)",
             "the script <(sort a-file-with-a-long-name another-o... in the script of sh -c",
         ),

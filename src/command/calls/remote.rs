@@ -36,7 +36,7 @@ impl Calls<'_> {
     /// so that ssh starts a shell, reads the input in its place.
     pub(super) fn read_ssh(&mut self, command: &ExpandedCommand<'_>, name_index: usize) {
         let words = &command.words[name_index + 1..];
-        let context = context_of_remote(Inherited::None);
+        let context = context_of_remote("ssh", Inherited::None);
         let remote = remote_command(words);
         let before = &words[..words.len() - remote.len()];
         let mut script = joined(words);
@@ -53,7 +53,7 @@ impl Calls<'_> {
         };
         if runs_input {
             // The files that the input comes from are those of this machine, but its variables are not.
-            let context = context_of_remote(Inherited::Unknown);
+            let context = context_of_remote("ssh", Inherited::Unknown);
             self.read_standard_input("ssh", command, name_index, &context);
         } else {
             self.add_script(&joined(remote), context);
@@ -108,10 +108,12 @@ impl Calls<'_> {
             return;
         };
         if runs_input(words, index) && (command.has_input() || passes_input_on(&words[..index])) {
-            let context = context_of_remote(Inherited::Unknown);
-            let name = base_name(&words[index].text);
-            // At `first - 1` is the program that runs the shell elsewhere: it gets the input.
-            self.read_standard_input(&name, command, first - 1, &context);
+            let shell = base_name(&words[index].text);
+            // It gets the input.
+            let runner_index = first - 1;
+            let runner = base_name(&words[runner_index].text);
+            let context = context_of_remote(&runner, Inherited::Unknown);
+            self.read_standard_input(&shell, command, runner_index, &context);
         }
     }
 }
@@ -128,16 +130,16 @@ fn local_command(word: &[Symbol]) -> Option<&[Symbol]> {
         .then_some(&option[sign + 1..])
 }
 
-/// Returns the context of a script on another machine or in a container, whose arguments are not known. `environment`
-/// is `Inherited::None` for what is found there, and `Inherited::Unknown` for an input from this machine, whose files
-/// have to be read.
-fn context_of_remote(environment: Inherited) -> Context {
+/// Returns the context of a script that this program (`ssh`, `docker`) runs on another machine or in a container, whose
+/// arguments are not known. `environment` is `Inherited::None` for what is found there, and `Inherited::Unknown` for an
+/// input from this machine, whose files have to be read.
+fn context_of_remote(runner: &str, environment: Inherited) -> Context {
     Context {
         frame: Rc::new(Frame {
             arguments: None,
             environment,
         }),
-        location: Location::Script("the command of ssh".into()),
+        location: Location::Script(format!("the command of {runner}").into()),
     }
 }
 
