@@ -24,10 +24,9 @@ mod shell_input;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use self::client_name::mentions_client;
 use self::expanded_command::{CommandInScript, ExpandedCommand};
 use super::http::options::Client;
-use super::http::tables::CLIENTS;
+use super::http::tables::{CLIENTS, mentions_client};
 use super::scope::{Frame, Inherited, Scope};
 use super::syntax::{ParsedText, RawWord, Script};
 use super::text::{Doubt, Symbol, Symbols, mentions};
@@ -212,7 +211,7 @@ impl<'s> Calls<'s> {
         self.needs_another_round = false;
         self.found.clear();
         self.unknown.clear();
-        // What functions get as arguments is collected again: an earlier script may call a function of a later one.
+        // The arguments of functions are collected again: an earlier script may call a function of a later one.
         self.scope.clear_function_calls();
         for text in &self.texts {
             self.scope

@@ -19,12 +19,13 @@ mod printers;
 use std::rc::Rc;
 
 use self::atoms::{Atom, in_atoms};
+use super::http::tables::mentions_client;
 use super::scope::value::{
     Value, array_value, is_plain_word, is_trusted_word, summary as summary_of_values,
 };
 use super::scope::{Expand, Frame, LONGEST_TEXT, MOST_VALUES, Scope};
 use super::syntax::{Piece, Quoting, RawWord};
-use super::text::{Doubt, Symbol, Symbols, known, mentions, unknown, unknown_words};
+use super::text::{Doubt, Symbol, Symbols, known, unknown, unknown_words};
 use super::word::Word;
 
 /// Limit on the combinations of values in one command, each of which is judged by itself.
@@ -96,21 +97,14 @@ fn append_choices<T: Clone>(lists: &mut Vec<Vec<T>>, choices: &[Vec<T>]) {
 /// if each is one word that is, such as the URL in `"$URL"`; neither if one mentions a client, which the command may
 /// call by it. Otherwise it may be any words.
 fn summary(choices: &[Vec<Word>], word: &RawWord) -> Word {
-    let is_single = |choice: &Vec<Word>, is_good: fn(&[Symbol]) -> bool| match choice.as_slice() {
-        [only] => {
-            is_good(&only.text) && !mentions(&only.text, "curl") && !mentions(&only.text, "wget")
-        }
-        _ => false,
-    };
-    let doubt = if choices
-        .iter()
-        .all(|choice| is_single(choice, is_plain_word))
-    {
+    let words: Vec<&Word> = choices.iter().flatten().collect();
+    let is_one_word = choices.iter().all(|choice| choice.len() == 1);
+    let may_name_client = words.iter().any(|word| mentions_client(&word.text));
+    let doubt = if !is_one_word || may_name_client {
+        Doubt::AnyWords
+    } else if words.iter().all(|word| is_plain_word(&word.text)) {
         Doubt::HarmlessPart
-    } else if choices
-        .iter()
-        .all(|choice| is_single(choice, is_trusted_word))
-    {
+    } else if words.iter().all(|word| is_trusted_word(&word.text)) {
         Doubt::TrustedPart
     } else {
         Doubt::AnyWords

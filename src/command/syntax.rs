@@ -208,13 +208,17 @@ impl RawWord {
         Some(text)
     }
 
+    /// Returns the pieces without the marks of quotes, which stand for nothing by themselves.
+    pub(crate) fn pieces_without_quotes(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces
+            .iter()
+            .filter(|piece| !matches!(piece, Piece::Quotes))
+    }
+
     /// Returns the script whose output the word is, or whose pipe it names: that of `"$(script)"` and `<(script)`.
     /// Returns None if the word has any other part.
     pub(crate) fn output_of(&self) -> Option<Rc<Script>> {
-        let mut parts = self
-            .pieces
-            .iter()
-            .filter(|piece| !matches!(piece, Piece::Quotes));
+        let mut parts = self.pieces_without_quotes();
         match (parts.next(), parts.next()) {
             (Some(Piece::Command(script, _) | Piece::Process(script)), None) => {
                 Some(Rc::clone(script))

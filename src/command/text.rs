@@ -54,7 +54,7 @@ pub(crate) fn unknown(doubt: Doubt) -> Symbols {
     vec![Symbol::Unknown(doubt)]
 }
 
-/// Returns the text that stands for words of which none is known: any words. Where one of them may be an option, an
+/// Returns the text that stands for words of which none is known: any words. If one of them may be an option, an
 /// `AnyPart` stands before it, as `AnyWords` alone would be trusted in the quotes of a later `"$name"`.
 pub(crate) fn unknown_words(may_hold_option: bool) -> Symbols {
     if may_hold_option {

@@ -4,11 +4,6 @@
 use crate::command::http::tables::CLIENTS;
 use crate::command::text::{Symbol, Symbols, exact, known, may_hold_code, mentions, shown};
 
-/// Returns true if a text mentions a client at any place.
-pub(super) fn mentions_client(text: &[Symbol]) -> bool {
-    CLIENTS.iter().any(|client| mentions(text, client.name))
-}
-
 /// Returns true if a word names any client ([`is_named`]), or is a script of one command with such a name. Callers take
 /// what such a command prints for a download, which they trust: so here, unlike elsewhere, a wrong "true" hides
 /// unknown code.

@@ -118,7 +118,7 @@ pub(super) fn mark_of_xargs(options: &[Word]) -> Marks {
 struct Letters<'w> {
     /// The one that takes a value, which ends the letters; None if none does.
     with_value: Option<char>,
-    /// What stands behind that letter in the word. If it is empty, the value is the next word; only `i` then has none.
+    /// The part of the word behind that letter. If it is empty, the value is the next word; only `i` then has none.
     behind: &'w [Symbol],
     /// A letter, or an unknown part among the letters, may take back the mark that an earlier option named.
     may_take_back: bool,

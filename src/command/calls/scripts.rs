@@ -9,11 +9,11 @@
 
 use std::slice;
 
-use super::client_name::mentions_client;
 use super::command::possible_scripts;
 use super::expanded_command::ExpandedCommand;
 use super::feeders::adds_words;
 use super::{Calls, Context, may_separate_words};
+use crate::command::http::tables::mentions_client;
 use crate::command::shells::{self, OperandsOfShell};
 use crate::command::text::{
     Doubt, Symbol, Symbols, exact, known, may_be_several_words, name_and_value, shown, unknown,
@@ -74,7 +74,7 @@ impl Calls<'_> {
 
     /// Reads the words of `eval`, `source`, `ssh`, `alias` and other commands that take scripts, or notes the directory
     /// of `cd`, in which scripts may stand. `name` is the file name of the word at `name_index`. Returns true if it is
-    /// the name of such a command, by which the word counts as a part of the whole. That of `sudo` or `doas` is not,
+    /// the name of such a command, by which the word counts as a part of the whole. `sudo` and `doas` do not count,
     /// although their `-s` and `-i` start a shell: mostly they run the words behind them, which count by themselves.
     pub(super) fn read_command_with_scripts(
         &mut self,

@@ -203,7 +203,7 @@ enum WriterInput {
     Pipe,
     /// A file or a here-document, which is read as a script.
     Own,
-    /// That of the commands around the pipeline.
+    /// The input of the commands around the pipeline.
     Unknown,
 }
 

@@ -1,9 +1,15 @@
 //! The options of curl and wget that change the request, or that take the next word as their value.
 
 use super::options::{Client, OptionRole, Takes, beginning, exactly};
+use crate::command::text::{Symbol, mentions};
 
 /// The clients whose calls are judged.
 pub(crate) const CLIENTS: [&Client; 2] = [&CURL, &WGET];
+
+/// Returns true if a text mentions a client at any place ([`mentions`]).
+pub(crate) fn mentions_client(text: &[Symbol]) -> bool {
+    CLIENTS.iter().any(|client| mentions(text, client.name))
+}
 
 /// curl 7 and 8.
 pub(super) static CURL: Client = Client {

@@ -228,10 +228,9 @@ fn ends_with_blank(piece: &Piece) -> bool {
 /// Returns the pieces of a word without quotes and empty texts, so that the first and the last are what the value
 /// begins and ends with.
 fn filled_pieces(word: &RawWord) -> Vec<&Piece> {
-    let pieces = word.pieces.iter();
+    let pieces = word.pieces_without_quotes();
     let filled = pieces.filter(|piece| match piece {
         Piece::Text(text, _) => !text.is_empty(),
-        Piece::Quotes => false,
         _ => true,
     });
     filled.collect()

@@ -198,10 +198,7 @@ fn may_precede_program(word: &RawWord) -> bool {
 /// Returns true if a word begins with a literal `-`, quoted or not: where such a word is passed on, a `$1` may be an
 /// option. An expansion at its beginning does not count.
 pub(super) fn begins_literal_option(word: &RawWord) -> bool {
-    let first = word
-        .pieces
-        .iter()
-        .find(|piece| !matches!(piece, Piece::Quotes));
+    let first = word.pieces_without_quotes().next();
     matches!(first, Some(Piece::Text(text, _)) if begins_option(text))
 }
 

@@ -298,7 +298,10 @@ impl Scope<'_> {
             return;
         };
         self.has_unknown_code |= may_name_any_variable(first);
-        let begins_unknown = !matches!(first_piece(first), Some(Piece::Text(..)) | None);
+        let begins_unknown = !matches!(
+            first.pieces_without_quotes().next(),
+            Some(Piece::Text(..)) | None
+        );
         if begins_unknown && first.literal().is_none() {
             let name = literals.get(1).and_then(Option::as_deref);
             if let Some(name) = name.filter(|name| is_name(name)) {
@@ -361,16 +364,9 @@ impl Scope<'_> {
     }
 }
 
-/// Returns the first piece of a word that is more than an empty pair of quotes.
-fn first_piece(word: &RawWord) -> Option<&Piece> {
-    word.pieces
-        .iter()
-        .find(|piece| !matches!(piece, Piece::Quotes))
-}
-
 /// Returns true if a word with an expansion may be the option of `printf` that names a variable: `"-v$name"`, `"-$x"`.
 fn may_name_any_variable(word: &RawWord) -> bool {
-    let Some(Piece::Text(text, _)) = first_piece(word) else {
+    let Some(Piece::Text(text, _)) = word.pieces_without_quotes().next() else {
         return false;
     };
     let dash = Symbol::Known('-');

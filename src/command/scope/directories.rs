@@ -83,11 +83,10 @@ impl Scope<'_> {
             }
             for DirectoryOfScript { path, is_start } in &self.directories_of_scripts {
                 paths.push(format!("{path}/{name}"));
-                let below = self
-                    .directories
-                    .iter()
-                    .filter(|it| *is_start && !is_absolute(it));
-                paths.extend(below.map(|directory| format!("{path}/{directory}/{name}")));
+                if *is_start {
+                    let below = self.directories.iter().filter(|it| !is_absolute(it));
+                    paths.extend(below.map(|directory| format!("{path}/{directory}/{name}")));
+                }
             }
         }
         let home = self.surroundings.variable("HOME").unwrap_or_default();

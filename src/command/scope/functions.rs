@@ -1,13 +1,14 @@
 //! Calls of functions in scripts, and the arguments that functions get: `$1` in a function has these values.
 //!
-//! Most scripts have functions that only print their arguments (`log "$(date)"`). What these get is no argument of a
-//! client, curl or wget, so that their calls do not count.
+//! Most scripts have functions that only print their arguments (`log "$(date)"`). No client, curl or wget,
+//! gets these arguments, so that calls of such functions do not count.
 
 use std::rc::Rc;
 
 use super::frame::Frame;
+use crate::command::http::tables::mentions_client;
 use crate::command::syntax::{ParsedText, Piece, RawWord, Script, SimpleCommand};
-use crate::command::text::{Doubt, Symbol, Symbols, known, mentions};
+use crate::command::text::{Doubt, Symbol, Symbols, known};
 
 /// Programs that are parts of the shell, and print their arguments or do nothing with them.
 pub(super) const PRINTING: [&str; 6] = ["echo", "printf", "exit", "return", "true", ":"];
@@ -106,8 +107,7 @@ fn prints(command: &SimpleCommand, words: &[RawWord]) -> bool {
 
 /// Returns true if a word begins with a known character that begins no option.
 fn begins_with_text(word: &RawWord) -> bool {
-    let mut pieces = word.pieces.iter().filter(|it| !matches!(it, Piece::Quotes));
-    let Some(Piece::Text(text, _)) = pieces.next() else {
+    let Some(Piece::Text(text, _)) = word.pieces_without_quotes().next() else {
         return false;
     };
     matches!(text.first(), Some(Symbol::Known(c)) if *c != '-')
@@ -132,5 +132,5 @@ fn is_only_printed(word: &RawWord) -> bool {
         Piece::Process(_) | Piece::Number | Piece::Array(_) => false,
     };
     let source = known(&word.source);
-    word.pieces.iter().all(is_plain) && !mentions(&source, "curl") && !mentions(&source, "wget")
+    word.pieces.iter().all(is_plain) && !mentions_client(&source)
 }

@@ -4,9 +4,9 @@
 //! taken for none, an `AnyPart` may be one, and `AnyWords` may be several words, options among them. In quotes
 //! `AnyWords` becomes a `TrustedPart`: where an option is suspected, use `AnyPart`.
 
+use crate::command::http::tables::mentions_client;
 use crate::command::text::{
-    Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, mentions, unknown,
-    unknown_words,
+    Doubt, Symbol, Symbols, begins_option, exact, may_be_several_words, unknown, unknown_words,
 };
 use crate::command::word::Word;
 
@@ -33,7 +33,7 @@ impl Value {
     /// Returns true if a client, curl or wget, is mentioned.
     pub(super) fn mentions_client(&self) -> bool {
         let mut texts = elements(self).into_iter();
-        texts.any(|text| mentions(&text, "curl") || mentions(&text, "wget"))
+        texts.any(|text| mentions_client(&text))
     }
 
     /// Returns true if the text or an element begins an option, or begins with an unknown part that is known to be one
