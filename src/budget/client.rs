@@ -28,7 +28,7 @@ pub enum Store {
     Redis(Arc<Address>),
 }
 
-/// What a plan has to know of a store.
+/// Facts of a store that a plan needs, without a look at any file.
 pub(crate) struct StorePlace {
     /// The place without user and password, by which nested runs compare their stores. Links in a path are not
     /// resolved: two paths of one directory count as two stores.

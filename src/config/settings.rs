@@ -64,7 +64,7 @@ impl Settings {
     }
 
     /// Replaces `--every` in a layer by the three settings that it implies, so that no later code has to know it:
-    /// `find` never returns it. Of the three, leaves out what a higher source sets. Returns an error if the layer
+    /// `find` never returns it. Leaves out those of the three that a higher source sets. Returns an error if the layer
     /// itself sets one of them with another text.
     fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
         let Some(index) = layer.iter().position(|setting| *setting.opt == *EVERY) else {

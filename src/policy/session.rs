@@ -228,7 +228,7 @@ impl<'p> Session<'p> {
             return Err(GiveUp::Delay);
         }
         let drawn = self.draw(rng);
-        // What the output of a success asks for does not count.
+        // A wait that the output of a success asks for does not count.
         let wait = if *verdict == Verdict::Success {
             drawn
         } else if self.asks_too_much(outcome) {

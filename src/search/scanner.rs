@@ -48,7 +48,7 @@ pub struct Scanner {
     engine: Option<Engine>,
     /// How many bytes the sieve has searched in place of the engine.
     searched: usize,
-    /// What was built for the lines with these bytes, and for later lines that the engine finds.
+    /// The expressions built for the lines with these bytes, and for later lines that the engine finds.
     built: Built,
     /// The bytes that the sieve has searched, until the literals of the grams are chosen by them.
     sample: Vec<u8>,
@@ -177,7 +177,7 @@ impl Scanner {
     }
 
     /// Adds bytes to the unfinished line, up to its end or to the size of a window, and searches it once one of these
-    /// is reached. Of a full window, keeps the overlap with the next one. Returns the bytes that were not taken.
+    /// is reached. Keeps the overlap of a full window with the next one. Returns the bytes that were not taken.
     fn push_to_line<'a>(&mut self, bytes: &'a [u8], found: Found<'_>) -> &'a [u8] {
         let window = self.patterns.window;
         let room = bytes.len().min(window - self.line.len());

@@ -56,7 +56,7 @@ pub(super) struct StdinPipe {
     pub(super) unwritten: Range<usize>,
     /// Number of bytes at the head of the source that were duplicated into this pipe: the window.
     pub(super) window: usize,
-    /// What the next step waits for.
+    /// The condition for the next step.
     pub(super) wait: Wait,
 }
 
