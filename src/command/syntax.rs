@@ -208,7 +208,7 @@ impl RawWord {
         Some(text)
     }
 
-    /// Returns the pieces without the marks of quotes, which stand for nothing by themselves.
+    /// Returns the pieces without the marks of quotes, which add no text.
     pub(crate) fn pieces_without_quotes(&self) -> impl Iterator<Item = &Piece> {
         self.pieces
             .iter()
