@@ -166,7 +166,9 @@ impl Run<'_> {
         self.session.begin();
         self.begin_counting()?;
         self.emit(&Event::Started)?;
-        let spec = self.attempt_spec();
+        let limits = self.plan.limits_of_attempt(self.session.attempt);
+        let mut spec = self.spec_without_variables(limits);
+        self.set_variables_of_attempt(&mut spec);
         let attempt = self.host.attempt(&spec)?;
         let outcome = &attempt.outcome;
         if outcome.seen.input_read_ahead {

@@ -2,7 +2,7 @@
 //! memory from the heap, which would lie on further pages: each page that is written after `fork` costs a fault, as the
 //! child shares it.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(crate) struct VariableList {
     /// The entries, one after the other. A replaced one stays here, but is not listed.
     text: SmallVec<[u8; 512]>,
     /// The entries that count, in the order in which they were set.
-    listed: SmallVec<[Entry; 16]>,
+    listed: SmallVec<[Entry; 12]>,
 }
 
 /// The place of an entry in [`VariableList::text`].
@@ -105,12 +105,9 @@ impl VariableList {
         self.listed.iter().find(|entry| text[entry.name()] == *name)
     }
 
-    /// Returns all entries, `NAME=VALUE`, in the order in which they were set.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &CStr> {
-        self.listed.iter().filter_map(|entry| {
-            // Always Some: neither name nor value contains a NUL.
-            CStr::from_bytes_with_nul(&self.text[entry.with_nul()]).ok()
-        })
+    /// Returns all entries, `NAME=VALUE` with the NUL, in the order in which they were set.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &[u8]> {
+        self.listed.iter().map(|entry| &self.text[entry.with_nul()])
     }
 }
 
@@ -120,7 +117,7 @@ mod tests {
 
     fn entries(list: &VariableList) -> Vec<&str> {
         list.entries()
-            .map(|entry| entry.to_str().unwrap())
+            .map(|entry| str::from_utf8(entry).unwrap().strip_suffix('\0').unwrap())
             .collect()
     }
 

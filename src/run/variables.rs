@@ -32,9 +32,9 @@ pub(crate) const SET_BY_BACKOFF: &[&str] = &[
 ];
 
 impl Run<'_> {
-    /// Returns the limits and variables of the attempt that begins. Variables about the last end describe the attempt
-    /// before; they are empty for the first one.
-    pub(super) fn attempt_spec(&self) -> AttemptSpec {
+    /// Sets the variables of the attempt that begins in `spec`, which has its limits. Variables about the last end
+    /// describe the attempt before; they are empty for the first one.
+    pub(super) fn set_variables_of_attempt(&self, spec: &mut AttemptSpec) {
         let counted_by = match &self.plan.budget {
             Some(budget) => Some(&*budget.place),
             // The outer run has counted its attempt, which is this run's first attempt, too.
@@ -46,51 +46,54 @@ impl Run<'_> {
             .previous
             .as_ref()
             .and_then(|previous| previous.verdict.reason());
-        let limits = self.plan.limits_of_attempt(self.session.attempt);
-        let deadline = self.plan.limits.deadline;
-        let until_deadline = deadline.map(|deadline| deadline.saturating_sub(self.host.elapsed()));
+        self.set_common_variables(&mut spec.variables, outcome, reason, counted_by);
+        let until_deadline = spec
+            .deadline
+            .map(|deadline| deadline.saturating_sub(self.host.elapsed()));
         // The nearer one of both limits; None without any.
-        let left = limits.timeout.into_iter().chain(until_deadline).min();
-        let mut spec = self.spec(limits, outcome, reason, counted_by);
-        if let Some(left) = left {
+        let timeout = spec.attempt_limits.timeout;
+        if let Some(left) = timeout.into_iter().chain(until_deadline).min() {
             spec.variables.set(LEFT, Seconds(left));
         }
-        spec
     }
 
     /// Returns the limits and variables of a predicate or hook that is about the attempt that ended with `outcome`.
     /// `reason` is why the attempt failed, as far as it is judged; None for a success. The only limit on time for the
     /// predicate or hook is the deadline.
     pub(super) fn spec_about(&self, outcome: &Outcome, reason: Option<&Reason>) -> AttemptSpec {
-        let mut spec = self.spec(
-            self.plan.attempt_limits.clone(),
-            Some(outcome),
-            reason,
-            None,
-        );
+        let mut spec = self.spec_without_variables(self.plan.attempt_limits.clone());
         // Predicates and hooks may be silent.
         spec.attempt_limits.idle = None;
         let signal = outcome.end.signal().map(Signal::number);
         let variables = &mut spec.variables;
+        self.set_common_variables(variables, Some(outcome), reason, None);
         variables.set("BACKOFF_EXIT", outcome.end.shell_status());
         variables.set("BACKOFF_EXIT_SIGNAL", OrEmpty(signal));
         spec
     }
 
-    /// Returns limits and the variables that commands, predicates and hooks have in common. `outcome` and `reason`
-    /// belong to the attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one.
-    /// `counted_by` is the place of the budget that has counted the attempt, so that an inner run does not count the
-    /// same call again; None for a predicate or hook, whose inner runs make calls of their own.
-    fn spec(
+    /// Returns the limits of a program, still without variables.
+    pub(super) fn spec_without_variables(&self, attempt_limits: AttemptLimits) -> AttemptSpec {
+        AttemptSpec {
+            attempt_limits,
+            deadline: self.plan.limits.deadline,
+            variables: VariableList::default(),
+        }
+    }
+
+    /// Sets the variables that commands, predicates and hooks have in common. `outcome` and `reason` belong to the
+    /// attempt that ended last; for a predicate or hook, `self.previous` is the attempt before that one. `counted_by`
+    /// is the place of the budget that has counted the attempt, so that an inner run does not count the same call
+    /// again; None for a predicate or hook, whose inner runs make calls of their own.
+    fn set_common_variables(
         &self,
-        attempt_limits: AttemptLimits,
+        variables: &mut VariableList,
         outcome: Option<&Outcome>,
         reason: Option<&Reason>,
         counted_by: Option<&str>,
-    ) -> AttemptSpec {
+    ) {
         let plan = self.plan;
-        let mut variables = VariableList::default();
-        self.set_place(&mut variables);
+        self.set_place(variables);
         // An empty value replaces that of an outer run.
         if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {
             variables.set(COUNTED, counted_by.unwrap_or_default());
@@ -105,12 +108,7 @@ impl Run<'_> {
         let ran = outcome.map(|outcome| outcome.ran.as_millis());
         variables.set("BACKOFF_RAN_MS", OrEmpty(ran));
         // Variables of `--before-retry` override others.
-        self.extra_env.add_to(&mut variables);
-        AttemptSpec {
-            attempt_limits,
-            deadline: plan.limits.deadline,
-            variables,
-        }
+        self.extra_env.add_to(variables);
     }
 
     /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable

@@ -107,7 +107,8 @@ impl Environment {
             }
             self.entries.push(inherited.entry.as_ptr());
         }
-        self.entries.extend(variables.entries().map(CStr::as_ptr));
+        let set = variables.entries().map(|entry| entry.as_ptr().cast());
+        self.entries.extend(set);
         self.entries.push(ptr::null());
     }
 
