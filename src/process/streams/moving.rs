@@ -98,7 +98,9 @@ impl Streams {
     /// Moves data of the streams in `ready` (all, if polling failed), without blocking: feeds input, then reads,
     /// examines and forwards or keeps at most one chunk of each output. Returns true if output was moved, that is read
     /// or written, which restarts the idle limit and prolongs draining. Errors are noted as faults of the streams, for
-    /// [`Streams::end`].
+    /// [`Streams::end`]. Not inlined, so that a wait takes little of the stack, of which each page that is written is
+    /// copied after `fork`.
+    #[inline(never)]
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();

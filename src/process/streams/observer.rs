@@ -33,8 +33,9 @@ pub(crate) struct OutputObserver {
     /// The longest wait for the reset of a spent limit (`RateLimit`) that counts as a request. A line that asks to wait
     /// counts however long the wait is.
     longest_asked: Duration,
-    /// None for an output that is not searched, or no longer.
-    scanners: PerChannel<Option<Scanner>>,
+    /// None for an output that is not searched, or no longer. Boxed, as each is moved for a search, and most runs have
+    /// none.
+    scanners: PerChannel<Option<Box<Scanner>>>,
     /// For each pattern the beginning of the first text that matched ([`EXCERPT`]).
     matches: Vec<Option<String>>,
     /// Remaining time for searching; limited once the command has ended.
@@ -53,7 +54,7 @@ impl OutputObserver {
         }
         let scanners = PerChannel::each(|channel| {
             if watched[channel] && patterns > 0 {
-                Some(Scanner::new(Arc::clone(&options.patterns)))
+                Some(Box::new(Scanner::new(Arc::clone(&options.patterns))))
             } else {
                 None
             }
@@ -79,7 +80,7 @@ impl OutputObserver {
     pub(super) fn read_limit(&self, channel: Channel) -> usize {
         self.scanners[channel]
             .as_ref()
-            .map_or(usize::MAX, Scanner::most)
+            .map_or(usize::MAX, |scanner| scanner.most())
     }
 
     /// Observes the next piece of an output, which need not end at a line's end. Gives up all further searching once
