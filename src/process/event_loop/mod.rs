@@ -144,8 +144,10 @@ impl EventLoop {
                 ready.push(*name);
             }
         }
+        // The time is up, or a signal has interrupted `poll`, which no event shows.
+        let is_nothing_ready = ready.is_empty();
         Polled {
-            has_signals: has_queued || !has_polled || has_event(&fds[0]),
+            has_signals: has_queued || !has_polled || is_nothing_ready || has_event(&fds[0]),
             ready,
         }
     }
@@ -153,7 +155,7 @@ impl EventLoop {
 
 /// The findings of [`EventLoop::poll`].
 struct Polled<T> {
-    /// Signals are waiting, in the pipe or in the queue.
+    /// Signals may be waiting, in the pipe or in the queue.
     has_signals: bool,
     /// The names of the interests that are ready.
     ready: Vec<T>,

@@ -35,6 +35,12 @@ impl EventLoop {
         self.handle_queued_signals()
     }
 
+    /// Acts on the signals whose handlers have run in a poll. Returns an error if one ends the run.
+    fn handle_polled_signals(&mut self) -> RunResult<()> {
+        self.signals.read_records();
+        self.handle_queued_signals()
+    }
+
     /// Acts on signals that were received between two attempts: a stop erases the countdown and stops backoff here
     /// until it is continued, USR1 ends the current wait, or the next one. Returns [`RunError::Interrupted`] at the
     /// first signal that ends the run, and notes that the run is ending; later signals stay in the queue.
@@ -121,7 +127,7 @@ impl EventLoop {
             self.stop_if_in_background();
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
             if polled.has_signals {
-                self.receive_signals()?;
+                self.handle_polled_signals()?;
             }
             if !polled.ready.is_empty() {
                 let read = self.streams.input.read_first();
@@ -169,12 +175,12 @@ impl EventLoop {
         loop {
             let polled = self.poll_one(until, fd, events);
             if polled.has_signals && self.is_ending {
-                self.signals.receive();
+                self.signals.read_records();
                 self.signals.queue.clear();
             } else if polled.has_signals {
                 // Time in which backoff was stopped does not count.
                 let received = now();
-                self.receive_signals()?;
+                self.handle_polled_signals()?;
                 until.put_off(now().saturating_duration_since(received));
             }
             if !polled.ready.is_empty() {

@@ -26,6 +26,9 @@ const REGISTERED: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal:
 
 /// The writing end of the pipe of records, for the handlers, which can reach nothing but statics.
 pub(super) static RECORDS: OnceLock<OwnedFd> = OnceLock::new();
+/// Set once a record was written, until the pipe is read: it saves reads of an empty pipe. Not for CHLD, which the next
+/// `poll` shows: it comes with each attempt, and a page that is written costs a page fault while a child shares it.
+pub(super) static HAS_RECORD: AtomicBool = AtomicBool::new(false);
 /// Set if a record could not be written because the pipe was full.
 pub(super) static HAS_LOST_RECORD: AtomicBool = AtomicBool::new(false);
 
@@ -150,6 +153,8 @@ fn record(info: &siginfo_t) {
     let record = [info.si_signo, from_kernel.into(), sender].map(i32::to_ne_bytes);
     if uninterrupted(|| write(records, record.as_flattened())).is_err() {
         HAS_LOST_RECORD.store(true, Ordering::Relaxed);
+    } else if info.si_signo != libc::SIGCHLD {
+        HAS_RECORD.store(true, Ordering::Relaxed);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 use nix::errno::Errno;
 use nix::libc::{self, c_int};
-use nix::sys::signal::{SigSet, SigmaskHow};
+use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::read;
 use smallvec::SmallVec;
 
@@ -22,8 +22,8 @@ use crate::policy::signal::Signal;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::origin::Origin;
 use handlers::{
-    HAS_LOST_RECORD, RECORDS, Record, change_action, decode, has_lost_record, new_action,
-    set_handlers,
+    HAS_LOST_RECORD, HAS_RECORD, RECORDS, Record, change_action, decode, has_lost_record,
+    new_action, set_handlers,
 };
 pub(crate) use handlers::{is_ignored, set_default};
 pub(crate) use received::{Received, SignalClass};
@@ -137,16 +137,23 @@ impl Signals {
         Some(self.queue.remove(0))
     }
 
-    /// Moves all pending signals to the queue, without blocking.
+    /// Moves all pending signals to the queue, without blocking. A CHLD may stay in the pipe until the next `poll`, and
+    /// so may signals that a new child has recorded before exec.
     pub(crate) fn receive(&mut self) {
         self.handle_pending();
-        self.read_records();
+        if HAS_RECORD.load(Ordering::Relaxed) || has_lost_record() {
+            self.read_records();
+        }
     }
 
     /// Moves the signals to the queue whose handlers have run, without blocking. If a record was lost or cannot be
     /// read, a CHLD is queued in its place: without a look at the children, backoff could wait for ever for one that
     /// has ended. Any other signal that was lost stays lost.
     pub(crate) fn read_records(&mut self) {
+        // Not written in vain: see `HAS_RECORD`.
+        if HAS_RECORD.load(Ordering::Relaxed) {
+            HAS_RECORD.store(false, Ordering::Relaxed);
+        }
         let mut records = [Record::default(); RECORDS_AT_ONCE];
         let is_emptied = loop {
             match read(&self.records, records.as_flattened_mut().as_flattened_mut()) {
@@ -210,6 +217,8 @@ impl Signals {
         if self.ignores_chld {
             let _ = change_action(Signal::CHLD, Some(&new_action(libc::SIG_IGN)));
         }
-        let _ = self.caller_mask.thread_set_mask();
+        // Of the functions that set a mask, the one that nothing else calls: it is inlined, so that no page with its code
+        // has to be mapped in each child.
+        let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&self.caller_mask), None);
     }
 }

@@ -124,17 +124,11 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     poll_once(fds, end.left(now())) != PollEnd::Failed
 }
 
-/// Calls `poll(2)` once, and once more without waiting if a signal has interrupted it.
+/// Calls `poll(2)` once. If a signal interrupts it, no descriptor has events afterwards.
 fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> PollEnd {
     match system::poll(fds, timeout) {
         Ok(0) => PollEnd::TimeIsUp,
-        Ok(_) => PollEnd::Event,
-        // A handler has written to the pipe of signals, which is ready now. If it could not, the signal is an event all
-        // the same: the caller looks what has changed.
-        Err(Errno::EINTR) => match poll_once(fds, Some(Duration::ZERO)) {
-            PollEnd::Failed => PollEnd::Failed,
-            _ => PollEnd::Event,
-        },
+        Ok(_) | Err(Errno::EINTR) => PollEnd::Event,
         Err(_) => {
             // 10 ms keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));

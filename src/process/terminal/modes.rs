@@ -15,7 +15,7 @@ use crate::process::signals::is_ignored;
 use crate::process::sys::fd::{inherited, is_piped};
 use crate::process::sys::stdio;
 use crate::process::sys::system::has_hung_up;
-use crate::process::sys::tty::has_foreground;
+use crate::process::sys::tty::{has_foreground, has_terminal};
 
 /// Our terminal's modes before raw mode, from [`make_raw`] to [`restore`]; None at other times.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
@@ -107,7 +107,7 @@ impl Before {
     /// Saves the modes on the first call in the foreground. Later calls do nothing: an earlier attempt may have changed
     /// the modes. In the background they are those of another job.
     pub(crate) fn save_once(&mut self) {
-        if self.0.is_none() && has_foreground(inherited(stdio::IN)) {
+        if has_terminal() && self.0.is_none() && has_foreground(inherited(stdio::IN)) {
             self.0 = get();
         }
     }
