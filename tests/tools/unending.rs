@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::process::is_alive;
+use crate::common::process::{children_of, descriptors, is_alive, is_named};
 use crate::common::pty::{CTRL_C, Terminal};
 use crate::common::slowfs::SlowFs;
 use crate::common::{BIN, Ends, Live, backoff, clean, eventually, within};
@@ -29,6 +29,7 @@ pub mod root {
     tests! {
         a_limit_ends_a_program_that_hangs_while_it_starts ["fuse"]
         signals_act_while_a_program_starts ["fuse", "setsid"]
+        control_c_before_the_fork_reaches_the_program ["fuse", "setsid", "strace"]
         a_resize_while_a_program_starts_changes_nothing ["fuse", "setsid"]
         a_command_that_does_not_die_of_kill_is_given_up ["fuse"]
         a_frozen_command_is_given_up ["freezer"]
@@ -122,6 +123,36 @@ fn signals_act_while_a_program_starts() {
     terminal.expect("starting");
     terminal.send(CTRL_C);
     terminal.expect_status(130);
+}
+
+fn control_c_before_the_fork_reaches_the_program() {
+    // Hangs in exec, so that the run would not end without a signal that backoff forwards.
+    let (_fs, program) = hanging_program("wait");
+    let late = "strace -qq -o /dev/null -e inject=clone,clone3,fork,vfork:delay_enter=2000000";
+    let mut terminal = Terminal::with(&format!("{late} backoff -n 1 -- {program}"));
+    eventually("it is about to fork", || {
+        let tracers = children_of(terminal.pid());
+        let traced: Vec<i32> = tracers.into_iter().flat_map(children_of).collect();
+        traced.into_iter().any(is_about_to_fork)
+    });
+    terminal.send(CTRL_C);
+    terminal.expect_status(130);
+}
+
+/// Returns true if backoff has both ends of two pipes: of that for signals, and of that which shows a program's start.
+fn is_about_to_fork(pid: i32) -> bool {
+    if !is_named(pid, "backoff") {
+        return false;
+    }
+    let mut files: Vec<String> = descriptors(pid)
+        .iter()
+        .filter_map(|fd| Some(fd.split_once(" -> ")?.1.to_owned()))
+        .filter(|file| file.contains("pipe:"))
+        .collect();
+    let ends = files.len();
+    files.sort();
+    files.dedup();
+    ends - files.len() == 2
 }
 
 fn a_resize_while_a_program_starts_changes_nothing() {
