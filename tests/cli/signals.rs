@@ -228,6 +228,10 @@ fn other_signals_neither_end_nor_shorten_nor_lengthen_a_wait() {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+        if began.elapsed() > Duration::from_millis(900) {
+            // On a busy machine: the second attempt may have got the last signals.
+            return (Duration::MAX, ());
+        }
         live.code(1).stdout("ready\n");
         let took = began.elapsed();
         assert!(took >= Duration::from_secs(1), "{took:?}");
