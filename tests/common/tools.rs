@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Arguments, Trial};
 
+use super::calm::calmly;
 use super::{Ends, clean};
 
 /// A pseudo-program for tests that keep gigabytes on disk: these tests run only if all tests are required.
@@ -15,6 +16,10 @@ const THREADS: usize = 4;
 
 /// Pseudo-programs that no installation brings: a test without them is ignored, even if all tests are required.
 const OF_THE_MACHINE: [&str; 1] = ["freezer"];
+
+/// Modules whose tests are repeated if the machine kept processes waiting: a run waits only 250 ms for a store's answer
+/// before a short retry, and then goes on without.
+const OF_STORES: [&str; 2] = ["fuse_root", "redis"];
 
 /// A test's name, the required programs, and the function.
 pub type Test = (&'static str, &'static [&'static str], fn());
@@ -49,9 +54,11 @@ pub fn main(modules: &[(&str, &'static [Test])], cases: Vec<Case>) {
 
 /// Returns the tests of a module.
 fn cases_of((module, tests): &(&str, &'static [Test])) -> Vec<Case> {
-    let case = |(name, programs, test): &Test| -> Case {
+    let is_calm = OF_STORES.contains(module);
+    let case = |&(name, programs, test): &Test| -> Case {
         let name = format!("{module}::{name}");
-        (name, programs.to_vec(), Box::new(*test))
+        let run = move || if is_calm { calmly(test) } else { test() };
+        (name, programs.to_vec(), Box::new(run))
     };
     tests.iter().map(case).collect()
 }
