@@ -32,6 +32,7 @@ pub mod root {
         control_c_before_the_fork_reaches_the_program ["fuse", "setsid", "strace"]
         a_resize_while_a_program_starts_changes_nothing ["fuse", "setsid"]
         a_command_that_does_not_die_of_kill_is_given_up ["fuse"]
+        a_command_of_which_no_end_can_be_learned_is_given_up ["fuse", "strace"]
         a_frozen_command_is_given_up ["freezer"]
         a_process_of_another_user_is_named ["root", "cc", "setpriv"]
         a_process_of_another_user_is_told_without_a_list ["root", "cc", "setpriv", "unshare"]
@@ -195,6 +196,20 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
     run.live.signal(Signal::SIGTERM);
     let end = run.output();
     assert_eq!(end.status.code(), Some(124), "{end:?}");
+}
+
+fn a_command_of_which_no_end_can_be_learned_is_given_up() {
+    let (_fs, program) = hanging_program("hang");
+    // A run in which the first look fails as well ends at once, with a fault.
+    for failing in ["2+", "3+", "4+"] {
+        let inject = format!("inject=waitid:error=EIO:when={failing}");
+        let mut command = clean("strace");
+        command
+            .args(["-qq", "-o", "/dev/null", "-e", &inject, *BIN])
+            .args(["-n", "1", "-t", "100ms", "-k", "100ms", "--", &program]);
+        let run = to_its_end(&mut command);
+        assert_eq!(run.status.code(), Some(124), "{failing}: {run:?}");
+    }
 }
 
 fn a_frozen_command_is_given_up() {

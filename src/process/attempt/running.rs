@@ -112,8 +112,8 @@ impl Running<'_> {
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             if self.enforce_limits() == CommandState::MayRun {
-                if self.has_to_give_up() && self.child.ended().is_none() {
-                    return Ok(End::Unended);
+                if self.has_to_give_up() {
+                    return self.found_end().unwrap_or(Ok(End::Unended));
                 }
                 self.wait_for_event(self.deadlines.earliest());
                 let handled = self.handle_signals();
@@ -122,8 +122,7 @@ impl Running<'_> {
                     continue;
                 }
             }
-            if let Some(end) = self.child.ended() {
-                self.has_ended = true;
+            if let Some(end) = self.found_end() {
                 return end;
             }
             if let Some(signal) = self.child.newly_stopped() {
@@ -132,6 +131,13 @@ impl Running<'_> {
             // As process 1, backoff inherits orphans, which no other process reaps.
             reap_orphans(Some(self.child.pid()));
         }
+    }
+
+    /// Returns the command's end, or an error if the system does not tell how it ended; None while it runs.
+    fn found_end(&mut self) -> Option<nix::Result<End>> {
+        let end = self.child.ended()?;
+        self.has_ended = true;
+        Some(end)
     }
 
     /// Sleeps until a signal or stream is ready or the time is up, and moves data of the streams. Output restarts the
