@@ -546,6 +546,17 @@ SSHD = (
     "printf 'Port {free}\\nListenAddress 127.0.0.1\\nHostKey {home}/host\\nAuthorizedKeysFile {home}/keys\\nStrictModes no\\nPidFile {home}/pid\\nUsePAM no\\nPasswordAuthentication no\\nKbdInteractiveAuthentication no\\nPermitRootLogin yes\\nSubsystem sftp internal-sftp\\n{sshd}' >{home}/sshd; "
     "/usr/sbin/sshd -D -f {home}/sshd -E {home}/log & sleep 1; "
 )
+# Ends the processes of the first connection a second after it began.
+CUT = "echo put big {home}/copy >batch; truncate -s 1G big {home}/big; (until pgrep -P $(cat {home}/pid) >{home}/session; do sleep 0.1; done; sleep 1; for p in $(cat {home}/session); do kill -9 $p $(pgrep -P $p); done) & "
+CUT_TRANSFERS = {
+    "ssh": {"cut while receiving": "ssh {options} -p {free} {user}@127.0.0.1 sleep 50"},
+    "scp": {"cut while sending": "scp -l 80000 {options} -P {free} big {user}@127.0.0.1:{home}/copy",
+            "cut while receiving": "scp -l 80000 {options} -P {free} {user}@127.0.0.1:{home}/big out"},
+    "sftp": {"cut while sending": "sftp -l 80000 {options} -P {free} -b batch {user}@127.0.0.1",
+             "cut while receiving": "sftp -l 80000 {options} -P {free} {user}@127.0.0.1:{home}/big out"},
+    "rsync-ssh": {"cut while sending": "rsync -W --bwlimit=10000 --progress -e 'ssh {options} -p {free}' big {user}@127.0.0.1:{home}/copy",
+                  "cut while receiving": "rsync -W --bwlimit=10000 --progress -e 'ssh {options} -p {free}' {user}@127.0.0.1:{home}/big out"},
+}
 SSH = "-F /dev/null -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes -o IdentitiesOnly=yes"
 
 
@@ -577,6 +588,8 @@ def shells():
         yield of("too many failures", "permanent", key="other", sshd="MaxAuthTries 1\\n", options="-o IdentityFile={home}/host")
         yield of("no common cipher", "permanent", options="-o Ciphers=3des-cbc")
         yield of("missing file", "permanent")._replace(command=command.replace("hostname", "nosuch").replace("{options}", f"{SSH} -i {{home}}/key")) if name != "ssh" else of("changed host key", "permanent", options="-o UserKnownHostsFile={home}/known -o StrictHostKeyChecking=yes", before="(printf '[127.0.0.1]:{free} '; cat {home}/other.pub) >{home}/known")
+        for fault, transfer in CUT_TRANSFERS.get(name, {}).items():
+            yield of(fault, "transient", before=CUT, command=transfer)
     yield situation("ssh", "ssh", "connection ended", "transient", f"ssh {SSH} -i {{home}}/key -p {{free}} {{user}}@127.0.0.1 'kill -9 $PPID; sleep 9'", "apt openssh-client", SSHD.replace("{sshd}", ""), needs=["sshd"], version="ssh -V")
     hold = "python3 -c \"import fcntl,time;f=open('{file}','w');fcntl.lockf(f,fcntl.LOCK_EX);time.sleep(50)\" & sleep 0.5"
     yield situation("apt-update", "apt", "lock held", "transient", f"{APT} update", "-", APT_BEFORE + "; " + hold.replace("{file}", "{home}/state/lists/lock"), files=APT_FILES)

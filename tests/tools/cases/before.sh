@@ -24,7 +24,7 @@ retried() { tried '2 attempts' "$@"; }
 final() { tried '1 attempt' "$@"; }
 
 tried() {
-    local attempts=$1 preset=$2 line=$3 server at port status
+    local attempts=$1 preset=$2 line=$3 server at port status end
     shift 3
     for server in "${@:-none}"; do
         case $server in
@@ -36,7 +36,8 @@ tried() {
         port=${at#*:} port=${port%%/*}
         said=$(eval "backoff -n 2 -b 1ms -j none --for $preset -- $line" 2>&1)
         status=$?
-        grep -q "gave up after $attempts in .*\bexit $status\b" <<<"$said" || printf '%s: %s\n' "$server" "$line" "status $status" "$said"
+        end="(exit $status|killed by SIG$(kill -l "$status" 2>/dev/null))"
+        grep -qE "gave up after $attempts in .*\b$end([^A-Z0-9]|$)" <<<"$said" || printf '%s: %s\n' "$server" "$line" "status $status" "$said"
     done
 }
 
