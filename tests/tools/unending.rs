@@ -176,7 +176,7 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
             "-e timeout --exhausted-exit 75",
             "--until failure",
         ] {
-            let options = format!("-n 3 -b 1ms {limit} 100ms -k 100ms {more} -- {program}");
+            let options = format!("-n 3 -b 1ms {limit} 500ms -k 100ms {more} -- {program}");
             let run = to_its_end(&mut backoff(&options));
             assert_eq!(run.status.code(), Some(124), "{options}: {run:?}");
             let said = err(&run);
@@ -206,7 +206,7 @@ fn a_command_of_which_no_end_can_be_learned_is_given_up() {
         let mut command = clean("strace");
         command
             .args(["-qq", "-o", "/dev/null", "-e", &inject, *BIN])
-            .args(["-n", "1", "-t", "100ms", "-k", "100ms", "--", &program]);
+            .args(["-n", "1", "-t", "500ms", "-k", "100ms", "--", &program]);
         let run = to_its_end(&mut command);
         assert_eq!(run.status.code(), Some(124), "{failing}: {run:?}");
     }
@@ -216,7 +216,7 @@ fn a_frozen_command_is_given_up() {
     let name = format!("/sys/fs/cgroup/freezer/backoff-test-{}", std::process::id());
     std::fs::create_dir(&name).unwrap();
     let freezes = format!("echo $$ >{name}/tasks; echo FROZEN >{name}/freezer.state; true");
-    let mut command = backoff("-n 3 -b 1ms -t 300ms -k 100ms -- sh -c");
+    let mut command = backoff("-n 3 -b 1ms -t 1s -k 100ms -- sh -c");
     let run = to_its_end(command.arg(freezes));
     std::fs::write(format!("{name}/freezer.state"), "THAWED").unwrap();
     eventually("it ends once it is thawed", || {
@@ -289,7 +289,7 @@ fn a_process_of_another_user_is_named() {
     for command in ["./own", "sh -c './own; true'", "sh -c './own & wait'"] {
         let run = to_its_end(&mut as_nobody(
             &dir,
-            &format!("-n 3 -b 1ms -t 700ms -k 300ms -- {command}"),
+            &format!("-n 3 -b 1ms -t 1500ms -k 300ms -- {command}"),
         ));
         assert_eq!(run.status.code(), Some(124), "{command}: {run:?}");
         let pid = end_survivor(&out(&run));
@@ -306,7 +306,7 @@ fn a_process_of_another_user_is_named() {
 fn a_process_of_another_user_is_told_without_a_list() {
     let dir = set_user_id();
     for kill_after in ["300ms", "0"] {
-        let options = format!("-n 3 -b 1ms -t 700ms -k {kill_after} -- sh -c './own & sleep 60'");
+        let options = format!("-n 3 -b 1ms -t 1500ms -k {kill_after} -- sh -c './own & sleep 60'");
         let run = to_its_end(&mut as_nobody_without_a_list(&dir, &options));
         assert_eq!(run.status.code(), Some(124), "{options}: {run:?}");
         let _ = end_survivor(&out(&run));
@@ -323,7 +323,7 @@ fn without_kill_a_protected_process_is_not_waited_for() {
     let dir = set_user_id();
     let run = to_its_end(&mut as_nobody(
         &dir,
-        "-n 3 -b 1ms -t 700ms -k 0 --log-format json -- ./own",
+        "-n 3 -b 1ms -t 1500ms -k 0 --log-format json -- ./own",
     ));
     assert_eq!(run.status.code(), Some(124), "{run:?}");
     let pid = end_survivor(&out(&run));
@@ -376,7 +376,7 @@ fn limits_hold_without_a_list_of_processes() {
     let gentle = run("-n 1 -t 300ms -k 40s -- sh -c 'sleep 60; true'");
     assert_eq!(gentle.status.code(), Some(124), "{gentle:?}");
     assert!(!err(&gentle).contains("KILL"), "{gentle:?}");
-    let stubborn = run("-n 1 -t 300ms -k 100ms -- sh -c 'trap \"\" TERM; sleep 60; true'");
+    let stubborn = run("-n 1 -t 1s -k 100ms -- sh -c 'trap \"\" TERM; sleep 60; true'");
     assert_eq!(stubborn.status.code(), Some(124), "{stubborn:?}");
     assert!(err(&stubborn).contains("needed KILL"), "{stubborn:?}");
 }
