@@ -591,6 +591,9 @@ def shells():
         for fault, transfer in CUT_TRANSFERS.get(name, {}).items():
             yield of(fault, "transient", before=CUT, command=transfer)
     yield situation("ssh", "ssh", "connection ended", "transient", f"ssh {SSH} -i {{home}}/key -p {{free}} {{user}}@127.0.0.1 'kill -9 $PPID; sleep 9'", "apt openssh-client", SSHD.replace("{sshd}", ""), needs=["sshd"], version="ssh -V")
+    master = f"ssh {SSH} -i {{home}}/key -o ControlMaster=yes -o ControlPath={{home}}/mux -fN -p {{free}} {{user}}@127.0.0.1 >/dev/null 2>&1; "
+    yield situation("ssh", "ssh", "cut while shared", "transient", "ssh -F /dev/null -o BatchMode=yes -o ControlPath={home}/mux -p {free} {user}@127.0.0.1 sleep 50", "apt openssh-client",
+                    SSHD.replace("{sshd}", "") + master + CUT, needs=["sshd"], version="ssh -V")
     hold = "python3 -c \"import fcntl,time;f=open('{file}','w');fcntl.lockf(f,fcntl.LOCK_EX);time.sleep(50)\" & sleep 0.5"
     yield situation("apt-update", "apt", "lock held", "transient", f"{APT} update", "-", APT_BEFORE + "; " + hold.replace("{file}", "{home}/state/lists/lock"), files=APT_FILES)
     yield situation("apt-install", "apt", "lock held", "transient", f"{APT} install -y --download-only sample", "-", APT_BEFORE + f"; {APT} update; " + hold.replace("{file}", "{home}/cache/archives/lock"), files=APT_FILES)
