@@ -334,7 +334,7 @@ fn without_kill_a_protected_process_is_not_waited_for() {
 
 fn term_names_a_process_that_it_cannot_reach() {
     let dir = set_user_id();
-    for command in ["./own", "sh -c './own & trap \"exit 0\" TERM; wait'"] {
+    for command in ["./own", "sh -c 'trap \"exit 0\" TERM; ./own & wait'"] {
         let run = Run::start(&mut as_nobody(&dir, &format!("-b 1ms -- {command}")));
         let number = run.line("out");
         run.live.signal(Signal::SIGTERM);
