@@ -343,6 +343,11 @@ fn failures_of(mode: &Mode, name: &str, numbers: &[usize]) -> Vec<String> {
             findings.extend(injected(mode, "", [name, error, &from_the_first]));
         }
     }
+    if is_one_of(INTERRUPTIBLE) {
+        // Each of the calls is interrupted and repeated: the first, the third...
+        let every_other = format!("{}+2", numbers[0]);
+        findings.extend(injected(mode, "", [name, "EINTR", &every_other]));
+    }
     let last = numbers.len() - 1;
     for (i, number) in numbers.iter().map(usize::to_string).enumerate() {
         if rounds() < 500 && ![0, last].contains(&i) {

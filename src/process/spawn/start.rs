@@ -24,6 +24,7 @@ use crate::process::sys::clock::{Deadline, now, spin_until};
 use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::system::set_death_signal;
+use crate::run::uninterrupted;
 
 /// Runs an executable text file that begins without `#!`.
 pub(super) const SHELL: &CStr = c"/bin/sh";
@@ -92,7 +93,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
             // Returns only if the command could not be executed.
             let errno = become_command(&mut setup, parent);
             let failure = encode_failure(&(setup.explain)(errno));
-            let _ = write(write_end.as_fd(), &failure);
+            let _ = uninterrupted(|| write(write_end.as_fd(), &failure));
             // The report decides, not this status.
             exit_now(127)
         }

@@ -21,6 +21,7 @@ use super::sink;
 use super::spool::Replayable;
 use crate::process::sys::fd::{ready, unread};
 use crate::process::sys::system;
+use crate::run::uninterrupted;
 
 /// First and longest delay between polls of a partly read pipe.
 const FIRST_DELAY: Duration = Duration::from_micros(50);
@@ -136,7 +137,7 @@ impl StdinPipe {
         while taken < read_by_command
             && unread(source).is_ok_and(|available| available >= read_by_command - taken)
         {
-            match read(source, &mut self.chunk[taken..])? {
+            match uninterrupted(|| read(source, &mut self.chunk[taken..]))? {
                 0 => break,
                 count => taken += count,
             }

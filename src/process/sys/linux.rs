@@ -23,6 +23,7 @@ use nix::sys::time::TimeSpec;
 use super::fd::{inherited, open_for_output};
 use super::origin::Senders;
 use crate::policy::signal;
+use crate::run::uninterrupted;
 pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
 
 mod proc_files;
@@ -201,5 +202,5 @@ pub(crate) fn duplicate(
     // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
     // too many pipes, the size stays, and polls become more frequent.
     let _ = fcntl(target, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
-    tee(source, target, limit, SpliceFFlags::SPLICE_F_NONBLOCK)
+    uninterrupted(|| tee(source, target, limit, SpliceFFlags::SPLICE_F_NONBLOCK))
 }

@@ -190,7 +190,7 @@ impl Pty {
             return;
         }
         let mut bytes = [0; 1024];
-        let count = read(ours, &mut bytes).unwrap_or(0);
+        let count = uninterrupted(|| read(ours, &mut bytes)).unwrap_or(0);
         for byte in &bytes[..count] {
             match signal_keys.iter().find(|(key, _)| key == byte) {
                 Some((_, signal)) => {
