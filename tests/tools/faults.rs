@@ -592,12 +592,12 @@ fn ended_at_a_random_moment() {
 /// Memory of its own in KiB (without mapped files), open descriptors and children of a process.
 fn held(pid: u32) -> Option<[usize; 3]> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let resident = status
+    let memory = status
         .lines()
         .find_map(|line| line.strip_prefix("RssAnon:"))?;
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
-    let kilobytes = resident.trim().split(' ').next()?.parse().ok()?;
+    let kilobytes = memory.trim().split(' ').next()?.parse().ok()?;
     Some([kilobytes, descriptors, children.split_whitespace().count()])
 }
 

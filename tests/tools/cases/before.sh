@@ -37,7 +37,7 @@ tried() {
         said=$(eval "backoff -n 2 -b 1ms -j none --for $preset -- $line" 2>&1)
         status=$?
         end="(exit $status|killed by SIG$(kill -l "$status" 2>/dev/null))"
-        grep -qE "gave up after $attempts in .*\b$end([^A-Z0-9]|$)" <<<"$said" || printf '%s: %s\n' "$server" "$line" "status $status" "$said"
+        grep -qE "gave up after $attempts in .*\b$end\b" <<<"$said" || printf '%s: %s\n' "$server" "$line" "status $status" "$said"
     done
 }
 
