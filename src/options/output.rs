@@ -60,8 +60,8 @@ pub(crate) static LOG_FILE: Opt<PathBuf> = Opt {
     spec: Spec {
         kind: Kind::One("PATH"),
         about: "Append messages to this file, not standard error",
-        more: "- is standard output. Each line is one write, so that runs can share a file. -q does \
-            not apply.",
+        more: "- is standard output. A new file is for its owner only (0600). Each line is one write, so that runs can \
+            share a file, which stays open (logrotate: copytruncate). -q does not apply.",
         example: "run.log",
         completion: Completion::Files,
         ..Spec::named(Heading::Output, "log-file")

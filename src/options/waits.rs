@@ -227,8 +227,8 @@ pub(crate) static POLICY: Opt<PolicyName> = Opt {
         about: "Named set of options; explicit options override it",
         more: "wait, cron, sip, google, ethernet, aws, clojure, or one of the configuration file. \
             --list-policies shows their settings. wait runs COMMAND every second for a minute, and \
-            prints why it failed only at the end. cron holds output back and waits up to 30s \
-            first (--splay).",
+            prints only its last standard error, at the end; what a probe prints on standard output \
+            needs --stdout final. cron holds output back and waits up to 30s first (--splay).",
         example: "sip",
         is_harmless: true,
         completion: Completion::Policies,
