@@ -18,8 +18,9 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes: a daemon that the command started may write for ever.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
-/// Longest time spent on draining after a timeout or a signal: the last words of a pipeline, not a daemon's output.
-const LONGEST_DRAIN_OF_CUT: Duration = Duration::from_secs(1);
+/// Time for the last words of a pipeline, even if `--timeout` is over; longest time spent on draining after a limit or a
+/// signal.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
@@ -87,18 +88,18 @@ impl Drained {
 
 /// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got. If
 /// another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
-/// coming, up to a limit, as the other process may be a daemon. Waiting for a slow reader does not count against that
+/// coming, up to a limit ([`end_of_draining`]), as the other process may be a daemon. Waiting for a slow reader does not count against that
 /// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
 /// is in the pipes, or at once if a limit or a signal has cut the attempt short before; a request that is forwarded, to
 /// a command that could not be ended, does not.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
-    // The only limit that still counts is the deadline, and the reader gets some time even past it.
+    // The reader gets some time even past the deadline.
     attempt.event_loop.give_readers_time(now());
     // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
     attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
     let mut last_moved = now();
-    let mut end_of_draining = Deadline::after(last_moved, longest_drain(was_cut_short));
+    let mut end_of_draining = end_of_draining(attempt, last_moved);
     while attempt.event_loop.streams.is_open() {
         let began = now();
         let waits_for_reader = attempt.event_loop.streams.has_pending_output();
@@ -172,11 +173,12 @@ fn is_protected(survivor: &Survivor) -> bool {
     survivor.why == Survival::Protected
 }
 
-/// Returns the limit on draining, which is shorter if a limit or a signal has cut the attempt short.
-fn longest_drain(was_cut_short: bool) -> Duration {
-    if was_cut_short {
-        LONGEST_DRAIN_OF_CUT
-    } else {
-        LONGEST_DRAIN
+/// Returns the end of draining that begins `now`, if the reader need not be waited for: [`LONGEST_DRAIN`] later, or when
+/// `--timeout` is over, but not before [`LAST_WORDS`]. If a limit or a signal has cut the attempt short, just then.
+fn end_of_draining(attempt: &Running<'_>, now: Instant) -> Deadline {
+    if attempt.is_cut_short() {
+        return Deadline::after(now, LAST_WORDS);
     }
+    let timeout = attempt.deadlines.timeout.or_later(now + LAST_WORDS);
+    timeout.or_earlier(Deadline::after(now, LONGEST_DRAIN))
 }

@@ -17,7 +17,7 @@ pub(super) struct Deadlines<'a> {
     started: Instant,
     /// The run's deadline.
     run: Deadline,
-    timeout: Deadline,
+    pub(super) timeout: Deadline,
     /// End of the longest silence allowed.
     idle: Deadline,
     /// Time of KILL, once the attempt was asked to end; never once it was sent, or if the user wants none.
