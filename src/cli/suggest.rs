@@ -8,8 +8,9 @@ use crate::options::similar::{normal, tip};
 use crate::options::{
     ATTEMPTS, BASE, BEFORE_RETRY, COLOR, CONFIG, COOL_OFF, DEADLINE, EVERY, FACTOR, FOR, GROWTH,
     JITTER, LOG_FILE, LOG_FORMAT, MAX_DELAY, ON_RETRY, PLAN, PROGRESS, QUIET, RETRY_AFTER,
-    RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
+    RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, STORE, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
+use crate::policy::signal::Signal;
 
 /// Returns a tip, as the end of a message (`; tip: try timeout`), for an unknown key of a file or topic of `--help`:
 /// backoff's option if an earlier version or another tool has the name, or else the one of `known` that is one typo
@@ -68,16 +69,31 @@ pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement
             _ => (&JITTER, format!("additive:{}", value.unwrap_or("1s"))),
         },
         "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
-        "max-retry-after" => (&RETRY_AFTER, value.unwrap_or("5m").to_owned()),
+        "max-retry-after" => (&RETRY_AFTER, with_unit(value.unwrap_or("5m"))),
         "skipped-exit" => (&COOL_OFF, format!("skip:{}", value.unwrap_or("75"))),
         "plot" => (&PLAN, "plot".to_owned()),
         "no-config" => (&CONFIG, "none".to_owned()),
-        "retry-signal" => (&RETRY_EXIT, value.unwrap_or("SIGKILL").to_owned()),
-        "stop-signal" => (&STOP_EXIT, value.unwrap_or("SIGKILL").to_owned()),
+        "retry-signal" => (&RETRY_EXIT, signal_name(value.unwrap_or("KILL"))),
+        "stop-signal" => (&STOP_EXIT, signal_name(value.unwrap_or("KILL"))),
         "stop-on-timeout" => (&STOP_EXIT, "timeout".to_owned()),
         _ => return None,
     };
     Some(Replacement { opt, value })
+}
+
+/// Returns a duration with its unit, as `--retry-after` wants it: a number alone was one of seconds.
+fn with_unit(duration: &str) -> String {
+    if duration.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("{duration}s")
+    } else {
+        duration.to_owned()
+    }
+}
+
+/// Returns the name of a signal that may be given by number, as a number in a list of CODES is an exit code.
+fn signal_name(signal: &str) -> String {
+    let by_number = signal.parse().ok().and_then(Signal::from_number);
+    by_number.map_or(signal.to_owned(), |signal| signal.to_string())
 }
 
 /// Another tool's names of an option.
@@ -110,7 +126,7 @@ const fn foreign_names(names: &'static str, opt: &'static Spec, suffix: &'static
 
 /// Other tools' names of options, with backoff's.
 #[rustfmt::skip]
-static FOREIGN: [Foreign; 30] = [
+static FOREIGN: [Foreign; 31] = [
     foreign_names("retries retry max-retries tries max-tries max-attempts times count number-of-attempts", &ATTEMPTS.spec, ", which counts the first one, too"),
     foreign_names("forever infinite loop until-success until-succeeds", &ATTEMPTS.spec, " unlimited"),
     foreign_names("until-fail until-failure until-error", &UNTIL.spec, " failure"),
@@ -141,6 +157,7 @@ static FOREIGN: [Foreign; 30] = [
     foreign_names("no-progress", &PROGRESS.spec, " never"),
     foreign_names("no-stdin", &STDIN.spec, " null"),
     foreign_names("preset tool", &FOR.spec, ""),
+    foreign_names("store-timeout", &STORE.spec, " redis://HOST?timeout=250ms"),
 ];
 
 /// Names of options that no option of backoff replaces, with advice.

@@ -106,7 +106,20 @@ const MISTAKES: &[(&str, &str)] = &[
         "backoff --stop-on-timeout -- touch ran",
         "try --stop-exit timeout",
     ),
+    (
+        "backoff --max-retry-after 30 -- touch ran",
+        "try --retry-after=30s",
+    ),
     ("backoff --retry-signal KILL -- touch ran", "try -e KILL"),
+    ("backoff --retry-signal 9 -- touch ran", "try -e SIGKILL"),
+    (
+        "backoff --stop-signal=9 -- touch ran",
+        "try --stop-exit SIGKILL",
+    ),
+    (
+        "backoff --store-timeout 1s -- touch ran",
+        "try --store redis://HOST?timeout=250ms",
+    ),
     // Typos.
     ("backoff --atempts 3 -- touch ran", "'--attempts'"),
     ("backoff --attempt 3 -- touch ran", "'--attempts'"),
