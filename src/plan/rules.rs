@@ -146,8 +146,8 @@ fn check_size(patterns: &[Pattern]) -> Checked<()> {
 }
 
 /// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt. Its
-/// other faults have the same status, and count as one. Returns None if the command is no backoff, or if `--retry-exit`
-/// (`retry_exit`) names the status.
+/// other faults, and a 125 of its command, have the same status, and count as one. Returns None if the command is no
+/// backoff, or if `--retry-exit` (`retry_exit`) names the status.
 fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option<Rule> {
     // Spares most commands the search for the program behind wrappers.
     let mentions_backoff = words.iter().any(|word| word.contains("backoff"));
@@ -163,7 +163,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
         codes: Some(CodeSet::of(FAULT_CODE)),
         pattern: None,
         is_safe_to_repeat: false,
-        name: "usage error of the inner backoff".into(),
+        name: "125 of an inner backoff, as after a usage error".into(),
     })
 }
 
