@@ -59,7 +59,7 @@ fn takes(value: &str) -> Takes {
         return Takes::Nothing;
     }
     if let Some(value) = value.strip_prefix("[=") {
-        return Takes::Optional(value.trim_end_matches(']').to_owned());
+        return Takes::Optional(value.strip_suffix(']').unwrap_or(value).to_owned());
     }
     match value.split_once('|') {
         // One of a fixed list of words.
