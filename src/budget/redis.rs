@@ -68,8 +68,9 @@ struct Redirection {
 
 impl Address {
     /// Asks the servers of a service in turn until one answers; each has an equal share of `time.limit`, as one that
-    /// hangs must leave some to the others. The limit counts from now on, whenever `time` began. Returns the problem of
-    /// each server if none answers. The script may have run even so, if only its reply was late.
+    /// hangs must leave some to the others. While an attempt is counted, all but the last have a share of the store's
+    /// timeout only. The limit counts from now on, whenever `time` began. Returns the problem of each server if none
+    /// answers. The script may have run even so, if only its reply was late.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
@@ -80,11 +81,22 @@ impl Address {
             by_hash: call("EVALSHA", SCRIPT_SHA1, budget, question),
             by_text: call("EVAL", SCRIPT, budget, question),
         };
-        let share = time.limit / self.servers.len() as u32;
+        let shared = match question {
+            // It may take longer than the run waits for its answer.
+            Question::Attempt => budget.timeout.min(time.limit),
+            _ => time.limit,
+        };
+        let share = shared / self.servers.len() as u32;
+        let last = self.servers.len() - 1;
         let mut failures = Vec::new();
-        for server in &self.servers {
-            // A share begins when its server is asked, whatever the others have used of theirs.
-            match self.evaluate(server, &calls, time.restarted(share)) {
+        for (index, server) in self.servers.iter().enumerate() {
+            let limit = if index < last {
+                share
+            } else {
+                time.limit.saturating_sub(share * last as u32)
+            };
+            // It begins when its server is asked, whatever the others have used of theirs.
+            match self.evaluate(server, &calls, time.restarted(limit)) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failures.push(failure),
             }

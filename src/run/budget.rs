@@ -17,6 +17,9 @@ use crate::policy::session::{GiveUp, Stop, Until};
 /// Limit on the wait for an answer beyond the store's timeout: a retry is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Time for an answer even past the run's deadline, if the store's timeout is as long.
+const LEAST_PATIENCE: Duration = Duration::from_millis(250);
+
 /// Answer of the budget to the question whether a retry may follow.
 pub(super) enum RetryAnswer {
     Granted {
@@ -162,11 +165,12 @@ impl Run<'_> {
     }
 
     /// Returns the limit on the wait for an answer: the store's timeout, or `spare` if longer, but then at most
-    /// [`MOST_PATIENCE`] and the time left until the deadline.
+    /// [`MOST_PATIENCE`]. Both end with the deadline, past which only a timeout up to [`LEAST_PATIENCE`] goes on.
     fn patience(&self, budget: &SharedBudget, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.host.elapsed());
-        spare.min(left).min(MOST_PATIENCE).max(budget.timeout)
+        let timeout = budget.timeout.min(left.max(LEAST_PATIENCE));
+        spare.min(left).min(MOST_PATIENCE).max(timeout)
     }
 
     /// Returns the answer, None if neither the store gave one nor, with `--store-down local`, this machine's budget.
