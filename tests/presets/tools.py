@@ -181,6 +181,8 @@ def pips():
             f"pip-{name}", "pip", f"pip install --no-cache-dir --no-input --retries 1 --timeout 2 --trusted-host missing.invalid --index-url {base}/simple/ -t {{home}}/t sample",
             f"pip {python} {spec}", syntax="pip install --nosuch sample",
         )
+    yield tool("pip-git", "pip", "pip install --no-cache-dir --no-input -t {home}/t git+{base}/repo.git", "pip 3.12 pip", version="pip --version",
+               needs=["git"], skip=["timeout", "cut"])._replace(paths=["pip-cur/bin"])
     # What pip says of an answer only with -vv.
     yield tool(
         "pip-verbose", "pip", "pip -vv install --no-cache-dir --no-input --retries 1 --timeout 2 --index-url {base}/simple/ -t {home}/t sample",
@@ -205,11 +207,20 @@ def npms():
         yield tool(f"pnpm-{major}", "pnpm", f"pnpm add sample {flags}", f"npm pnpm@{major}", files=NPM_PROJECT,
                    environment={"pnpm_config_fetch_retries": "0", "pnpm_config_fetch_timeout": "2000"},
                    syntax="pnpm add --nosuch sample", color="" if major == "12" else "--color")
+    for name, command in (("view", "view sample"), ("publish", "publish --no-git-checks"),
+                          ("ndjson", "add sample --reporter ndjson")):
+        yield tool(f"pnpm-{name}", "pnpm", f"pnpm {command}", "npm pnpm@10", files={"package.json": '{"name": "sample", "version": "1.0.0"}\n',
+                          ".npmrc": "registry={base}/\n//{host}:{port}/:_authToken=a\nfetch-retries=0\nfetch-timeout=2000\n"}, version="pnpm --version",
+                   skip=["cut", "timeout", *(["404"] if name == "publish" else [])])._replace(paths=["pnpm-10/node_modules/.bin"])
     yield tool("yarn-1", "yarn", "yarn add sample --registry {base} --network-timeout 2000 --no-progress", "npm yarn@1", files=NPM_PROJECT,
                environment={"YARN_CACHE_FOLDER": "{home}/cache"}, syntax="yarn add")
     for major, more in (("3", 'caFilePath: "{ca}"\n'), ("4", 'httpsCaFilePath: "{ca}"\nnpmMinimalAgeGate: 0\n')):
         yield tool(f"yarn-{major}", "yarn", "yarn add sample", f"npm @yarnpkg/cli-dist@{major}",
                    files={**NPM_PROJECT, ".yarnrc.yml": YARN_RC + more, "yarn.lock": ""}, syntax="yarn add --nosuch sample")
+    yield tool("yarn-4-json", "yarn", "yarn add sample --json", "npm @yarnpkg/cli-dist@4", files={**NPM_PROJECT, ".yarnrc.yml": YARN_RC, "yarn.lock": ""},
+               version="yarn --version", skip=["cut", *NO_TLS])._replace(paths=["yarn-4/node_modules/.bin"])
+    yield tool("bun-info", "bun", "bun info sample --registry {base}/", "npm bun@1", files=NPM_PROJECT, version="bun --version",
+               environment={"BUN_CONFIG_HTTP_RETRY_COUNT": "0"}, skip=["timeout", "cut", "401"])._replace(paths=["bun/node_modules/.bin"])
     yield tool("bun", "bun", "bun add sample --registry {base}/", "npm bun@1", files=NPM_PROJECT, syntax="bun add --nosuch-flag sample",
                environment={"BUN_CONFIG_HTTP_RETRY_COUNT": "0"}, skip=["timeout"])
     yield tool("corepack", "corepack", "corepack pnpm@9.0.0 --version", "npm corepack",
@@ -287,7 +298,7 @@ def systems():
     yield lfs
     yield lfs._replace(name="git-lfs-alone", preset="git-lfs", command="git-lfs pull", version="git-lfs --version")
     yield tool("apt-update", "apt", f"{APT} -o APT::Update::Error-Mode=any update", "-", files=APT_FILES, before=APT_BEFORE, skip=["cut", "401"],
-               more=["403", "502"], color="-o APT::Color=1")
+               more=["403", "502", "400"], verdicts={"400": "permanent"}, color="-o APT::Color=1")
     yield tool("apt-install", "apt", f"{APT} install -y --download-only sample", "-", files=APT_FILES,
                before=APT_BEFORE + f"; {APT} update", skip=[f for f in TRANSIENT + PERMANENT if f not in ("cut", "syntax")],
                more=["503-file", "404-file", "reset-file", "429-file", "closed-file", "hang-file"],
@@ -316,6 +327,8 @@ def systems():
     yield tool("bundle", "bundle", "bundle install", "apt bundler", files={"Gemfile": "source '{base}/gems'\ngem 'sample'\n"},
                environment={"BUNDLE_RETRY": "0", "BUNDLE_TIMEOUT": "2", "BUNDLE_PATH": "{home}/b", "BUNDLE_SSL_CA_CERT": "{ca}", "BUNDLE_SILENCE_ROOT_WARNING": "1"},
                syntax="bundle install --nosuch", skip=["timeout", "cut"])
+    yield tool("bundle-git", "bundle", "bundle install", "apt bundler", files={"Gemfile": "gem 'sample', git: '{base}/repo.git'\n"}, version="bundle --version",
+               environment={"BUNDLE_PATH": "{home}/b", "BUNDLE_SILENCE_ROOT_WARNING": "1"}, needs=["git"], skip=["timeout", "cut", *NO_TLS])
     yield tool("composer", "composer", "composer update --no-interaction", "apt composer", files={"composer.json": COMPOSER},
                environment={"COMPOSER_ALLOW_SUPERUSER": "1", "COMPOSER_HOME": "{home}/c", "COMPOSER_PROCESS_TIMEOUT": "3"}, color="--ansi",
                syntax="composer update --nosuch", skip=["timeout"])
@@ -328,6 +341,8 @@ def systems():
                syntax="skopeo copy --nosuch", files={"x": ""})
     yield tool("buildah", "skopeo", "buildah --root {home}/r --runroot {home}/rr --storage-driver vfs pull --tls-verify={tls} {host}:{port}/sample", "apt buildah",
                syntax="buildah pull --nosuch", skip=["timeout"], version="buildah --version")
+    yield tool("podman-search", "docker", "podman --root {home}/r --runroot {home}/rr --storage-driver vfs --cgroup-manager cgroupfs search --tls-verify={tls} {host}:{port}/sample", "apt podman",
+               version="podman --version", skip=["timeout", "cut"])
     yield tool("podman", "docker", "podman --root {home}/r --runroot {home}/rr --storage-driver vfs --cgroup-manager cgroupfs pull --tls-verify={tls} {host}:{port}/sample", "apt podman",
                syntax="podman pull --nosuch", skip=["timeout"])
     yield tool("docker-daemon", "docker", "docker -H tcp://{host}:{port} ps", "-", version="docker --version", skip=["cut", "timeout", *NO_TLS], syntax="docker ps --nosuch", needs=["docker"])
@@ -363,10 +378,15 @@ def systems():
     yield tool("mariadb", "mysql", "mariadb --connect-timeout=2 -h {host} -P {port} -u a -e 'select 1'", "apt mariadb-client", skip=TCP_ONLY, syntax="mariadb --nosuch")
     yield tool("mariadb-dump", "mysql", "mariadb-dump -h {host} -P {port} -u a b", "apt mariadb-client", skip=[*TCP_ONLY, "timeout"])
     yield tool("redis-cli", "redis-cli", "redis-cli -h {host} -p {port} ping", "apt redis-tools", skip=[*TCP_ONLY, "timeout"])
+    yield tool("redis-cli-tls", "redis-cli", "redis-cli --tls --cacert {ca} --sni {host} -h {host} -p {port} ping", "apt redis-tools", version="redis-cli --version",
+               skip=[f for f in TRANSIENT + PERMANENT if f not in ("refused", "self-signed")])
+    yield tool("mysqladmin", "mysql", "mysqladmin --no-defaults --connect-timeout=2 -h {host} -P {port} -u a ping", "apt mariadb-client", skip=[*TCP_ONLY, "timeout"])
     yield tool("msmtp", "sysexits", "msmtp --host={host} --port={port} --timeout=2 --from=a@example.org b@example.org", "apt msmtp", skip=TCP_ONLY, syntax="msmtp --nosuch")
     yield tool("ffmpeg", "ffmpeg", "ffmpeg -v error -rw_timeout 2000000 -i {base}/file -f null -", "apt ffmpeg", version="ffmpeg -version", skip=["cut", "self-signed", "wrong-host"])
     yield tool("cargo", "cargo", "cargo fetch", "-", files={"Cargo.toml": '[package]\nname = "a"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nsample = "1"\n', "src/lib.rs": "", ".cargo/config.toml": CARGO},
                environment={"CARGO_HOME": "{home}/cargo"}, syntax="cargo fetch --nosuch", more=["404-file", "503-file"])
+    yield tool("cargo-git", "cargo", "cargo fetch", "-", files={"Cargo.toml": '[package]\nname = "a"\nversion = "1.0.0"\nedition = "2021"\n[dependencies]\nsample = { git = "{base}/repo.git" }\n', "src/lib.rs": ""},
+               environment={"CARGO_HOME": "{home}/cargo", "CARGO_NET_RETRY": "0"}, skip=["timeout", "cut", *NO_TLS], more=["403"])
     yield tool("rustup", "rustup", "rustup toolchain install 1.80.0 --profile minimal", "-", environment={"RUSTUP_HOME": "{home}/r", "CARGO_HOME": "{home}/c", "RUSTUP_DIST_SERVER": "{base}", "RUSTUP_MAX_RETRIES": "0"},
                skip=["cut", "timeout"], syntax="rustup toolchain nosuch")
 
