@@ -88,14 +88,11 @@ impl Address {
         };
         let share = shared / self.servers.len() as u32;
         let last = self.servers.len() - 1;
+        let share_of_last = time.limit.saturating_sub(share * last as u32);
         let mut failures = Vec::new();
         for (index, server) in self.servers.iter().enumerate() {
-            let limit = if index < last {
-                share
-            } else {
-                time.limit.saturating_sub(share * last as u32)
-            };
-            // It begins when its server is asked, whatever the others have used of theirs.
+            let limit = if index < last { share } else { share_of_last };
+            // A share begins when its server is asked, whatever the others have used of theirs.
             match self.evaluate(server, &calls, time.restarted(limit)) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failures.push(failure),

@@ -18,8 +18,8 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
 const DRAIN_GRACE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes: a daemon that the command started may write for ever.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
-/// Time for the last words of a pipeline, even if `--timeout` is over; longest time spent on draining after a limit or a
-/// signal.
+/// Time for the last words of a pipeline, even if `--timeout` is over. After a limit or a signal, draining lasts no
+/// longer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
 const LONGEST_SEARCH: Duration = Duration::from_secs(3);
@@ -88,10 +88,10 @@ impl Drained {
 
 /// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got. If
 /// another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
-/// coming, up to a limit ([`end_of_draining`]), as the other process may be a daemon. Waiting for a slow reader does not count against that
-/// limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends draining with what
-/// is in the pipes, or at once if a limit or a signal has cut the attempt short before; a request that is forwarded, to
-/// a command that could not be ended, does not.
+/// coming, up to a limit ([`end_of_draining`]), as the other process may be a daemon. Waiting for a slow reader does not
+/// count against that limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends
+/// draining with what is in the pipes, or at once if a limit or a signal has cut the attempt short before; a request
+/// that is forwarded, to a command that could not be ended, does not.
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     // The reader gets some time even past the deadline.
     attempt.event_loop.give_readers_time(now());
