@@ -61,7 +61,8 @@ pub enum Ending<'a> {
     NoAttemptInTime,
     /// `--cool-off=skip:CODE`: the last run gave up not long ago.
     Skipped { code: u8 },
-    /// A signal came while no attempt ran (in a wait, hook or predicate), or PIPE as the output has lost its reader.
+    /// A signal came while no command ran (in a wait, hook or predicate, or while output was awaited), or PIPE as the
+    /// output has lost its reader.
     Interrupted(Signal),
     /// backoff itself failed.
     Fault,

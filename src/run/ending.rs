@@ -122,10 +122,11 @@ impl Run<'_> {
         printed
     }
 
-    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came while the attempt ran, or after INT or QUIT
-    /// ended the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if
-    /// its kept output is cut off, be it by the deadline or as the reader stalls after the signal. The run has found
-    /// nothing out, so neither `--on-give-up` nor the cool-off follows, and no predicate judges the attempt.
+    /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came during the attempt, or after INT or QUIT ended
+    /// the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its
+    /// kept output is cut off, be it by the deadline or as the reader stalls after the signal. After a signal that the
+    /// command did not live to get, backoff dies of it, as during a wait. The run has found nothing out, so neither
+    /// `--on-give-up` nor the cool-off follows, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,
@@ -133,7 +134,8 @@ impl Run<'_> {
         outcome: &Outcome,
     ) -> RunResult<Exit> {
         // No predicate runs after a signal, so the exit status alone decides.
-        let succeeded = self.plan.classifier.has_good_code(&outcome.end);
+        let succeeded =
+            by != Interruption::AfterCommand && self.plan.classifier.has_good_code(&outcome.end);
         self.emit(&Event::Ended {
             outcome,
             verdict: None,
@@ -149,7 +151,12 @@ impl Run<'_> {
             Printed::CutOff => &BY_DEADLINE,
         };
         let until = self.plan.limits.until;
-        let exit = self.exit(Ending::AttemptInterrupted { end, until });
+        let exit = self.exit(match by {
+            Interruption::AfterCommand => Ending::Interrupted(signal),
+            Interruption::OfBackoff | Interruption::OfCommand => {
+                Ending::AttemptInterrupted { end, until }
+            }
+        });
         self.emit(&Event::Interrupted {
             signal,
             by,

@@ -12,7 +12,7 @@ use rand::Rng;
 use super::before_retry_env::ExtraEnv;
 use super::budget::RetryAnswer;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
-use super::host::{Attempt, Host, KeptOutput, RunError, RunResult, WaitEnd};
+use super::host::{Attempt, Host, Interrupted, KeptOutput, RunError, RunResult, WaitEnd};
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
@@ -89,8 +89,8 @@ impl Run<'_> {
                 outcome,
                 interrupted,
             } = self.make_attempt()?;
-            if let Some(signal) = interrupted {
-                return self.end_interrupted(signal, Interruption::OfBackoff, &outcome);
+            if let Some(Interrupted { signal, by }) = interrupted {
+                return self.end_interrupted(signal, by, &outcome);
             }
             // INT or QUIT ended the command, and backoff got no signal.
             if let Some(signal) = self.plan.classifier.interruption(&outcome) {

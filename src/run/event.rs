@@ -93,6 +93,8 @@ pub(crate) enum Event<'a> {
 pub(crate) enum Interruption {
     /// backoff received the signal.
     OfBackoff,
+    /// backoff received the signal once the command had ended by itself, while it awaited output of other processes.
+    AfterCommand,
     /// INT or QUIT ended the command alone, which may have a terminal of its own.
     OfCommand,
 }

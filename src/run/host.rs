@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::event::Interruption;
 use super::plan::{AttemptLimits, SharedBudget};
 use super::variable_list::VariableList;
 use crate::policy::budget::{Answer, Question};
@@ -27,16 +28,22 @@ pub(crate) struct AttemptSpec {
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) outcome: Outcome,
-    /// First signal that asked backoff to end during the attempt: TERM, INT, HUP, QUIT, or ALRM of a timer. No new
-    /// attempt starts.
-    pub(crate) interrupted: Option<Signal>,
+    pub(crate) interrupted: Option<Interrupted>,
+}
+
+/// The first signal that asked backoff to end during an attempt: TERM, INT, HUP, QUIT, or ALRM of a timer. No new
+/// attempt starts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Interrupted {
+    pub(crate) signal: Signal,
+    pub(crate) by: Interruption,
 }
 
 impl Attempt {
     /// Returns the outcome of a hook or predicate, or an error if a signal came while it ran, which ends the run.
     pub(super) fn outcome_unless_interrupted(self) -> RunResult<Outcome> {
         match self.interrupted {
-            Some(signal) => Err(RunError::Interrupted(signal)),
+            Some(Interrupted { signal, .. }) => Err(RunError::Interrupted(signal)),
             None => Ok(self.outcome),
         }
     }

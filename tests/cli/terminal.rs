@@ -94,6 +94,45 @@ fn one_control_c_ends_a_loop_wholly() {
 }
 
 #[test]
+fn control_c_while_output_drains_ends_a_loop() {
+    let writer = "(while echo more; do sleep 0.05; done) 2>&-";
+    let mut terminal = Terminal::with(&format!(
+        "for i in 1 2; do backoff -n 1 --fail-match zz -- sh -c '{writer} & exit 1'; echo next; done; echo status-$?"
+    ));
+    terminal.expect("more\r\n");
+    let shell = terminal.pid();
+    eventually("the command has ended", || {
+        let backoff = children_of(shell);
+        let children: Vec<i32> = backoff.into_iter().flat_map(children_of).collect();
+        !children.is_empty() && children.iter().all(|child| state(*child) == Some('Z'))
+    });
+    // The end is noticed before the second line comes.
+    terminal.expect("more\r\n");
+    terminal.expect("more\r\n");
+    terminal.send(CTRL_C);
+    assert!(!terminal.expect("prompt> ").contains("next"));
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+#[test]
+fn control_z_as_the_command_ends_stops_backoff() {
+    // By its end in answer to TSTP the command stands for one that ended before TSTP could stop it.
+    let mut terminal = Terminal::with(
+        "backoff -qq -n 2 --delays 1ms -- perl -e '$SIG{TSTP} = sub { exit 3 }; $| = 1; print qq(ready\\n); sleep 60'",
+    );
+    terminal.expect("ready\r\n");
+    terminal.send(CTRL_Z);
+    let meanwhile = terminal.expect("Stopped");
+    assert!(!meanwhile.contains("ready\r\n"), "{meanwhile:?}");
+    terminal.expect("prompt> ");
+    terminal.send("fg\n");
+    terminal.expect("ready\r\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+#[test]
 fn control_z_and_fg_twice_over() {
     let mut terminal = Terminal::with(&format!("backoff -- {} sleep", probe()));
     let pid = terminal.pid_of_probe();

@@ -9,12 +9,13 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::process::{children_of, descriptors, is_alive, is_named};
-use crate::common::pty::{CTRL_C, Terminal};
+use crate::common::process::{children_of, descriptors, is_alive, is_named, stopped_below};
+use crate::common::pty::{CTRL_C, CTRL_Z, Terminal};
 use crate::common::slowfs::SlowFs;
 use crate::common::{BIN, Ends, Live, backoff, clean, eventually, within};
 
 tests! {
+    control_z_before_the_fork_stops_the_program ["setsid", "strace"]
     control_c_in_a_terminal_of_the_command_ends_the_run ["script", "setsid"]
     limits_hold_without_a_list_of_processes ["unshare"]
     a_subreaper_leaves_no_zombies ["perl"]
@@ -29,6 +30,8 @@ pub mod root {
     tests! {
         a_limit_ends_a_program_that_hangs_while_it_starts ["fuse"]
         signals_act_while_a_program_starts ["fuse", "setsid"]
+        a_real_time_signal_ends_a_program_that_hangs_while_it_starts ["fuse", "kill"]
+        a_stop_while_a_program_starts_changes_nothing ["fuse", "setsid"]
         control_c_before_the_fork_reaches_the_program ["fuse", "setsid", "strace"]
         a_resize_while_a_program_starts_changes_nothing ["fuse", "setsid"]
         a_command_that_does_not_die_of_kill_is_given_up ["fuse"]
@@ -126,18 +129,66 @@ fn signals_act_while_a_program_starts() {
     terminal.expect_status(130);
 }
 
+fn a_real_time_signal_ends_a_program_that_hangs_while_it_starts() {
+    let (_fs, program) = hanging_program("wait");
+    for number in [40, 64] {
+        let run = Run::start(&mut backoff(format!("-v -n 1 -- {program}")));
+        run.line("err");
+        let pid = run.live.pid().to_string();
+        let sent = clean("kill").args([&format!("-{number}"), &pid]).status();
+        assert!(sent.unwrap().success());
+        let end = run.output();
+        assert_eq!(end.status.signal(), Some(number), "{end:?}");
+    }
+}
+
+fn a_stop_while_a_program_starts_changes_nothing() {
+    let (fs, program) = hanging_program("wait");
+    let mut terminal = Terminal::with(&format!("backoff -v -- {program}"));
+    terminal.expect("starting");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    fs.control("");
+    terminal.command("fg; echo status-$?");
+    terminal.expect("ran\r\n");
+    terminal.expect("status-0");
+}
+
 fn control_c_before_the_fork_reaches_the_program() {
     // Hangs in exec, so that the run would not end without a signal that backoff forwards.
     let (_fs, program) = hanging_program("wait");
-    let late = "strace -qq -o /dev/null -e inject=clone,clone3,fork,vfork:delay_enter=2000000";
-    let mut terminal = Terminal::with(&format!("{late} backoff -n 1 -- {program}"));
-    eventually("it is about to fork", || {
-        let tracers = children_of(terminal.pid());
-        let traced: Vec<i32> = tracers.into_iter().flat_map(children_of).collect();
-        traced.into_iter().any(is_about_to_fork)
-    });
+    let mut terminal = about_to_fork(&format!("-n 1 -- {program}"));
     terminal.send(CTRL_C);
     terminal.expect_status(130);
+}
+
+fn control_z_before_the_fork_stops_the_program() {
+    let mut terminal = about_to_fork("-n 1 -- sleep 60");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    // The program: a stopped process that is traced, as backoff is, counts as traced.
+    assert_eq!(stopped_below(terminal.pid()), 1);
+    terminal.send("fg\n");
+    eventually("it goes on", || stopped_below(terminal.pid()) == 0);
+    terminal.send(CTRL_C);
+    terminal.expect_status(130);
+}
+
+/// Starts backoff with these arguments on a terminal, and returns when it is about to fork. It forks two seconds later,
+/// and goes on when the program has started.
+fn about_to_fork(arguments: &str) -> Terminal {
+    // The tracer is in a session of its own, so that keys do not reach it.
+    let late = "inject=clone,clone3,fork,vfork:delay_enter=2000000:delay_exit=500000";
+    let terminal = Terminal::with(&format!(
+        "strace -DDD -qq -o /dev/null -e {late} backoff {arguments}"
+    ));
+    eventually("it is about to fork", || {
+        children_of(terminal.pid())
+            .into_iter()
+            .any(is_about_to_fork)
+    });
+    terminal
 }
 
 /// Returns true if backoff has both ends of two pipes: of that for signals, and of that which shows a program's start.

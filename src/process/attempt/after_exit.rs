@@ -10,6 +10,7 @@ use crate::policy::outcome::{Survival, Survivor};
 use crate::process::event_loop::READERS_GRACE;
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
+use crate::run::event::Interruption;
 
 /// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
 const FIRST_INTERVAL: Duration = Duration::from_millis(1);
@@ -117,6 +118,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
             // A second request to end, or one after a timeout, ends draining at once.
             if !was_cut_short {
                 attempt.event_loop.forward_rest(READERS_GRACE);
+                note_cut_off(attempt);
             }
             break;
         }
@@ -130,6 +132,16 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
         }
     }
     Drained::by_now(&attempt.event_loop.streams)
+}
+
+/// Notes that the signal which has ended draining came when the command had ended, if it has cut output off: another
+/// process may go on writing.
+fn note_cut_off(attempt: &mut Running<'_>) {
+    if attempt.event_loop.streams.is_open()
+        && let Some(interrupted) = &mut attempt.interrupted
+    {
+        interrupted.by = Interruption::AfterCommand;
+    }
 }
 
 /// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true

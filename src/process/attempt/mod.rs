@@ -16,10 +16,10 @@ use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
-use crate::process::sys::clock::{Deadline, now};
+use crate::process::sys::clock::{Deadline, now, spin_until};
 use crate::process::sys::stdio;
 use crate::process::terminal;
-use crate::run::host::{Attempt, AttemptSpec, RunError, RunResult};
+use crate::run::host::{Attempt, AttemptSpec, Interrupted, RunError, RunResult};
 use crate::text::describe;
 use after_exit::Drained;
 use deadlines::Deadlines;
@@ -82,9 +82,17 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
 }
 
 /// Forks the child that becomes the program, and sets up what the event loop needs to follow it: limits, which count
-/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that no
-/// process could be made.
+/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that a
+/// signal came first, or that no process could be made.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
+    // The wait has ended a little early, so that streams and the like are made by now.
+    spin_until(event_loop.wait_ends);
+    // A signal that comes between this look and the fork may miss the program.
+    event_loop.receive_signals()?;
+    if program.role == Role::Command {
+        // A USR1 that came too late for the last wait must not end the next one.
+        event_loop.skips_wait = false;
+    }
     let limits = &program.spec.attempt_limits;
     let child = program
         .command
@@ -94,15 +102,13 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             limits.never_ignored,
             program.isolation,
             &program.stdio,
-            event_loop.wait_ends,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     event_loop.signals.receive();
-    // A signal that came before the fork has not reached the child, so all queued ones are forwarded. One that came
-    // after the fork may have reached the child, too, but then merges with the forwarded one, as a new child blocks it.
-    // Once the program has started, it has most likely got the signal, and would get it twice.
-    if !event_loop.signals.queue.is_empty() && child.is_starting() {
-        event_loop.signals.mark_queued_for_forwarding();
+    if !event_loop.signals.queue.is_empty() {
+        event_loop
+            .signals
+            .mark_queued_for_forwarding(child.is_starting());
     }
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
@@ -136,6 +142,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 /// (`set_death_signal`), unless it is a set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
+    running.hand_on_stop_request();
     if let Some(failure) = running.child.start_failure() {
         return Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO));
     }
@@ -191,7 +198,7 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been
     // ended by the signal or deadline.
     match running.interrupted {
-        Some(signal) => End::Signaled(signal),
+        Some(Interrupted { signal, .. }) => End::Signaled(signal),
         // Without a signal, nothing but the deadline ends the wait for a reader.
         None => End::TimedOut(TimeLimit::Deadline),
     }

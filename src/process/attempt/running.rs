@@ -25,6 +25,8 @@ use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::processes::program_name;
 use crate::process::terminal;
 use crate::process::terminal::pty::CopiedSize;
+use crate::run::event::Interruption;
+use crate::run::host::Interrupted;
 
 /// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do.
 /// A later STOP has another reason.
@@ -46,8 +48,8 @@ pub(super) struct Running<'a> {
     pub(super) child: Child,
     pub(super) tree: ProcessTree,
     pub(super) deadlines: Deadlines<'a>,
-    /// The first signal that asked backoff to end ([`SignalClass::End`]: TERM, INT...): no further attempt starts.
-    pub(super) interrupted: Option<Signal>,
+    /// The first signal that asked backoff to end ([`SignalClass::End`]).
+    pub(super) interrupted: Option<Interrupted>,
     pub(super) role: Role,
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
@@ -67,8 +69,8 @@ pub(super) struct Running<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StopRequest {
     pub(super) signal: Signal,
-    /// A stop by STOP counts as the response only before this time.
-    stop_counts_until: Deadline,
+    /// A stop by STOP, or the end of the command, counts as the response only before this time.
+    pub(super) stop_counts_until: Deadline,
 }
 
 impl StopRequest {
@@ -292,7 +294,8 @@ impl Running<'_> {
         match action {
             SignalAction::Forward => self.forward(received),
             SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
-                self.interrupted.get_or_insert(signal);
+                let by = Interruption::OfBackoff;
+                self.interrupted.get_or_insert(Interrupted { signal, by });
                 self.deadlines.on_interruption(now());
                 if action == SignalAction::ForwardAndNoFurtherAttempt {
                     self.forward_request_to_end(signal);

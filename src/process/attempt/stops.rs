@@ -4,9 +4,10 @@
 use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::event_loop::on_signal::{Job, StopAction, on_stopped};
-use crate::process::signals::Target;
+use crate::process::signals::{Received, Target};
 use crate::process::spawn::Isolation;
 use crate::process::sys::clock::now;
+use crate::process::sys::origin::Origin;
 use crate::process::terminal;
 
 impl Running<'_> {
@@ -24,6 +25,18 @@ impl Running<'_> {
             self.handle_stop(Signal::STOP);
         } else {
             let _ = self.child.signal(Signal::STOP);
+        }
+    }
+
+    /// Called once the command has ended. If it did so before it answered a request to stop, puts that back into the
+    /// queue of signals, before later ones: backoff alone stops where it handles signals next. Drops an old request,
+    /// which the command has ignored.
+    pub(super) fn hand_on_stop_request(&mut self) {
+        if let Some(request) = self.stop_request.take()
+            && !request.stop_counts_until.is_due(now())
+        {
+            let received = Received::new(request.signal, Origin::Process);
+            self.event_loop.signals.queue.insert(0, received);
         }
     }
 

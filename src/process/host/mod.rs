@@ -237,19 +237,16 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    /// Handles signals that have come, makes the streams, and runs the command once until it has ended. If the deadline
-    /// has passed, for example while input was read first (`--stdin replay`), starts nothing: the attempt counts as
-    /// timed out. An error is a signal that came before the start, or a fault of backoff.
+    /// Makes the streams, and runs the command once until it has ended. If the deadline has passed, for example while
+    /// input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out. An error is a signal
+    /// that came before the start, or a fault of backoff.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
-        self.event_loop.receive_signals()?;
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
             return Ok(Attempt {
                 outcome: Outcome::too_late(),
                 interrupted: None,
             });
         }
-        // A USR1 that came too late for the last wait must not end the next one.
-        self.event_loop.skips_wait = false;
         let streams = &mut self.event_loop.streams;
         let stdio = streams
             .begin()

@@ -37,6 +37,17 @@ pub(crate) enum Target {
     OwnGroup,
 }
 
+/// Called in a new child whose exec was interrupted: gives real-time signals their default action, unless the caller
+/// ignores them. The one that has interrupted it is recorded, and ends the child once backoff forwards it.
+/// Async-signal-safe.
+pub(crate) fn reset_real_time_in_child() {
+    for signal in Signal::all().filter(|signal| signal.number() >= FIRST_REAL_TIME) {
+        if !is_ignored(signal) {
+            let _ = set_default(signal);
+        }
+    }
+}
+
 /// Sends a signal. Returns ESRCH if the receiver is gone, and EPERM if this user may not signal it.
 pub(crate) fn send(target: Target, signal: Signal) -> nix::Result<()> {
     kill(target, signal.number())
@@ -176,11 +187,15 @@ impl Signals {
         }
     }
 
-    /// Makes the queued signals of the terminal count as sent to backoff alone, so that the event loop forwards them:
-    /// they came before a child was made, and have not reached it.
-    pub(crate) fn mark_queued_for_forwarding(&mut self) {
+    /// Makes queued signals of the terminal count as sent to backoff alone, so that the event loop forwards them: a
+    /// child was just made, and one that came before has not reached it. One that came after has reached the child, too,
+    /// but merges with the forwarded one, as a new child blocks all. A program that has started (not `is_starting`) has
+    /// most likely got the signal, and would get it twice. So only a stop is forwarded then, if it has not stopped.
+    pub(crate) fn mark_queued_for_forwarding(&mut self, is_starting: bool) {
         for received in &mut self.queue {
-            received.by_terminal = false;
+            if is_starting || received.class == SignalClass::StopJob {
+                received.by_terminal = false;
+            }
         }
     }
 
@@ -208,7 +223,7 @@ impl Signals {
     /// Called in a new child: gives it the caller's dispositions and mask, so that until exec it acts on signals as the
     /// bare command would: a pending one may end it here. exec resets handlers anyway: those of real-time signals, half
     /// of all, stay until then to save the calls, and record such a signal in backoff's pipe, so that backoff forwards
-    /// it. `also_default` (the signal that `--signal` names, if any) gets its default action even if the caller ignores
+    /// it; if exec hangs, it is interrupted (`reset_real_time_in_child`). `also_default` (the signal that `--signal` names, if any) gets its default action even if the caller ignores
     /// it, so that a limit can end the command. Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.reset_in_child.iter().copied().chain(also_default) {

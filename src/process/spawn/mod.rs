@@ -19,7 +19,6 @@ use nix::errno::Errno;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
-use crate::process::sys::clock::Deadline;
 use crate::process::sys::environment::variable;
 use crate::run::variable_list::VariableList;
 use crate::text::{describe, quoted};
@@ -73,8 +72,7 @@ impl Command {
 
     /// Starts the command with `variables` in its environment. `never_ignored` is the signal that `--signal` names: it
     /// gets its default action even if the caller ignores it, as a limit could not end the command otherwise; None
-    /// without that option. `not_before` is the end of a wait that is nearly over: all is prepared, then the fork waits
-    /// for that time. Returns an error if no process could be created; a failed exec is reported later, by
+    /// without that option. Returns an error if no process could be created; a failed exec is reported later, by
     /// [`Child::start_failure`].
     pub(crate) fn start(
         &mut self,
@@ -83,7 +81,6 @@ impl Command {
         never_ignored: Option<Signal>,
         isolation: Isolation,
         stdio: &ChildStdio,
-        not_before: Deadline,
     ) -> io::Result<Child> {
         let name = name_of(&self.words);
         self.environment.fill(variables);
@@ -99,7 +96,6 @@ impl Command {
             never_ignored,
             isolation,
             stdio,
-            not_before,
             explain: &|errno| explain(errno, name, files),
         })
     }

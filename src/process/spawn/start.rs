@@ -19,8 +19,8 @@ use super::child::{Child, encode_failure};
 use super::environment::Environment;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
-use crate::process::signals::Signals;
-use crate::process::sys::clock::{Deadline, now, spin_until};
+use crate::process::signals::{Signals, reset_real_time_in_child};
+use crate::process::sys::clock::now;
 use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::system::set_death_signal;
@@ -66,8 +66,6 @@ pub(super) struct ChildSetup<'a> {
     pub(super) never_ignored: Option<Signal>,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
-    /// The end of a wait that is nearly over; a time further away is ignored.
-    pub(super) not_before: Deadline,
     /// Explains the error of a failed step. The child asks, as it may look at files on a system that hangs.
     pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
 }
@@ -75,16 +73,12 @@ pub(super) struct ChildSetup<'a> {
 /// Creates the child, which becomes the command. Returns before the program has started, as exec may hang: exec closes
 /// the pipe that the returned child holds, or the reason of a failure is written to it. An error means that no process
 /// could be made.
-///
-/// No attempt may start before its wait is over, but the wait ends a little early, so that all is prepared by then.
-/// The rest of it is spent in a busy loop, as no timer is that exact.
 pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     // The pipe is above the standard descriptors, which the child replaces. This process closes the writing end on
     // return: as long as it had one, exec would not end the pipe.
     let (report, write_end) = pipe()?;
     set_nonblocking(&report)?;
     let parent = std::process::id();
-    spin_until(setup.not_before);
     let forked_at = now();
     // SAFETY: the process has one thread, so the child finds no lock held by another one.
     let pid = match unsafe { fork() }? {
@@ -166,6 +160,11 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     let mut last = Errno::ENOENT;
     for file in setup.files {
         last = execve(file, &setup.shell_argv[1..], setup.environment);
+        if last == Errno::EINTR {
+            // The file system hung until a handler of a real-time signal ran, or a stopped child was continued.
+            reset_real_time_in_child();
+            last = execve(file, &setup.shell_argv[1..], setup.environment);
+        }
         match last {
             // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. No
             // other file is tried.
