@@ -16,7 +16,7 @@ use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
-use crate::process::sys::clock::{Deadline, now, spin_until};
+use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::run::host::{Attempt, AttemptSpec, Interrupted, RunError, RunResult};
@@ -33,7 +33,7 @@ pub(crate) struct Program<'a> {
     pub(crate) command: &'a mut Command,
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
-    /// Those of the command are of [`Streams::begin`], which the caller calls right before.
+    /// Those of the command are of [`Streams::begin`].
     pub(crate) stdio: ChildStdio,
     pub(crate) spec: &'a AttemptSpec,
     /// `spec.deadline` as a point in time.
@@ -82,17 +82,9 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
 }
 
 /// Forks the child that becomes the program, and sets up what the event loop needs to follow it: limits, which count
-/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that a
-/// signal came first, or that no process could be made.
+/// from before the fork, streams and pseudo-terminal. Returns while exec may still be under way. An error means that no
+/// process could be made.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
-    // The wait has ended a little early, so that streams and the like are made by now.
-    spin_until(event_loop.wait_ends);
-    // A signal that comes between this look and the fork may miss the program.
-    event_loop.receive_signals()?;
-    if program.role == Role::Command {
-        // A USR1 that came too late for the last wait must not end the next one.
-        event_loop.skips_wait = false;
-    }
     let limits = &program.spec.attempt_limits;
     let child = program
         .command

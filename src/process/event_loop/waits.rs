@@ -16,7 +16,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
-use crate::process::sys::clock::{Deadline, LEAD, now, precisely};
+use crate::process::sys::clock::{Deadline, LEAD, now, precisely, spin_until};
 use crate::process::sys::fd::{access_mode, inherited};
 use crate::process::sys::stdio;
 use crate::process::terminal;
@@ -101,6 +101,14 @@ impl EventLoop {
             self.handle_queued_signals()?;
         }
         Ok(())
+    }
+
+    /// Called just before a program starts: waits for the exact end of the last wait, and acts on the signals that have
+    /// come. One that comes after this look and before the fork may miss the program. An error is a signal that ends
+    /// the run.
+    pub(crate) fn end_wait_exactly(&mut self) -> RunResult<()> {
+        spin_until(self.wait_ends);
+        self.receive_signals()
     }
 
     /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S),

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use crate::budget::client::Store;
 use crate::policy::budget::Question;
-use crate::policy::outcome::Outcome;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::{TimeLeft, WriteError};
@@ -238,19 +237,22 @@ impl Host for System {
     }
 
     /// Makes the streams, and runs the command once until it has ended. If the deadline has passed, for example while
-    /// input was read first (`--stdin replay`), starts nothing: the attempt counts as timed out. An error is a signal
-    /// that came before the start, or a fault of backoff.
+    /// input was read first (`--stdin replay`) or backoff was stopped, starts nothing: the attempt counts as timed out.
+    /// An error is a signal that came before the start, or a fault of backoff.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
         if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
-            return Ok(Attempt {
-                outcome: Outcome::too_late(),
-                interrupted: None,
-            });
+            return Ok(Attempt::too_late());
         }
         let streams = &mut self.event_loop.streams;
         let stdio = streams
             .begin()
             .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
+        self.event_loop.end_wait_exactly()?;
+        // A USR1 that came too late for the last wait must not end the next one.
+        self.event_loop.skips_wait = false;
+        if self.deadline.is_due(clock::now()) {
+            return Ok(Attempt::too_late());
+        }
         let isolation = self.isolation();
         let program = Program {
             command: &mut self.command,
@@ -311,6 +313,7 @@ impl Host for System {
             // Not `self.deadline`: `--on-give-up` may run past it, and has a later one.
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
+        self.event_loop.end_wait_exactly()?;
         let ran = run(&mut self.event_loop, program);
         // The program may have written to standard error itself, perhaps a part of a line.
         self.event_loop.streams.note_unseen_output();

@@ -223,8 +223,9 @@ impl Signals {
     /// Called in a new child: gives it the caller's dispositions and mask, so that until exec it acts on signals as the
     /// bare command would: a pending one may end it here. exec resets handlers anyway: those of real-time signals, half
     /// of all, stay until then to save the calls, and record such a signal in backoff's pipe, so that backoff forwards
-    /// it; if exec hangs, it is interrupted (`reset_real_time_in_child`). `also_default` (the signal that `--signal` names, if any) gets its default action even if the caller ignores
-    /// it, so that a limit can end the command. Async-signal-safe.
+    /// it; [`reset_real_time_in_child`] is for an exec that hangs. `also_default` (the signal that `--signal` names, if
+    /// any) gets its default action even if the caller ignores it, so that a limit can end the command.
+    /// Async-signal-safe.
     pub(crate) fn restore_in_child(&self, also_default: Option<Signal>) {
         for signal in self.reset_in_child.iter().copied().chain(also_default) {
             let _ = set_default(signal);
