@@ -130,6 +130,14 @@ fn control_z_as_the_command_ends_stops_backoff() {
     terminal.expect("ready\r\n");
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
+    // A command that ends later has ignored it.
+    terminal.command(
+        "backoff -qq -n 2 --delays 1ms -- sh -c 'trap \"\" TSTP; echo ready; sleep 1.5; exit 3'; echo status-$?",
+    );
+    terminal.expect("ready\r\n");
+    terminal.send(CTRL_Z);
+    let meanwhile = terminal.expect("status-3");
+    assert!(!meanwhile.contains("Stopped"), "{meanwhile:?}");
 }
 
 #[test]

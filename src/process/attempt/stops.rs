@@ -30,10 +30,12 @@ impl Running<'_> {
 
     /// Called once the command has ended. If it did so before it answered a request to stop, puts that back into the
     /// queue of signals, before later ones: backoff alone stops where it handles signals next. Drops an old request,
-    /// which the command has ignored.
+    /// which the command has ignored; and any without a terminal, as the end may be the command's answer, and no shell
+    /// would continue backoff.
     pub(super) fn hand_on_stop_request(&mut self) {
         if let Some(request) = self.stop_request.take()
             && !request.stop_counts_until.is_due(now())
+            && terminal::has_terminal()
         {
             let received = Received::new(request.signal, Origin::Process);
             self.event_loop.signals.queue.insert(0, received);
