@@ -81,9 +81,10 @@ pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement
     Some(Replacement { opt, value })
 }
 
-/// Returns a duration with its unit, as `--retry-after` wants it: a number alone was one of seconds.
+/// Returns a duration with its unit, as `--retry-after` wants it: a number alone was one of seconds. 0 stays, and turns
+/// the option off.
 fn with_unit(duration: &str) -> String {
-    if duration.bytes().all(|byte| byte.is_ascii_digit()) {
+    if duration != "0" && duration.bytes().all(|byte| byte.is_ascii_digit()) {
         format!("{duration}s")
     } else {
         duration.to_owned()

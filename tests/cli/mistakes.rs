@@ -110,6 +110,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "backoff --max-retry-after 30 -- touch ran",
         "try --retry-after=30s",
     ),
+    (
+        "backoff --max-retry-after 0 -- touch ran",
+        "try --retry-after=0",
+    ),
     ("backoff --retry-signal KILL -- touch ran", "try -e KILL"),
     ("backoff --retry-signal 9 -- touch ran", "try -e SIGKILL"),
     (
