@@ -130,14 +130,25 @@ fn control_z_as_the_command_ends_stops_backoff() {
     terminal.expect("ready\r\n");
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
-    // A command that ends later has ignored it.
-    terminal.command(
-        "backoff -qq -n 2 --delays 1ms -- sh -c 'trap \"\" TSTP; echo ready; sleep 1.5; exit 3'; echo status-$?",
-    );
-    terminal.expect("ready\r\n");
-    terminal.send(CTRL_Z);
-    let meanwhile = terminal.expect("status-3");
-    assert!(!meanwhile.contains("Stopped"), "{meanwhile:?}");
+}
+
+#[test]
+fn control_z_that_the_command_ignores_stops_nothing() {
+    let mut terminal = Terminal::bash();
+    // The command ends later, the run is over, and Ctrl-C ends it.
+    for (options, script, keys, end) in [
+        ("-qq -n 2 --delays 1ms", "sleep 1.5; exit 3", CTRL_Z, 3),
+        ("-v", "sleep 0.5; exit 0", CTRL_Z, 0),
+        ("-n 1", "sleep 0.5; exit 3", CTRL_Z, 3),
+        ("--stdout failure", "sleep 5", "\x1a\x03", 130),
+    ] {
+        let script = format!("trap \"\" TSTP; echo ready >/dev/tty; {script}");
+        terminal.command(&format!("backoff {options} -- sh -c '{script}'"));
+        terminal.expect("ready\r\n");
+        terminal.send(keys);
+        let meanwhile = terminal.expect_status(end);
+        assert!(!meanwhile.contains("Stopped"), "{options}: {meanwhile:?}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
 use crate::process::terminal;
+use crate::run::event::Interruption;
 use crate::run::host::{Attempt, AttemptSpec, Interrupted, RunError, RunResult};
 use crate::text::describe;
 use after_exit::Drained;
@@ -134,7 +135,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 /// (`set_death_signal`), unless it is a set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
-    running.hand_on_stop_request();
+    running.keep_unanswered_stop();
     if let Some(failure) = running.child.start_failure() {
         return Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO));
     }
@@ -190,6 +191,11 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been
     // ended by the signal or deadline.
     match running.interrupted {
+        // backoff itself dies of the signal.
+        Some(Interrupted {
+            by: Interruption::AfterCommand,
+            ..
+        }) => end,
         Some(Interrupted { signal, .. }) => End::Signaled(signal),
         // Without a signal, nothing but the deadline ends the wait for a reader.
         None => End::TimedOut(TimeLimit::Deadline),

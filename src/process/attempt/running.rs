@@ -276,6 +276,7 @@ impl Running<'_> {
         match received.class {
             SignalClass::Continue => {
                 self.stop_request = None;
+                self.event_loop.unanswered_stop = None;
                 // Otherwise this continuation would make the next CONT look as if the command had got it itself.
                 self.child.forget_continued();
                 // The modes of our terminal were restored for the stop.

@@ -4,10 +4,9 @@
 use super::running::Running;
 use crate::policy::signal::Signal;
 use crate::process::event_loop::on_signal::{Job, StopAction, on_stopped};
-use crate::process::signals::{Received, Target};
+use crate::process::signals::Target;
 use crate::process::spawn::Isolation;
 use crate::process::sys::clock::now;
-use crate::process::sys::origin::Origin;
 use crate::process::terminal;
 
 impl Running<'_> {
@@ -28,17 +27,16 @@ impl Running<'_> {
         }
     }
 
-    /// Called once the command has ended. If it did so before it answered a request to stop, puts that back into the
-    /// queue of signals, before later ones: backoff alone stops where it handles signals next. Drops an old request,
-    /// which the command has ignored; and any without a terminal, as the end may be the command's answer, and no shell
-    /// would continue backoff.
-    pub(super) fn hand_on_stop_request(&mut self) {
+    /// Called once the command has ended. If it did so before it answered a request to stop, keeps the request: backoff
+    /// alone stops before it goes on. Drops a request after which the run is over, and an old one, which the command has
+    /// ignored; and any without a terminal, as the end may be the command's answer, and no shell would continue backoff.
+    pub(super) fn keep_unanswered_stop(&mut self) {
         if let Some(request) = self.stop_request.take()
+            && self.interrupted.is_none()
             && !request.stop_counts_until.is_due(now())
             && terminal::has_terminal()
         {
-            let received = Received::new(request.signal, Origin::Process);
-            self.event_loop.signals.queue.insert(0, received);
+            self.event_loop.unanswered_stop = Some(request.signal);
         }
     }
 

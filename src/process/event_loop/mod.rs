@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 
+use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
 use crate::process::streams::{MOST_STREAMS, Streams};
 use crate::process::sys::clock::{Deadline, now, poll};
@@ -37,6 +38,9 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
+    /// A stop (Ctrl-Z) that the last program did not answer before it ended: backoff stops before the next wait or
+    /// attempt.
+    pub(crate) unanswered_stop: Option<Signal>,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) skips_wait: bool,
     /// The end of the last wait: the next program is prepared before, and starts then. It starts at once if this is
@@ -62,6 +66,7 @@ impl EventLoop {
             countdown: Countdown::new(progress),
             is_ending: false,
             readers_have_until,
+            unanswered_stop: None,
             skips_wait: false,
             wait_ends: Deadline::NEVER,
         }

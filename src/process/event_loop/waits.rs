@@ -13,11 +13,12 @@ use nix::poll::PollFlags;
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::{EventLoop, Polled, READERS_GRACE};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, is_ignored};
+use crate::process::signals::{Received, SignalClass, Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, LEAD, now, precisely, spin_until};
 use crate::process::sys::fd::{access_mode, inherited};
+use crate::process::sys::origin::Origin;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
@@ -46,6 +47,9 @@ impl EventLoop {
     /// first signal that ends the run, and notes that the run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.next() {
+            if received.class == SignalClass::Continue {
+                self.unanswered_stop = None;
+            }
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;
@@ -77,6 +81,7 @@ impl EventLoop {
     ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.wait_ends = end;
+        self.queue_unanswered_stop();
         self.countdown.begin(delay);
         let waited = precisely(|| self.sleep_until(end, format_line));
         let erased = self.end_countdown();
@@ -103,6 +108,14 @@ impl EventLoop {
         Ok(())
     }
 
+    /// Puts a stop that the last program did not answer into the queue, before signals that came later.
+    pub(crate) fn queue_unanswered_stop(&mut self) {
+        if let Some(signal) = self.unanswered_stop.take() {
+            let received = Received::new(signal, Origin::Process);
+            self.signals.queue.insert(0, received);
+        }
+    }
+
     /// Called just before a program starts: waits for the exact end of the last wait, and acts on the signals that have
     /// come. One that comes after this look and before the fork may miss the program. An error is a signal that ends
     /// the run.
@@ -123,14 +136,13 @@ impl EventLoop {
     }
 
     /// Reads standard input to its end or the limit of `--stdin-limit`, if that has to come before the first attempt
-    /// (`--stdin replay`); handles signals meanwhile, as its writer may be slow. Later calls read nothing. Returns
-    /// `TimeLeft::None` if the run's deadline has come: no attempt may start then. An error is a signal that ends the
-    /// run, or a failed read.
-    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<TimeLeft> {
+    /// (`--stdin replay`); handles signals meanwhile, as its writer may be slow. Later calls read nothing. Gives up at
+    /// the run's deadline. An error is a signal that ends the run, or a failed read.
+    pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<()> {
         while !deadline.is_due(now()) {
             let source = self.streams.input.source_to_read_first();
             let Some(source) = source.map_err(|error| cannot_read_input(&error))? else {
-                return Ok(TimeLeft::Some);
+                return Ok(());
             };
             self.stop_if_in_background();
             let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
@@ -142,7 +154,7 @@ impl EventLoop {
                 read.map_err(|error| cannot_read_input(&error))?;
             }
         }
-        Ok(TimeLeft::None)
+        Ok(())
     }
 
     /// Stops backoff's job by TTIN if another job has the terminal on standard input, as the kernel does with a process
@@ -301,14 +313,6 @@ impl EventLoop {
 
 fn cannot_read_input(error: &io::Error) -> RunError {
     RunError::of_system("standard input", error)
-}
-
-/// Time for an attempt before the deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TimeLeft {
-    Some,
-    /// Reading the input, or a message that waited for its reader, has used it up.
-    None,
 }
 
 /// Why a text was not written.

@@ -15,7 +15,7 @@ use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
-use crate::process::event_loop::waits::{TimeLeft, WriteError};
+use crate::process::event_loop::waits::WriteError;
 use crate::process::files::env_file;
 use crate::process::files::write::{IfMissing, Replaced, open_to_append, replace};
 use crate::process::signals::Signals;
@@ -236,23 +236,22 @@ impl Host for System {
         clock::since_epoch()
     }
 
-    /// Makes the streams, and runs the command once until it has ended. If the deadline has passed, for example while
-    /// input was read first (`--stdin replay`) or backoff was stopped, starts nothing: the attempt counts as timed out.
-    /// An error is a signal that came before the start, or a fault of backoff.
+    /// Runs the command once until it has ended. If the deadline has passed, for example while input was read first
+    /// (`--stdin replay`) or backoff was stopped, starts nothing: the attempt counts as timed out. An error is a signal
+    /// that came before the start, or a fault of backoff.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
-        if self.event_loop.read_input_first(self.deadline)? == TimeLeft::None {
-            return Ok(Attempt::too_late());
-        }
-        let streams = &mut self.event_loop.streams;
-        let stdio = streams
-            .begin()
-            .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
+        self.event_loop.read_input_first(self.deadline)?;
+        self.event_loop.queue_unanswered_stop();
         self.event_loop.end_wait_exactly()?;
         // A USR1 that came too late for the last wait must not end the next one.
         self.event_loop.skips_wait = false;
         if self.deadline.is_due(clock::now()) {
             return Ok(Attempt::too_late());
         }
+        let streams = &mut self.event_loop.streams;
+        let stdio = streams
+            .begin()
+            .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
         let isolation = self.isolation();
         let program = Program {
             command: &mut self.command,
