@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal::{SIGINT, SIGTERM, SIGUSR1};
 use serde_json::Value;
 
-use crate::common::process::{children_of, descendants_named, is_alive, state};
+use crate::common::process::{descendants_named, has_ended_children_only, is_alive};
 use crate::common::{BIN, Ended, Ends, Live, backoff, eventually, within};
 use crate::signals::wait_until_waiting;
 
@@ -78,17 +78,13 @@ fn a_signal_ends_a_run_until_anything() {
 #[test]
 fn a_signal_while_output_drains_ends_backoff_as_during_a_wait() {
     let leaves_a_writer = "(while echo more; do sleep 0.05; done) 2>&- & exit 0";
-    let only_output_is_awaited = |backoff: i32| {
-        let children = children_of(backoff);
-        !children.is_empty() && children.iter().all(|child| state(*child) == Some('Z'))
-    };
     for signal in [SIGTERM, SIGINT] {
         for options in ["-n 1", "--every 1h --until never", "--stderr failure"] {
             let mut live = backoff(format!("{options} --fail-match zz -- sh -c"))
                 .arg(leaves_a_writer)
                 .live();
             eventually("the command has ended", || {
-                only_output_is_awaited(live.pid())
+                has_ended_children_only(live.pid())
             });
             // The end is noticed before the second line comes.
             live.expect_line("more");

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::calm::calmly;
 use crate::common::process::{
-    children_of, descendants_named, is_alive, is_named, parent_of, state, stopped_below,
+    children_of, descendants_named, has_ended_children_only, is_alive, is_named, parent_of, state,
+    stopped_below,
 };
 use nix::sys::signal::Signal;
 
@@ -102,9 +103,7 @@ fn control_c_while_output_drains_ends_a_loop() {
     terminal.expect("more\r\n");
     let shell = terminal.pid();
     eventually("the command has ended", || {
-        let backoff = children_of(shell);
-        let children: Vec<i32> = backoff.into_iter().flat_map(children_of).collect();
-        !children.is_empty() && children.iter().all(|child| state(*child) == Some('Z'))
+        children_of(shell).into_iter().any(has_ended_children_only)
     });
     // The end is noticed before the second line comes.
     terminal.expect("more\r\n");
@@ -137,7 +136,7 @@ fn control_z_that_the_command_ignores_stops_nothing() {
     let mut terminal = Terminal::bash();
     // The command ends later, the run is over, and Ctrl-C ends it.
     for (options, script, keys, end) in [
-        ("-qq -n 2 --delays 1ms", "sleep 1.5; exit 3", CTRL_Z, 3),
+        ("-qq -n 2 --delays 1ms", "sleep 4; exit 3", CTRL_Z, 3),
         ("-v", "sleep 0.5; exit 0", CTRL_Z, 0),
         ("-n 1", "sleep 0.5; exit 3", CTRL_Z, 3),
         ("--stdout failure", "sleep 5", "\x1a\x03", 130),
@@ -271,12 +270,9 @@ fn control_z_stops_backoff_once_the_command_has_ended() {
     ] {
         let mut terminal = Terminal::with(&line);
         let shell = terminal.pid();
-        let has_ended = |backoff: &i32| {
-            is_named(*backoff, "backoff") && children_of(*backoff).iter().all(|child| state(*child) == Some('Z'))
-        };
         eventually("the command has ended", || {
             let backoff = children_of(shell).into_iter().find(|child| is_named(*child, "backoff"));
-            backoff.is_some_and(|backoff| !children_of(backoff).is_empty() && has_ended(&backoff))
+            backoff.is_some_and(has_ended_children_only)
         });
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");

@@ -43,6 +43,12 @@ pub fn stopped_below(root: i32) -> usize {
         .count()
 }
 
+/// Returns true if all children of backoff have ended, and wait to be reaped: the rest of an attempt is waited for.
+pub fn has_ended_children_only(backoff: i32) -> bool {
+    let children = children_of(backoff);
+    !children.is_empty() && children.iter().all(|child| state(*child) == Some('Z'))
+}
+
 /// Returns the number of live descendants with this name.
 pub fn descendants_named(root: i32, name: &str) -> usize {
     let is_it = |pid: &i32| is_named(*pid, name) && is_alive(*pid);

@@ -70,14 +70,18 @@ pub(super) struct Running<'a> {
 pub(super) struct StopRequest {
     pub(super) signal: Signal,
     /// A stop by STOP, or the end of the command, counts as the response only before this time.
-    pub(super) stop_counts_until: Deadline,
+    stop_counts_until: Deadline,
 }
 
 impl StopRequest {
     /// Returns true if a stop of the command by `signal` is its response to the request: a stop by any job-control
     /// signal is, one by STOP only within the grace period.
     pub(super) fn is_answered_by(self, signal: Signal) -> bool {
-        signal.stops_a_job() || !self.stop_counts_until.is_due(now())
+        signal.stops_a_job() || self.is_recent()
+    }
+
+    pub(super) fn is_recent(self) -> bool {
+        !self.stop_counts_until.is_due(now())
     }
 }
 

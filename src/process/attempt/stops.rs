@@ -33,7 +33,7 @@ impl Running<'_> {
     pub(super) fn keep_unanswered_stop(&mut self) {
         if let Some(request) = self.stop_request.take()
             && self.interrupted.is_none()
-            && !request.stop_counts_until.is_due(now())
+            && request.is_recent()
             && terminal::has_terminal()
         {
             self.event_loop.unanswered_stop = Some(request.signal);

@@ -269,7 +269,7 @@ impl Host for System {
     }
 
     /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
-    /// Returns `Skipped` only for USR1. Returns a little early, so that the next program can be prepared: its fork
+    /// Returns `Skipped` only for USR1. Returns a little early, so that the next program can be prepared: its start
     /// waits for the exact end. `countdown_text` formats the time left for a number of columns. An error is a signal
     /// that ends the run.
     fn wait(
