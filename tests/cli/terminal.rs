@@ -135,16 +135,23 @@ fn control_z_as_the_command_ends_stops_backoff() {
 fn control_z_that_the_command_ignores_stops_nothing() {
     let mut terminal = Terminal::bash();
     // The command ends later, the run is over, and Ctrl-C ends it.
-    for (options, script, keys, end) in [
-        ("-qq -n 2 --delays 1ms", "sleep 4; exit 3", CTRL_Z, 3),
-        ("-v", "sleep 0.5; exit 0", CTRL_Z, 0),
-        ("-n 1", "sleep 0.5; exit 3", CTRL_Z, 3),
-        ("--stdout failure", "sleep 5", "\x1a\x03", 130),
+    for (options, script, ends_by_key, end) in [
+        ("-qq -n 2 --delays 1ms", "sleep 4; exit 3", false, 3),
+        ("-v", "sleep 0.5; exit 0", false, 0),
+        ("-n 1", "sleep 0.5; exit 3", false, 3),
+        ("--stdout failure", "sleep 60", true, 130),
     ] {
-        let script = format!("trap \"\" TSTP; echo ready >/dev/tty; {script}");
+        let script = format!(
+            "trap \"\" TSTP; echo ready >/dev/tty; sleep 0.3; echo later >/dev/tty; {script}"
+        );
         terminal.command(&format!("backoff {options} -- sh -c '{script}'"));
         terminal.expect("ready\r\n");
-        terminal.send(keys);
+        terminal.send(CTRL_Z);
+        // Two keys at once would arrive in the order of their signals' numbers.
+        terminal.expect("later\r\n");
+        if ends_by_key {
+            terminal.send(CTRL_C);
+        }
         let meanwhile = terminal.expect_status(end);
         assert!(!meanwhile.contains("Stopped"), "{options}: {meanwhile:?}");
     }
