@@ -18,8 +18,8 @@ pub(crate) static STDIN: Opt<InputMode> = Opt {
         kind: Kind::Word(&values::names(&STDIN_WORDS)),
         about: "How to provide standard input",
         default: "auto",
-        more: "auto: a file is rewound; a pipe is replayed, and only what COMMAND reads is taken \
-            from it; all else is inherited. replay: read it to the end, then feed it to each \
+        more: "auto: a file is rewound; a pipe or Unix socket is replayed, and only what COMMAND \
+            reads is taken from it; all else is inherited. replay: read it to the end, then feed it to each \
             attempt. null: provide none.",
         ..Spec::named(Heading::Streams, "stdin")
     },

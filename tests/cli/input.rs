@@ -1,11 +1,17 @@
 //! Standard input that is written while the command runs. Other tests are in `tests/cases/input.md`.
 
-use std::process::Stdio;
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
 use crate::common::process::{children_of, hears_signals, is_alive, is_named};
-use crate::common::{Ends, Live, backoff, eventually, long_sleep};
+use crate::common::{
+    Ends, Live, backoff, clean, eventually, long_sleep, path_with_backoff, within,
+};
 
 /// Starts a run whose standard input is a pipe.
 fn piped(line: &str, script: &str) -> Live {
@@ -101,4 +107,42 @@ fn nothing_is_left_in_the_temporary_directory_after_kill() {
         eventually("the command ends with it", || !is_alive(pid));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
+}
+
+/// Makes standard input a socket, as `spawnSync` of Node does, that holds these bytes and then ends.
+fn from_socket<'a>(command: &'a mut Command, bytes: &[u8]) -> &'a mut Command {
+    let (socket, mut writer) = UnixStream::pair().unwrap();
+    writer.write_all(bytes).unwrap();
+    writer.shutdown(Shutdown::Write).unwrap();
+    command.stdin(OwnedFd::from(socket))
+}
+
+#[test]
+fn each_attempt_reads_all_of_a_socket() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = within(&dir, "seen");
+    let input: String = (0..20_000).map(|i| format!("line {i}\n")).collect();
+    from_socket(&mut backoff("-qq -b 1ms -n 3 -- sh -c"), input.as_bytes())
+        .arg("cat >>$SEEN; exit 7")
+        .env("SEEN", &file)
+        .code(7);
+    assert!(std::fs::read_to_string(&file).unwrap() == input.repeat(3));
+}
+
+#[test]
+fn a_script_fed_through_a_socket_runs_on() {
+    let script =
+        "backoff -qq -b 1ms -n 2 -- sh -c 'read x; echo $x; exit 7'\nfor read\necho end $?\n";
+    from_socket(clean("bash").arg("-s"), script.as_bytes())
+        .env("PATH", path_with_backoff())
+        .code(0)
+        .stdout("for read\nfor read\nend 7\n");
+}
+
+#[test]
+fn a_socket_that_is_standard_output_too_stays_one() {
+    let (socket, _peer) = UnixStream::pair().unwrap();
+    let mut run = backoff("-- test -S /dev/stdin");
+    run.stdin(OwnedFd::from(socket.try_clone().unwrap()));
+    run.stdout(OwnedFd::from(socket)).unread().code(0);
 }

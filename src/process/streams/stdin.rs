@@ -19,7 +19,8 @@ use super::sink::read_inherited;
 use super::spool::{Replayable, Spool};
 use super::tee::{StdinPipe, Wait};
 use crate::process::sys::fd::{
-    access_mode, has_lost_its_reader, is_same_file, kind, null, pipe, set_nonblocking,
+    access_mode, has_lost_its_reader, is_same_file, is_unix_stream, kind, null, pipe,
+    set_nonblocking,
 };
 use crate::process::sys::stdio;
 use crate::run::streams::InputMode;
@@ -297,14 +298,20 @@ impl Stdin {
 }
 
 impl Method {
-    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe is duplicated; a file or block device
-    /// is rewound to its offset of now, or inherited if it has none or an output may share it ([`is_output_too`]);
-    /// anything else (a terminal, a socket, a pipe open for writing only, the filler of a closed input) is inherited,
-    /// as it cannot be read twice without reading ahead. An error means that the system refuses to tell the type.
+    /// Chooses the method by the type of standard input (`--stdin auto`): a pipe, or a Unix socket that is not standard
+    /// output as well (`spawnSync` of Node gives one), is duplicated; a file or block device is rewound to its offset of
+    /// now, or inherited if it has none or an output may share it ([`is_output_too`]); anything else (a terminal,
+    /// another socket, a pipe open for writing only, the filler of a closed input) is inherited, as it cannot be read
+    /// twice without reading ahead. An error means that the system refuses to tell the type.
     fn auto(source: BorrowedFd<'static>) -> io::Result<Method> {
         let access_mode = access_mode(source)?;
         Ok(match kind(source)? {
             SFlag::S_IFIFO if access_mode != OFlag::O_WRONLY => Method::Tee,
+            SFlag::S_IFSOCK
+                if is_unix_stream(source) && !is_same_file(source.as_raw_fd(), stdio::OUT) =>
+            {
+                Method::Tee
+            }
             SFlag::S_IFREG | SFlag::S_IFBLK if !is_output_too(source, access_mode) => {
                 match lseek(source, 0, Whence::SeekCur) {
                     Ok(start) => Method::Rewind(start),

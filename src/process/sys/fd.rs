@@ -10,6 +10,7 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
+use nix::sys::socket::{SockType, UnixAddr, getsockname, getsockopt, sockopt};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
 use super::system::{PATH_ONLY, close_range, poll_now};
@@ -110,6 +111,12 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     kind(inherited(number)).map_or(true, |kind| {
         [SFlag::S_IFIFO, SFlag::S_IFSOCK].contains(&kind)
     })
+}
+
+/// Returns true for a Unix socket that carries a stream of bytes.
+pub(crate) fn is_unix_stream(socket: BorrowedFd<'_>) -> bool {
+    getsockname::<UnixAddr>(socket.as_raw_fd()).is_ok()
+        && getsockopt(&socket, sockopt::SockType) == Ok(SockType::Stream)
 }
 
 /// Returns whether a descriptor is open for reading (`O_RDONLY`), writing (`O_WRONLY`) or both (`O_RDWR`).
