@@ -115,14 +115,12 @@ impl RateLimits {
         }
     }
 
-    /// Returns the longest wait for a limit that is spent, of those that are at most `longest`; None if there is none.
-    /// A longer reset, such as that of a limit for a month, is not waited for.
-    pub(super) fn wait(&self, longest: Duration) -> Option<Duration> {
+    /// Returns the longest wait for a limit that is spent; None if there is none.
+    pub(super) fn wait(&self) -> Option<Duration> {
         self.limits
             .iter()
             .filter(|limit| self.is_spent(limit))
             .filter_map(|limit| limit.reset_after.or(limit.reset_at))
-            .filter(|reset| *reset <= longest)
             .max()
     }
 

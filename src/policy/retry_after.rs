@@ -78,10 +78,9 @@ impl RetryAfter {
     }
 
     /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait
-    /// for a limit that is spent, if it is at most `longest`: servers send the fields of limits with every answer, so a
-    /// longer reset is no request, and must not end the run. None if there is neither.
-    pub fn wait(&self, longest: Duration) -> Option<Duration> {
-        self.asked.or_else(|| self.limits.wait(longest))
+    /// for a limit that is spent. None if there is neither.
+    pub fn wait(&self) -> Option<Duration> {
+        self.asked.or_else(|| self.limits.wait())
     }
 }
 

@@ -30,9 +30,6 @@ pub(crate) struct OutputObserver {
     lines: PerChannel<Lines>,
     /// The waits that lines have asked for (`--retry-after`).
     retry_after: Option<RetryAfter>,
-    /// The longest wait for the reset of a spent limit (`RateLimit`) that counts as a request. A line that asks to wait
-    /// counts however long the wait is.
-    longest_asked: Duration,
     /// None for an output that is not searched, or no longer. Boxed, as each is moved for a search, and most runs have
     /// none.
     scanners: PerChannel<Option<Box<Scanner>>>,
@@ -68,7 +65,6 @@ impl OutputObserver {
             }),
             lines: PerChannel::default(),
             retry_after: options.retry_after.is_some().then(RetryAfter::default),
-            longest_asked: options.retry_after.unwrap_or_default(),
             scanners,
             matches: vec![None; patterns],
             search_left: Duration::MAX,
@@ -123,7 +119,7 @@ impl OutputObserver {
         }
         self.scanners = PerChannel::default();
         let retry_after = self.retry_after.as_ref();
-        let wait_asked = retry_after.and_then(|asked| asked.wait(self.longest_asked));
+        let wait_asked = retry_after.and_then(|asked| asked.wait());
         Findings {
             matched: std::mem::take(&mut self.matches),
             wait_asked,
