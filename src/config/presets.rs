@@ -209,12 +209,6 @@ impl Preset {
         self.programs().any(|program| program == file_name)
     }
 
-    /// Returns the rows without those of the included presets.
-    #[cfg(test)]
-    pub(crate) fn own_rows(&self) -> Vec<Row> {
-        own_rows(self.name).collect()
-    }
-
     /// Returns the preset's own rows, then those of the included presets.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + use<> {
         let presets = std::iter::once(self.name).chain(list(self.included));

@@ -27,8 +27,6 @@ mod interrupted;
 mod lines;
 mod links;
 mod log;
-#[cfg(all(target_os = "linux", feature = "redis"))]
-mod messages;
 mod mistakes;
 mod modes;
 mod options;

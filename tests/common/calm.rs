@@ -47,7 +47,7 @@ fn was_stalled_since(begin: Instant) -> bool {
 }
 
 /// Runs a check, and again, at most this often in all, if it failed while the machine kept processes waiting.
-pub fn when_calm<T, E>(most_runs: usize, check: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+fn when_calm<T, E>(most_runs: usize, check: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     unless_disturbed(most_runs, check, |_| false)
 }
 

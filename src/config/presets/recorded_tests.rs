@@ -1,4 +1,4 @@
-//! Judges what real tools printed, and keeps `docs/presets.md` and `evidence.tsv`, which tell the result.
+//! Judges what real tools printed, and keeps `evidence.tsv` and the table in `docs/presets.md`, which name the tools.
 //! `BLESS=1 cargo test --lib -- recorded` rewrites them.
 #![allow(
     clippy::disallowed_methods,
@@ -18,8 +18,6 @@ use crate::search::grams::Grams;
 
 const SAMPLES: &str = include_str!("../../../tests/presets/samples.tsv");
 const MISSES: &str = include_str!("../../../tests/presets/misses.tsv");
-const INTRODUCTION: &str = include_str!("presets.md.in");
-const MODES: [&str; 3] = ["plain", "color", "pty"];
 
 /// The output of a tool in one run.
 struct Recorded {
@@ -168,32 +166,16 @@ static WRONG: LazyLock<Vec<&Recorded>> = LazyLock::new(|| {
     RECORDED.iter().filter(is_wrong).collect()
 });
 
-/// A run that no rule can judge right, and why.
-struct Miss {
-    tool: &'static str,
-    fault: &'static str,
-    reason: &'static str,
-}
-
-/// Returns the runs that are known to be judged wrong, from their table.
-fn misses() -> Vec<Miss> {
+/// Returns the tools and faults of the runs that no rule can judge right, from their table.
+fn misses() -> BTreeSet<(&'static str, &'static str)> {
     let lines = MISSES.lines().filter(|line| !line.starts_with('#'));
     let columns = lines.map(|line| line.split('\t').collect::<Vec<_>>());
-    columns
-        .map(|columns| Miss {
-            tool: columns[0],
-            fault: columns[1],
-            reason: columns[2],
-        })
-        .collect()
+    columns.map(|columns| (columns[0], columns[1])).collect()
 }
 
 #[test]
 fn what_tools_printed_is_judged_right_but_for_the_known_misses() {
-    let known: BTreeSet<_> = misses()
-        .iter()
-        .map(|miss| (miss.tool, miss.fault))
-        .collect();
+    let known = misses();
     let is_unknown = |run: &&&Recorded| !known.contains(&(run.tool, run.fault));
     let unknown: Vec<String> = WRONG
         .iter()
@@ -309,145 +291,22 @@ fn tools(runs: &[&Recorded]) -> String {
 }
 
 #[test]
-fn the_document_has_not_drifted() {
+fn the_document_has_a_row_for_each_preset() {
     let file = "docs/presets.md";
     let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-    let committed = std::fs::read_to_string(path).unwrap_or_default();
-    let sections: String = presets::all().map(|preset| section(&preset)).collect();
-    let made = INTRODUCTION
-        .replace("{table}", &table())
-        .replace("{presets}", &(sections + &lists_of_texts()));
+    let committed = std::fs::read_to_string(path).expect("a document");
+    let heading = "| preset | programs | judged by |\n|---|---|---|\n";
+    let (text, _) = committed.split_once(heading).expect("a table");
+    let mut made = text.to_owned() + heading;
+    for preset in presets::all() {
+        let programs = preset.programs().collect::<Vec<_>>().join(", ");
+        let judges = match preset.evidence() {
+            Evidence::Run { tools, .. } => tools,
+            Evidence::Quoted => "quoted texts",
+        };
+        writeln!(made, "| {} | {programs} | {judges} |", preset.name).expect("a string");
+    }
     assert_current(file, &committed, &made);
-}
-
-/// Returns how many runs are judged right, as in `13 of 14`, or a dash if there are none.
-fn score(is_of: impl Fn(&Recorded) -> bool) -> String {
-    let all = RECORDED.iter().filter(|run| is_of(run)).count();
-    let wrong = WRONG.iter().filter(|run| is_of(run)).count();
-    if all == 0 {
-        return "–".to_owned();
-    }
-    format!("{} of {all}", all - wrong)
-}
-
-/// Returns the table of all presets that were held against their tools.
-fn table() -> String {
-    let names: BTreeSet<&str> = RECORDED.iter().map(|run| run.preset).collect();
-    let mut table = "| preset | plain | colored | `--pty` |\n|---|---|---|---|\n".to_owned();
-    for name in names {
-        let [plain, color, pty] =
-            MODES.map(|mode| score(|run| run.preset == name && run.mode == mode));
-        writeln!(table, "| [{name}](#{name}) | {plain} | {color} | {pty} |").expect("a string");
-    }
-    let [plain, color, pty] = MODES.map(|mode| score(|run| run.mode == mode));
-    writeln!(table, "| all | {plain} | {color} | {pty} |").expect("a string");
-    table
-}
-
-/// Returns the section of the lists that rows name.
-fn lists_of_texts() -> String {
-    let all = presets::all().flat_map(|preset| presets::lists_of(&preset));
-    let lists: BTreeMap<_, _> = all.collect();
-    let mut text =
-        "\n## Lists\n\nA rule names a list in braces; each of its expressions is enough.\n"
-            .to_owned();
-    for (name, lines) in lists {
-        let items: String = lines
-            .iter()
-            .map(|line| format!("- {}\n", code(line)))
-            .collect();
-        write!(text, "\n`{{{name}}}`:\n\n{items}").expect("a string");
-    }
-    text
-}
-
-/// Returns what the document says of a preset.
-fn section(preset: &Preset) -> String {
-    let mut text = format!("\n## {}\n\n{}.\n", preset.name, preset.about);
-    let programs: Vec<_> = preset
-        .programs()
-        .map(|program| format!("`{program}`"))
-        .collect();
-    if !programs.is_empty() {
-        write!(
-            text,
-            "\nPicked by `--for auto` for {}.\n",
-            programs.join(", ")
-        )
-        .expect("a string");
-    }
-    let included: Vec<_> = preset
-        .included()
-        .map(|name| format!("[{name}](#{name})"))
-        .collect();
-    if !included.is_empty() {
-        write!(
-            text,
-            "\nThe rules of {} follow its own.\n",
-            included.join(", ")
-        )
-        .expect("a string");
-    }
-    text += &match preset.evidence() {
-        Evidence::Run { tools, date } => {
-            let right = score(|run| run.preset == preset.name);
-            format!("\nJudged by the output of {tools} ({date}): {right} right.\n")
-        }
-        Evidence::Quoted => "\nJudged by quoted texts.\n".to_owned(),
-    };
-    let own = preset.own_rows();
-    let retried = |row: &&Row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused);
-    text += &rules("Retried", own.iter().filter(retried));
-    text += &rules("Never retried", own.iter().filter(|row| !retried(row)));
-    text += &known_misses(preset);
-    text
-}
-
-/// Returns a list of rules with its title; nothing if there are none.
-fn rules<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) -> String {
-    let items: String = rows.map(item).collect();
-    if items.is_empty() {
-        return items;
-    }
-    format!("\n{title}:\n\n{items}")
-}
-
-/// Returns a rule as an item of a list, with its conditions and its source.
-fn item(row: &Row) -> String {
-    let codes = row.codes.map(|codes| format!("exit {codes}"));
-    let text = row.text.map(code);
-    let parts: Vec<String> = codes.into_iter().chain(text).collect();
-    let note = match row.verdict {
-        RowVerdict::Refused => ", before anything was done",
-        RowVerdict::Behind => ", unless `--before-retry` changes something",
-        RowVerdict::Retry | RowVerdict::Stop => "",
-    };
-    format!("- {}{note} ({})\n", parts.join(" with "), row.source)
-}
-
-/// Returns a text as code of Markdown.
-fn code(text: &str) -> String {
-    let fence = if text.contains('`') { "`` " } else { "`" };
-    let end: String = fence.chars().rev().collect();
-    format!("{fence}{text}{end}")
-}
-
-/// Returns the list of a preset's runs that no rule can judge right; nothing if there are none.
-fn known_misses(preset: &Preset) -> String {
-    let of_preset: BTreeSet<&str> = RECORDED
-        .iter()
-        .filter(|run| run.preset == preset.name)
-        .map(|run| run.tool)
-        .collect();
-    let items: String = misses()
-        .iter()
-        .filter(|miss| of_preset.contains(miss.tool))
-        .map(|miss| format!("- {}, {}: {}\n", miss.tool, miss.fault, miss.reason))
-        .collect();
-    if items.is_empty() {
-        return items;
-    }
-    format!("\nKnown misses:\n\n{items}")
 }
 
 #[test]
