@@ -31,7 +31,7 @@ use super::scope::{Frame, Inherited, Scope};
 use super::syntax::{ParsedText, RawWord, Script};
 use super::text::{Doubt, Symbol, Symbols, mentions};
 use super::word::Word;
-use super::{AttemptEnvironments, Surroundings, expansion, words};
+use super::{Surroundings, expansion, words};
 
 /// Limit on the symbols of all scripts together.
 const MOST_SYMBOLS: usize = 1 << 19;
@@ -150,15 +150,10 @@ pub(super) struct Calls<'s> {
 
 impl<'s> Calls<'s> {
     /// Finds the calls in backoff's command and in all its scripts, the code that cannot be read, and the clients whose
-    /// names occur: `found`, `unknown` and `mentioned` of the result. `environments` tells if the environment is the
-    /// same in each attempt; only then the values that variables have there count as known.
-    pub(super) fn find(
-        command: &[&str],
-        surroundings: &'s dyn Surroundings,
-        environments: AttemptEnvironments,
-    ) -> Calls<'s> {
+    /// names occur: `found`, `unknown` and `mentioned` of the result.
+    pub(super) fn find(command: &[&str], surroundings: &'s dyn Surroundings) -> Calls<'s> {
         let mut calls = Calls {
-            scope: Scope::new(&expansion::Bash, surroundings, environments),
+            scope: Scope::new(&expansion::Bash, surroundings),
             surroundings,
             texts: Vec::new(),
             seen: BTreeSet::new(),

@@ -42,13 +42,5 @@ pub(crate) enum ScriptFile {
     NotRead,
 }
 
-/// Says if a variable has the same value in each attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AttemptEnvironments {
-    Same,
-    /// `--before-retry` may set variables.
-    MayDiffer,
-}
-
 #[cfg(test)]
 mod tests;

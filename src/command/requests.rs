@@ -9,9 +9,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Surroundings;
 use super::calls::{Call, Calls, Certainty, Location, UnknownCode};
 use super::http::{RequestFacts, Suspicion};
-use super::{AttemptEnvironments, Surroundings};
 
 /// Everything in a command that may send a request.
 #[derive(Debug)]
@@ -70,13 +70,8 @@ pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
 
 impl Requests {
     /// Finds the calls of curl and wget in a command and in all its scripts, which are read through `surroundings`.
-    /// `environments` tells if the environment is the same in each attempt; else its values do not count as known.
-    pub(crate) fn find(
-        command: &[&str],
-        surroundings: &dyn Surroundings,
-        environments: AttemptEnvironments,
-    ) -> Requests {
-        let calls = Calls::find(command, surroundings, environments);
+    pub(crate) fn find(command: &[&str], surroundings: &dyn Surroundings) -> Requests {
+        let calls = Calls::find(command, surroundings);
         Requests {
             calls: calls.found,
             unknown: calls.unknown,
@@ -186,7 +181,7 @@ pub fn judge_script(text: &str) -> usize {
             super::ScriptFile::NotThere
         }
     }
-    let requests = Requests::find(&["sh", "-c", text], &Nothing, AttemptEnvironments::Same);
+    let requests = Requests::find(&["sh", "-c", text], &Nothing);
     ["curl", "wget"]
         .iter()
         .filter(|client| requests.first_unsafe(client, Selection::Named).is_some())

@@ -27,11 +27,11 @@ pub(crate) use self::frame::{Frame, Inherited};
 use self::functions::{FunctionArguments, FunctionCall};
 pub(crate) use self::value::MOST_VALUES;
 use self::value::{Value, add_new, summary};
+use super::Surroundings;
 use super::expansion::atoms::Atom;
 use super::syntax::RawWord;
 use super::text::{Doubt, Symbols, unknown, unknown_words};
 use super::word::Word;
-use super::{AttemptEnvironments, Surroundings};
 
 /// Limit on the symbols of a value, or of a word that is expanded: a longer one is not looked at, and counts as
 /// unknown.
@@ -152,8 +152,6 @@ pub(crate) trait Expand {
 pub(crate) struct Scope<'s> {
     pub(crate) expand: &'s dyn Expand,
     surroundings: &'s dyn Surroundings,
-    /// If they may differ, what a variable has in the environment is not known.
-    environments: AttemptEnvironments,
     variables: BTreeMap<String, ScriptVariable>,
     /// Unknown code runs, which may set any variable.
     has_unknown_code: bool,
@@ -185,15 +183,10 @@ pub(crate) struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     /// Returns the scope of a command before any of its scripts was read: only the environment has values.
-    pub(crate) fn new(
-        expand: &'s dyn Expand,
-        surroundings: &'s dyn Surroundings,
-        environments: AttemptEnvironments,
-    ) -> Scope<'s> {
+    pub(crate) fn new(expand: &'s dyn Expand, surroundings: &'s dyn Surroundings) -> Scope<'s> {
         Scope {
             expand,
             surroundings,
-            environments,
             variables: BTreeMap::new(),
             has_unknown_code: false,
             separators: Separators::Blanks,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::requests::{Requests, Selection, may_name};
-use super::{AttemptEnvironments, ScriptFile, Surroundings};
+use super::{ScriptFile, Surroundings};
 
 const TABLE: &str = include_str!("../../tests/idioms/idioms.tsv");
 const CI_LINES: &str = include_str!("../../tests/idioms/ci_lines.txt");
@@ -31,7 +31,7 @@ impl Surroundings for Sample {
 
 /// Returns why a command is not idempotent.
 pub(super) fn why_not(command: &[&str], sample: &Sample) -> Option<String> {
-    let requests = Requests::find(command, sample, AttemptEnvironments::Same);
+    let requests = Requests::find(command, sample);
     let curl = requests.first_unsafe("curl", Selection::Named);
     let finding = curl.or_else(|| requests.first_unsafe("wget", Selection::Named));
     finding.map(|finding| finding.to_string())
@@ -55,7 +55,7 @@ fn problem(row: &[&str], files: &HashMap<String, String>) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let found = why_not(&words, &sample);
     sample.files.clear();
-    let in_words = Requests::find(&words, &sample, AttemptEnvironments::Same);
+    let in_words = Requests::find(&words, &sample);
     for client in ["curl", "wget"] {
         if in_words.sending(client).is_some() && !may_name(client, &words) {
             return Some(format!("no word names {client}: {line}"));

@@ -25,8 +25,7 @@ pub(crate) static BEFORE_RETRY: Opt<String> = Opt {
         kind: Kind::One("SHELL"),
         about: "Shell command that must succeed after each wait",
         more: "Run by /bin/sh; its output goes to standard error. If it fails, the run ends with \
-            the status of the last attempt. Lines KEY=VALUE that it appends to the file \
-            $BACKOFF_ENV are variables of all later attempts, at most 64 KiB in all.",
+            the status of the last attempt.",
         example: "true",
         completion: Completion::Files,
         ..Spec::named(Heading::Hooks, "before-retry")

@@ -3,10 +3,10 @@
 
 use crate::command::program::WrappedCommand;
 use crate::command::requests::{Requests, Selection, may_name};
-use crate::command::{AttemptEnvironments, ScriptFile, Surroundings};
+use crate::command::{ScriptFile, Surroundings};
 use crate::config::settings::Settings;
+use crate::options::IDEMPOTENT;
 use crate::options::problem::Checked;
-use crate::options::{BEFORE_RETRY, IDEMPOTENT};
 use crate::run::plan::NotIdempotent;
 
 /// Clients whose requests are examined.
@@ -53,15 +53,7 @@ pub(super) fn idempotence(
             }),
             remark: None,
         }),
-        None => {
-            // The hook may set variables, so that the same words (`sh -c 'curl $ARGS'`) mean another request then.
-            let environments = if settings.has(&BEFORE_RETRY) {
-                AttemptEnvironments::MayDiffer
-            } else {
-                AttemptEnvironments::Same
-            };
-            Ok(shown_by_words(words, command, surroundings, environments))
-        }
+        None => Ok(shown_by_words(words, command, surroundings)),
     }
 }
 
@@ -72,7 +64,6 @@ fn shown_by_words(
     words: &[&str],
     command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
-    environments: AttemptEnvironments,
 ) -> Idempotence {
     let is_judged = CLIENTS.iter().any(|client| command.is_judged(client));
     if !is_judged && !CLIENTS.iter().any(|client| may_name(client, words)) {
@@ -85,7 +76,7 @@ fn shown_by_words(
     } else {
         &without_files
     };
-    let requests = Requests::find(words, surroundings, environments);
+    let requests = Requests::find(words, surroundings);
     let mut idempotence = Idempotence::default();
     for client in CLIENTS {
         if command.is_judged(client) {

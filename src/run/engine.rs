@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::before_retry_env::ExtraEnv;
 use super::budget::RetryAnswer;
 use super::event::{DescribeEvent, Event, Interruption, JudgedAttempt, Moment, Wait};
 use super::host::{Attempt, Host, Interrupted, KeptOutput, RunError, RunResult, WaitEnd};
@@ -42,7 +41,6 @@ pub(crate) fn run<'a>(
         first_attempt_at: Duration::ZERO,
         planned_wait: None,
         previous: None,
-        extra_env: ExtraEnv::default(),
     };
     // An outer run with the same budget has counted the first attempt of this one.
     run.store.skips_next_count = plan.shares_budget_of_outer_run();

@@ -6,14 +6,13 @@
 use std::time::Duration;
 
 use super::event::{Event, JudgedAttempt};
-use super::host::{Attempt, AttemptSpec, EnvLines, RunError, RunResult, ShellKind};
+use super::host::{Attempt, AttemptSpec, RunError, RunResult, ShellKind};
 use super::state::{Run, Step};
 use super::variables::{OrEmpty, Seconds};
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::session::{GiveUp, Stop};
-use crate::text::printable;
 
 /// Minimum time for `--on-give-up`, even after the deadline.
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
@@ -76,11 +75,9 @@ impl<'a> Run<'a> {
         self.run_hook("--on-give-up", shell, &spec)
     }
 
-    /// Runs `--before-retry` after the wait, and adds the variables that it sets to later attempts. If the hook fails,
-    /// or its variables cannot be read, the next attempt could not succeed: returns `Step::End`, with the run ended as
-    /// after a permanent failure of `attempt`, the last one. If the deadline ends the hook, or no time is left to start
-    /// it, returns `Step::Continue`, and the loop ends the run. Without a file for variables, only warns: a hook that
-    /// needs it fails itself.
+    /// Runs `--before-retry` after the wait. If the hook fails, the next attempt could not succeed: returns `Step::End`,
+    /// with the run ended as after a permanent failure of `attempt`, the last one. If the deadline ends the hook, or no
+    /// time is left to start it, returns `Step::Continue`, and the loop ends the run.
     pub(super) fn before_retry(&mut self, attempt: &JudgedAttempt) -> RunResult<Step> {
         let Some(shell) = self.plan.before_retry.as_deref() else {
             return Ok(Step::Continue);
@@ -90,24 +87,8 @@ impl<'a> Run<'a> {
             return Ok(Step::Continue);
         }
         let spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
-        let ran = self.host.run_before_retry(shell, spec)?;
-        let hook = ran.attempt.outcome_unless_interrupted()?;
-        let has_succeeded = hook.end == End::Exited(0);
-        let warning = match ran.env_lines {
-            EnvLines::NoFile(why) => Some(why),
-            // A hook that failed sets no variables.
-            _ if !has_succeeded => None,
-            EnvLines::Read(lines) => self.extra_env.add(&lines),
-            // The next attempt would fail without the variables.
-            EnvLines::Unreadable(why) => {
-                return self
-                    .stop_unprepared(printable(&why), attempt)
-                    .map(Step::End);
-            }
-        };
-        if let Some(why) = warning {
-            self.emit(&Event::Warning(&format!("--before-retry: {why}")))?;
-        }
+        let ran = self.host.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
+        let hook = ran.outcome_unless_interrupted()?;
         match hook.end {
             End::Exited(0) => Ok(Step::Continue),
             // The loop ends the run, as the deadline has passed.

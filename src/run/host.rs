@@ -57,23 +57,6 @@ impl Attempt {
     }
 }
 
-/// The end of `--before-retry`, and the variables that the hook sets.
-#[derive(Debug)]
-pub(crate) struct BeforeRetry {
-    pub(crate) attempt: Attempt,
-    pub(crate) env_lines: EnvLines,
-}
-
-/// Content of the file that `$BACKOFF_ENV` names; errors are messages.
-#[derive(Debug)]
-pub(crate) enum EnvLines {
-    Read(Vec<u8>),
-    /// The file could not be created, so `$BACKOFF_ENV` was empty.
-    NoFile(String),
-    /// The file was created, and cannot be read or removed.
-    Unreadable(String),
-}
-
 /// A kind of command line that a shell runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShellKind {
@@ -164,8 +147,6 @@ pub(crate) trait Host {
     /// fault of backoff's; a signal that came meanwhile is in the result.
     fn run_shell(&mut self, kind: ShellKind, shell: &str, spec: &AttemptSpec)
     -> RunResult<Attempt>;
-    /// Runs `--before-retry`, and reads the file that `$BACKOFF_ENV` names for it.
-    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry>;
     /// Prints or drops kept output at the end of the run, and forgets it, also after an error.
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.

@@ -1,6 +1,5 @@
 //! The run: one loop over attempts, which acts through [`host`] and emits [`event`]s.
 
-pub(crate) mod before_retry_env;
 mod budget;
 mod ending;
 pub(crate) mod engine;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use super::before_retry_env::ExtraEnv;
 use super::event::{DescribeEvent, Event, JudgedAttempt, LINES_LOST, Moment};
 use super::host::{Host, RunResult};
 use super::plan::{Identity, Plan};
@@ -26,8 +25,6 @@ pub(super) struct Run<'a> {
     pub(super) planned_wait: Option<Duration>,
     /// Attempt before the current one; None during the first.
     pub(super) previous: Option<JudgedAttempt>,
-    /// Variables that `--before-retry` has set for later attempts.
-    pub(super) extra_env: ExtraEnv,
 }
 
 /// The continuation after a step of the loop.

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use super::host::{
-    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, Printed, RunError,
-    RunResult, ShellKind, WaitEnd,
+    Attempt, AttemptSpec, BudgetAnswer, Host, KeptOutput, Printed, RunError, RunResult, ShellKind,
+    WaitEnd,
 };
 use super::plan::SharedBudget;
 use crate::policy::budget::Question;
@@ -97,14 +97,6 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(Attempt {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),
             interrupted: None,
-        })
-    }
-
-    /// Lets the hook succeed at once, without setting a variable.
-    fn run_before_retry(&mut self, shell: &str, spec: AttemptSpec) -> RunResult<BeforeRetry> {
-        Ok(BeforeRetry {
-            attempt: self.run_shell(ShellKind::BeforeRetry, shell, &spec)?,
-            env_lines: EnvLines::Read(Vec::new()),
         })
     }
 

@@ -28,7 +28,7 @@ pub(crate) const LEFT: &str = "BACKOFF_LEFT";
 pub(crate) const SET_BY_BACKOFF: &[&str] = &[
     "BACKOFF_ATTEMPT", "BACKOFF_ATTEMPT_LIMIT", "BACKOFF_RUN_ID", "BACKOFF_ROOT_ID", "BACKOFF_DEPTH", AROUND, COUNTED,
     "BACKOFF_ELAPSED", "BACKOFF_PREVIOUS_EXIT", "BACKOFF_EXIT", "BACKOFF_EXIT_SIGNAL", "BACKOFF_REASON", "BACKOFF_RAN_MS",
-    "BACKOFF_DELAY", "BACKOFF_FAILED_RUNS", "BACKOFF_ENV", LEFT,
+    "BACKOFF_DELAY", "BACKOFF_FAILED_RUNS", LEFT,
 ];
 
 impl Run<'_> {
@@ -108,8 +108,6 @@ impl Run<'_> {
         variables.set("BACKOFF_REASON", OrEmpty(reason));
         let ran = outcome.map(|outcome| outcome.ran.as_millis());
         variables.set("BACKOFF_RAN_MS", OrEmpty(ran));
-        // Variables of `--before-retry` override others.
-        self.extra_env.add_to(variables);
     }
 
     /// Sets the variables that tell the place of an attempt in its run, and of the run among outer runs. A variable

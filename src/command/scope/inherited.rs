@@ -5,7 +5,6 @@
 //! which is no option and is not split.
 
 use super::{Frame, Inherited, LONGEST_TEXT, Scope};
-use crate::command::AttemptEnvironments;
 use crate::command::text::{Doubt, Symbols, known, unknown};
 use crate::run::variables::SET_BY_BACKOFF;
 
@@ -56,13 +55,10 @@ impl Scope<'_> {
     }
 
     /// Returns `texts`, which the shell may give to a variable, and behind them the values that the variable may have
-    /// in the environment of the script. The value is unknown on another machine, and if a hook may change it between
-    /// attempts. It is empty if the variable is unset and the shell gives it none either. If the script may run
+    /// in the environment of the script. The value is unknown on another machine. It is empty if the variable is unset and the shell gives it none either. If the script may run
     /// elsewhere, all of these are possible.
     fn with_environment(&self, mut texts: Vec<Symbols>, name: &str, frame: &Frame) -> Vec<Symbols> {
-        let is_unknown = frame.environment == Inherited::None
-            || self.environments == AttemptEnvironments::MayDiffer;
-        if is_unknown {
+        if frame.environment == Inherited::None {
             texts.push(unknown(Doubt::AnyWords));
             return texts;
         }
@@ -94,7 +90,7 @@ fn set_by_backoff(name: &str) -> Vec<Symbols> {
     match name {
         "BACKOFF_ROOT_ID" | "BACKOFF_RUN_ID" => vec![unknown(Doubt::RunId)],
         // Texts that may hold anything.
-        "BACKOFF_REASON" | "BACKOFF_ENV" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
+        "BACKOFF_REASON" | "BACKOFF_COUNTED" => vec![unknown(Doubt::AnyWords)],
         // Numbers; some are empty until an attempt has failed.
         _ => vec![Symbols::new(), unknown(Doubt::HarmlessPart)],
     }

@@ -9,7 +9,6 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
 
 use super::target::{FileIdentity, FileTarget};
-use crate::process::sys::environment::nonempty;
 use crate::process::sys::fd::inherited;
 use crate::process::sys::stdio;
 
@@ -51,11 +50,6 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
     }
     if config.and_then(identity_of) == Some(file) {
         return Some("is the configuration file; tip: try another file".to_owned());
-    }
-    // Set if this backoff runs in the `--before-retry` of another one.
-    let env_file = nonempty("BACKOFF_ENV")?;
-    if identity_of(Path::new(&env_file)) == Some(file) {
-        return Some("is the file that BACKOFF_ENV names; tip: try another file".to_owned());
     }
     None
 }

@@ -1,6 +1,5 @@
-//! Files that backoff makes: the log, the report and the file of `$BACKOFF_ENV`.
+//! Files that backoff makes: the log and the report.
 
 pub(crate) mod clash;
-pub(crate) mod env_file;
 mod target;
 pub(crate) mod write;

@@ -16,7 +16,6 @@ use crate::policy::budget::Question;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::WriteError;
-use crate::process::files::env_file;
 use crate::process::files::write::{IfMissing, Replaced, open_to_append, replace};
 use crate::process::signals::Signals;
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -27,8 +26,8 @@ use crate::process::sys::{fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
-    Attempt, AttemptSpec, BeforeRetry, BudgetAnswer, EnvLines, Host, KeptOutput, Printed, RunError,
-    RunResult, ShellKind, WaitEnd,
+    Attempt, AttemptSpec, BudgetAnswer, Host, KeptOutput, Printed, RunError, RunResult, ShellKind,
+    WaitEnd,
 };
 use crate::run::plan::{Plan, SharedBudget};
 use crate::text::describe_error;
@@ -317,21 +316,6 @@ impl Host for System {
         // The program may have written to standard error itself, perhaps a part of a line.
         self.event_loop.streams.note_unseen_output();
         ran
-    }
-
-    /// Runs `--before-retry` with the path of a new file in `$BACKOFF_ENV`. Returns its end and the bytes that it has
-    /// written there, unchecked and even if it failed, or why there are none, and removes the file.
-    fn run_before_retry(&mut self, shell: &str, mut spec: AttemptSpec) -> RunResult<BeforeRetry> {
-        let file = env_file::make();
-        // Without a file the hook still runs, with an empty variable; the caller decides what that means.
-        let path = file.as_ref().map_or(Path::new(""), |file| file.path());
-        spec.variables.set_os("BACKOFF_ENV", path.as_os_str());
-        let attempt = self.run_shell(ShellKind::BeforeRetry, shell, &spec)?;
-        let env_lines = match file {
-            Ok(file) => env_file::take(file).map_or_else(EnvLines::Unreadable, EnvLines::Read),
-            Err(why) => EnvLines::NoFile(why),
-        };
-        Ok(BeforeRetry { attempt, env_lines })
     }
 
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {

@@ -84,10 +84,7 @@ impl Command {
     ) -> io::Result<Child> {
         let name = name_of(&self.words);
         self.environment.fill(variables);
-        // A PATH that `--before-retry` has set before this attempt or an earlier one overrides backoff's.
-        let new_path = variables.get("PATH");
-        let new_files = new_path.map(|path| candidates(name, path));
-        let files = new_files.as_deref().unwrap_or(&self.files);
+        let files = self.files.as_slice();
         start_child(ChildSetup {
             files,
             shell_argv: &self.shell_argv,
