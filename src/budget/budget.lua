@@ -2,41 +2,38 @@
 -- compares the two.
 --
 -- KEYS[1]  the budget
--- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question, length of a cool-off (ms),
---          failed runs before this one (-1 if they are not counted)
--- Returns  1 if a retry is allowed, attempts and retries before this step, rest of the cool-off (ms), failed runs
+-- ARGV     window (ms), minimum of attempts, ratio (retries per million attempts), question
+-- Returns  1 if a retry is allowed, attempts and retries before this step
 --
--- The value is a list of decimal numbers: the longest window, end and length of the cool-off, failed runs, and then end,
--- attempts and retries of each slot.
+-- The value is a list of decimal numbers with commas: the longest window, and then end, attempts and retries of each
+-- slot.
 local SLOTS_PER_WINDOW, MOST_SLOTS, LONGEST_TTL = 60, 128, 1e13
--- Failed runs are remembered for a year.
-local YEAR = 366 * 24 * 3600 * 1000
 
 local window, least, ratio = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local question, length, earlier = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local question = ARGV[4]
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local value = redis.call('GET', KEYS[1]) or ''
 local numbers = {}
-for number in (value == '' and '0 0 0 0' or value):gmatch('%d+') do
+for number in (value == '' and '0' or value):gmatch('%d+') do
   numbers[#numbers + 1] = tonumber(number)
 end
-if value:find('[^%d ]') or #numbers % 3 ~= 1 then
+if value:find('[^%d,]') or #numbers % 3 ~= 1 then
   return redis.error_reply('FOREIGN this key was not written by backoff')
 end
-local span, cool_until, cool_length, failed = unpack(numbers, 1, 4)
+local span = numbers[1]
 
 -- Drop slots past the longest window, which is forgotten together with the last slot.
 local begins = now - span
-if #numbers == 4 or numbers[#numbers - 2] <= begins then span = 0 end
+if #numbers == 1 or numbers[#numbers - 2] <= begins then span = 0 end
 span = math.max(span, window)
 local width = math.max(1, math.floor(span / SLOTS_PER_WINDOW))
 local slot_end = (math.floor(now / width) + 1) * width
 
 local slots, attempts, retries = {}, 0, 0
-for i = 5, #numbers, 3 do
+for i = 2, #numbers, 3 do
   if numbers[i] > begins then
     -- If the clock was set back, slots in the future join the current slot.
     local slot = { math.min(numbers[i], slot_end), numbers[i + 1], numbers[i + 2] }
@@ -51,10 +48,9 @@ for i = 5, #numbers, 3 do
     end
   end
 end
-local left = math.max(0, math.min(cool_until - now, cool_length))
 local allowed = attempts < least or retries * 1000000 < ratio * attempts
 
-if question == 'attempt' or (question == 'retry' and allowed) then
+if question == 'attempt' or allowed then
   local last = slots[#slots]
   if not last or last[1] < slot_end then
     last = { slot_end, 0, 0 }
@@ -65,28 +61,17 @@ if question == 'attempt' or (question == 'retry' and allowed) then
     slots[2][2], slots[2][3] = slots[2][2] + slots[1][2], slots[2][3] + slots[1][3]
     table.remove(slots, 1)
   end
-elseif question == 'gave-up' then
-  -- A cool-off that lasts longer stays.
-  if length > left then
-    cool_until, cool_length = now + length, length
-  end
-  -- If the number has fallen meanwhile, a run has succeeded.
-  if earlier >= 0 then
-    failed = math.max(failed, (failed < earlier and 0 or earlier) + 1)
-  end
-elseif question == 'succeeded' then
-  cool_until, cool_length, failed = 0, 0, 0
 end
 
-local text = string.format('%.0f %.0f %.0f %.0f', span, cool_until, cool_length, failed)
-local ttl = math.max(1, cool_until - now, failed > 0 and YEAR or 0)
+local text = string.format('%.0f', span)
+local ttl = 1
 for _, slot in ipairs(slots) do
-  text = text .. string.format(' %.0f %.0f %.0f', unpack(slot))
+  text = text .. string.format(',%.0f,%.0f,%.0f', unpack(slot))
   ttl = math.max(ttl, slot[1] + span - now)
 end
 -- A name that no run has used needs no key. Any other change is kept, as the next answer depends on it.
-local is_unused = value == '' and #slots == 0 and cool_length == 0 and failed == 0
+local is_unused = value == '' and #slots == 0
 if text ~= value and not is_unused then
   redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', math.min(ttl, LONGEST_TTL)))
 end
-return { allowed and 1 or 0, attempts, retries, left, failed }
+return { allowed and 1 or 0, attempts, retries }

@@ -126,8 +126,8 @@ impl Store {
         }
     }
 
-    /// Asks the store a question about a budget, by which the store also changes: it counts an attempt, begins a
-    /// cool-off. A directory blocks as long as the file system or another run's lock does, a server for `limit`, and
+    /// Asks the store a question about a budget, by which the store also changes: it counts an attempt.
+    /// A directory blocks as long as the file system or another run's lock does, a server for `limit`, and
     /// longer if the lookup of its name hangs; so the caller asks in a child process that it can leave. `limit` counts
     /// from now, which is computed from `began`, any earlier moment. The answer is never None here. Errors name the
     /// store. `since_epoch` reads the clock, for a directory; a server has its own.

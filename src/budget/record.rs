@@ -2,20 +2,19 @@
 //!
 //! An update writes the whole page in one call. The checksum detects an incomplete update and foreign content.
 //!
-//! In little-endian order: the 16 bytes `backoff state 5` with a line feed, a checksum over the rest of the page (8
+//! In little-endian order: the 16 bytes `backoff state 6` with a line feed, a checksum over the rest of the page (8
 //! bytes), and the record: numbers of eight bytes, then zeros. The numbers are the longest window (the time in which an
-//! attempt counts), the end and the length of the cool-off (in which no new run should start; length 0 if there is
-//! none), the number of consecutive failed runs, and three for each slot (end, attempts, retries), a part of the
-//! window. Times are in milliseconds, ends since the UNIX epoch.
+//! attempt counts), and three for each slot (end, attempts, retries), a part of the window. Times are in milliseconds,
+//! ends since the UNIX epoch.
 
-use crate::policy::budget::{CoolOff, Counts, LONGEST_COOL_OFF, Ledger, MOST_SLOTS, Slot};
+use crate::policy::budget::{Counts, Ledger, MOST_SLOTS, Slot};
 
 /// The size of a file: one page of memory and file systems.
 pub const FILE_SIZE: usize = 4096;
 /// Earlier versions were never released.
-const MAGIC: &[u8; 16] = b"backoff state 5\n";
+const MAGIC: &[u8; 16] = b"backoff state 6\n";
 
-const _: () = assert!(MAGIC.len() + (1 + 4 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
+const _: () = assert!(MAGIC.len() + (1 + 1 + 3 * MOST_SLOTS) * size_of::<u64>() <= FILE_SIZE);
 
 /// Parses a file. An empty file, which was just created, or a page of zeros, which a crash may leave of it, is an
 /// unused budget. Returns None if the file is torn (only a part of an update was written), foreign, longer than a page,
@@ -32,11 +31,9 @@ pub fn read(file: &[u8]) -> Option<Ledger> {
 /// Returns the content of the whole file (see the head of this file). The ledger has at most [`MOST_SLOTS`] slots,
 /// which fit, by the assertion above; more would be cut off.
 pub fn write(ledger: &Ledger) -> Vec<u8> {
-    let CoolOff { until, length } = ledger.cool_off;
     let slots = ledger.slots.iter();
     let slots = slots.flat_map(|slot| [slot.until, slot.counts.attempts, slot.counts.retries]);
-    let head = [ledger.span, until, length, ledger.failed_runs];
-    let mut record: Vec<u8> = head
+    let mut record: Vec<u8> = [ledger.span]
         .into_iter()
         .chain(slots)
         .flat_map(u64::to_le_bytes)
@@ -63,7 +60,7 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         .iter()
         .map(|bytes| u64::from_le_bytes(*bytes))
         .collect();
-    let (&[span, until, length, failed_runs], slots) = numbers.split_first_chunk()?;
+    let (&span, slots) = numbers.split_first()?;
     let slots: Vec<Slot> = slots
         .as_chunks()
         .0
@@ -75,17 +72,10 @@ pub fn decode(record: &[u8]) -> Option<Ledger> {
         .take_while(|slot| slot.until > 0)
         .collect();
     let has_valid_slots = slots.len() <= MOST_SLOTS && slots.is_sorted_by(|a, b| a.until < b.until);
-    // No run sets a longer cool-off.
-    let has_valid_cool_off = u128::from(length) <= LONGEST_COOL_OFF.as_millis();
-    if !has_valid_slots || !has_valid_cool_off {
+    if !has_valid_slots {
         return None;
     }
-    Some(Ledger {
-        span,
-        slots,
-        cool_off: CoolOff { until, length },
-        failed_runs,
-    })
+    Some(Ledger { span, slots })
 }
 
 #[cfg(test)]

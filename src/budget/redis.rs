@@ -9,13 +9,11 @@ pub(super) mod tls;
 use std::fmt;
 use std::time::Duration;
 
-use redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind, cmd,
-};
+use redis::{Cmd, ConnectionAddr, ConnectionInfo, RedisError, RedisResult, ServerErrorKind, cmd};
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::budget::{Answer, Counts, LONGEST_COOL_OFF, Question};
+use crate::policy::budget::{Answer, Counts, Question};
 use crate::run::plan::SharedBudget;
 use crate::text::describe_error;
 use address::Address;
@@ -24,7 +22,7 @@ use connection::{Connection, Time};
 /// `Ledger::answer` as a Lua script, which the server runs as one atomic step.
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
-const SCRIPT_SHA1: &str = "a6d390fd0a3327b7e9efe8eb44ab7dff51b23a68";
+const SCRIPT_SHA1: &str = "f3315d4c2d87fe9e7473a0909956644d2503aa35";
 /// Beginnings of error replies and of errors of the connection, and the message for each. The first that fits counts.
 const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
@@ -153,7 +151,7 @@ impl Address {
             }
             other => other?,
         };
-        answer(reply)
+        Ok(answer(reply))
     }
 }
 
@@ -192,19 +190,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     let word = match question {
         Question::Attempt => "attempt",
         Question::Retry => "retry",
-        Question::CoolOff => "cool-off",
-        Question::GaveUp { .. } => "gave-up",
-        Question::Succeeded => "succeeded",
     };
-    // The script reads these two only if a run gave up. -1 stands for None: the number of failed runs stays as it is.
-    // So it does for a number beyond i64, which only a faulty server tells, and which becomes negative here.
-    let mut length_of_cool_off = Duration::ZERO;
-    let mut earlier_failed_runs = -1;
-    if let Question::GaveUp { cool_off, earlier } = question {
-        // No longer one, as every run would take the replies about it for those of a faulty server.
-        length_of_cool_off = cool_off.min(LONGEST_COOL_OFF);
-        earlier_failed_runs = earlier.map_or(-1, |earlier| earlier as i64);
-    }
     let limits = &budget.limits;
     let mut call = cmd(command);
     // The number of keys, and the key.
@@ -215,9 +201,7 @@ fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) 
     call.arg(limits.window.as_millis().to_string())
         .arg(limits.min)
         .arg(limits.ratio)
-        .arg(word)
-        .arg(length_of_cool_off.as_millis() as u64)
-        .arg(earlier_failed_runs);
+        .arg(word);
     call
 }
 
@@ -248,26 +232,15 @@ fn is_host(host: &str) -> bool {
     (1..=253).contains(&host.len()) && has_only_known
 }
 
-/// The reply of the script: allowed, attempts, retries, rest of the cool-off in milliseconds, failed runs; see
-/// [`Answer`].
-type Reply = (bool, u64, u64, u64, u64);
+/// The reply of the script: allowed, attempts, retries; see [`Answer`].
+type Reply = (bool, u64, u64);
 
-/// Returns the answer of a reply. The server is untrusted: with a cool-off that no run can have set, for which a run
-/// might wait for years, it counts as failed. The other numbers are not checked; what reads them has to cope with any,
-/// such as `failed_runs`, by which the next cool-off grows.
-fn answer(reply: Reply) -> RedisResult<Answer> {
-    let (allowed, attempts, retries, cool_off, failed_runs) = reply;
-    let cool_off = Duration::from_millis(cool_off);
-    if cool_off > LONGEST_COOL_OFF {
-        let problem = "no run sets a longer cool-off";
-        return Err((ErrorKind::UnexpectedReturnType, problem).into());
-    }
-    Ok(Answer {
+/// Returns the answer of a reply. The server is untrusted: what reads the numbers has to cope with any.
+fn answer((allowed, attempts, retries): Reply) -> Answer {
+    Answer {
         allowed,
         counts: Counts { attempts, retries },
-        cool_off,
-        failed_runs,
-    })
+    }
 }
 
 /// Returns the message for an error, without the server's name and without its text, which may quote a password; of an
@@ -322,11 +295,11 @@ mod tests {
             reply in prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..100),
                 r"-(MOVED|ASK|ERR)? ?[0-9]{0,6} ?[ -~\x1b]{0,40}\r\n".prop_map(String::into_bytes),
-                r"\*5\r\n(:-?[0-9]{1,20}\r\n){4,6}".prop_map(String::into_bytes),
+                r"\*3\r\n(:-?[0-9]{1,20}\r\n){2,4}".prop_map(String::into_bytes),
             ],
         ) {
             let value = parse_redis_value(&reply).and_then(Value::extract_error);
-            if let Err(failure) = value.and_then(|value| answer(from_redis_value(value)?)) {
+            if let Err(failure) = value.and_then(|value| Ok(from_redis_value::<Reply>(value)?)) {
                 let from = ConnectionAddr::Tcp("h".to_owned(), 1);
                 let to = redirection(&failure, &from).map_or(String::new(), |it| it.to.to_string());
                 let message = problem(&failure, Duration::ZERO) + &to;

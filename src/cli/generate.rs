@@ -78,7 +78,7 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
 /// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same
-/// word. `n/attempts=`, `v/verbose`, `cool-off=?`.
+/// word. `n/attempts=`, `v/verbose`, `retry-after=?`.
 fn argparse_spec(opt: &Spec) -> String {
     let text_mark = if opt.kind.takes_next() {
         "="

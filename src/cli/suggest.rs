@@ -6,9 +6,9 @@ use std::fmt;
 use crate::options::opt::{Kind, Spec};
 use crate::options::similar::{normal, tip};
 use crate::options::{
-    ATTEMPTS, BASE, BEFORE_RETRY, COLOR, CONFIG, COOL_OFF, DEADLINE, EVERY, FACTOR, FOR, GROWTH,
-    JITTER, LOG_FILE, LOG_FORMAT, MAX_DELAY, ON_RETRY, PLAN, PROGRESS, QUIET, RETRY_AFTER,
-    RETRY_EXIT, RETRY_MATCH, STDIN, STOP_EXIT, STORE, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
+    ATTEMPTS, BASE, BEFORE_RETRY, COLOR, CONFIG, DEADLINE, EVERY, FACTOR, FOR, GROWTH, JITTER,
+    LOG_FILE, LOG_FORMAT, MAX_DELAY, ON_RETRY, PLAN, PROGRESS, QUIET, RETRY_AFTER, RETRY_EXIT,
+    RETRY_MATCH, STDIN, STOP_EXIT, STORE, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 use crate::policy::signal::Signal;
 
@@ -70,7 +70,6 @@ pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement
         },
         "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
         "max-retry-after" => (&RETRY_AFTER, with_unit(value.unwrap_or("5m"))),
-        "skipped-exit" => (&COOL_OFF, format!("skip:{}", value.unwrap_or("75"))),
         "plot" => (&PLAN, "plot".to_owned()),
         "no-config" => (&CONFIG, "none".to_owned()),
         "retry-signal" => (&RETRY_EXIT, signal_name(value.unwrap_or("KILL"))),

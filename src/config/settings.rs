@@ -10,7 +10,7 @@ use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
 use crate::options::problem::Checked;
-use crate::options::{BASE, COOL_OFF, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
+use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -215,8 +215,6 @@ fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
     texts.into_iter().find(|text| {
         if *opt == *RETRY_AFTER {
             RETRY_AFTER.read(text.as_ref()).is_ok()
-        } else if *opt == *COOL_OFF {
-            COOL_OFF.read(text.as_ref()).is_ok()
         } else {
             // The other options accept every word that `is_value_of_switch` takes for a value.
             true

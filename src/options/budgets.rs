@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
 use super::problem::{Parsed, Problem};
-use super::values::{self, CoolOffMode};
+use super::values;
 use crate::budget::client::{Store, redacted};
 
 /// The behavior of a run whose store does not answer.
@@ -72,26 +72,6 @@ pub(crate) static BUDGET_WINDOW: Opt<Duration> = Opt {
         more: "Kept in sixty steps: an attempt may count for up to a sixtieth longer.",
         is_harmless: true,
         ..Spec::named(Heading::Budgets, "budget-window")
-    },
-};
-
-/// `--cool-off`
-pub(crate) static COOL_OFF: Opt<CoolOffMode> = Opt {
-    reader: Reader::Text(values::cool_off),
-    spec: Spec {
-        kind: Kind::Optional {
-            name: "skip[:CODE]",
-            is_text: values::is_cool_off,
-        },
-        about: "Wait first if this budget's last run gave up",
-        default: "off",
-        exceptions: "CODE is 75",
-        more: "For jobs that are started again and again; needs --budget. Waits as long as that run \
-            would have waited next, less the time since. With =skip, a run that is too early \
-            ends at once with the exit status CODE; 0 is accepted on the command line only. See \
-            COOL-OFF in the manual.",
-        example: "skip:75",
-        ..Spec::named(Heading::Budgets, "cool-off")
     },
 };
 

@@ -38,9 +38,7 @@ pub(crate) static ON_GIVE_UP: Opt<String> = Opt {
     spec: Spec {
         kind: Kind::One("SHELL"),
         about: "Shell command to run when giving up",
-        more: "Like --on-retry, but with at least five seconds, as the deadline may have passed. \
-            BACKOFF_FAILED_RUNS is the number of runs of --budget that gave up in a row, this \
-            one included.",
+        more: "Like --on-retry, but with at least five seconds, as the deadline may have passed.",
         example: "true",
         completion: Completion::Files,
         ..Spec::named(Heading::Hooks, "on-give-up")

@@ -31,7 +31,7 @@ pub(crate) use self::time::*;
 pub(crate) use self::waits::*;
 
 /// All options, in the order of `--help`.
-pub(crate) static OPTIONS: [&Spec; 70] = [
+pub(crate) static OPTIONS: [&Spec; 69] = [
     &ATTEMPTS.spec,
     &DEADLINE.spec,
     &STOP_AFTER.spec,
@@ -82,7 +82,6 @@ pub(crate) static OPTIONS: [&Spec; 70] = [
     &BUDGET_RATIO.spec,
     &BUDGET_MIN.spec,
     &BUDGET_WINDOW.spec,
-    &COOL_OFF.spec,
     &STORE.spec,
     &STORE_DOWN.spec,
     &QUIET.spec,

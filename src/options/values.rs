@@ -187,44 +187,8 @@ pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
     }
 }
 
-/// The mode of `--cool-off`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoolOffMode {
-    /// A run that is too early starts at once.
-    Off,
-    /// A run that is too early waits.
-    Wait,
-    /// A run that is too early ends at once with this exit status.
-    Skip(u8),
-}
-
-/// Parses the mode of the cool-off (`--cool-off`): on, off, `skip` or `skip:CODE`.
-pub fn cool_off(text: &str) -> Parsed<CoolOffMode> {
-    /// EX_TEMPFAIL of sysexits.h: try again later.
-    const TEMPFAIL: u8 = 75;
-    if text == "skip" {
-        return Ok(CoolOffMode::Skip(TEMPFAIL));
-    }
-    if let Some(status) = text.strip_prefix("skip:") {
-        let status =
-            code(status).map_err(|problem| Problem::new(format!("has a status that {problem}")))?;
-        return Ok(CoolOffMode::Skip(status));
-    }
-    match switch(text) {
-        Ok(true) => Ok(CoolOffMode::Wait),
-        Ok(false) => Ok(CoolOffMode::Off),
-        Err(_) => {
-            let words = ["on", "off", "skip"].into_iter();
-            let tip = tip(text, words, "--cool-off or --cool-off=skip");
-            Err(Problem::new(format!(
-                "is not on, off, skip or skip:CODE{tip}"
-            )))
-        }
-    }
-}
-
 /// The longest wait that `--retry-after` accepts from the output unless it names another.
-pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 
 /// Parses the longest wait to accept from the output (`--retry-after`): a duration with its unit, on or off. None is
 /// off.
@@ -269,11 +233,6 @@ pub fn plan(text: &str) -> Parsed<Option<PlanForm>> {
             Err(Problem::new(format!("is not plot{tip}")))
         }
     }
-}
-
-/// Returns true for a word that is rather the mode of `--cool-off` than the name of a command.
-pub(super) fn is_cool_off(text: &str) -> bool {
-    text.starts_with("skip:") || cool_off(text).is_ok()
 }
 
 /// Returns true for a word that is rather the limit of `--retry-after` than the name of a command, also for a number

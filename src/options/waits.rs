@@ -73,7 +73,7 @@ pub(crate) static MAX_DELAY: Opt<Duration> = Opt {
         about: "Maximum wait, jitter included",
         default: "30s",
         exceptions: "raised by a longer --base, --delays or --stop-at-delay",
-        more: "--retry-after and --cool-off may ask for longer waits. Unless given, slotted jitter \
+        more: "--retry-after may ask for longer waits. Unless given, slotted jitter \
             has no maximum.",
         is_harmless: true,
         ..Spec::named(Heading::Waits, "max-delay")

@@ -8,17 +8,16 @@ use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::Checked;
-use crate::options::values::{CoolOffMode, LONGEST_RETRY_AFTER};
 use crate::options::{
-    ATTEMPTS, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF, DEADLINE,
-    IDLE_TIMEOUT, JITTER, KILL_AFTER, RESET_AFTER, RETRY_AFTER, SIGNAL, STOP_AFTER, STOP_AT_DELAY,
-    STORE, STORE_DOWN, StoreDown, UNTIL,
+    ATTEMPTS, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, DEADLINE, IDLE_TIMEOUT,
+    JITTER, KILL_AFTER, RESET_AFTER, RETRY_AFTER, SIGNAL, STOP_AFTER, STOP_AT_DELAY, STORE,
+    STORE_DOWN, StoreDown, UNTIL,
 };
 use crate::policy::budget::BudgetLimits;
 use crate::policy::delay::Jitter;
 use crate::policy::session::{Limits, Until};
 use crate::process::sys::environment;
-use crate::run::plan::{AttemptLimits, CoolOffOptions, SharedBudget};
+use crate::run::plan::{AttemptLimits, SharedBudget};
 
 /// Returns the limit of an option; None if it is not given, or 0, which means no limit, as in `timeout(1)`.
 fn limit_unless_zero(settings: &Settings, opt: &Opt<Duration>) -> Checked<Option<Duration>> {
@@ -126,18 +125,10 @@ pub(super) struct BudgetAndStore {
     pub(super) store: Store,
 }
 
-/// Returns the budget of `--budget`, and its store, whose files are not read yet (`read_store_files`). `cap` is the
-/// run's own longest wait. `outer` is the `place` (name and store) of the budget that has counted the attempt of the
+/// Returns the budget of `--budget`, and its store, whose files are not read yet (`read_store_files`). `outer` is the `place` (name and store) of the budget that has counted the attempt of the
 /// outer run, None without one: if it is this budget, the first attempt is the same call, and is not counted again.
-pub(super) fn budget(
-    settings: &Settings,
-    cap: Duration,
-    outer: Option<&str>,
-) -> Checked<BudgetAndStore> {
+pub(super) fn budget(settings: &Settings, outer: Option<&str>) -> Checked<BudgetAndStore> {
     // All options are read before the name, so that they are checked without `--budget`, too.
-    let mode = settings.value(&COOL_OFF)?;
-    // The cool-off may be the Retry-After that a server sent to another run.
-    let longest = cap.max(longest_asked(settings)?);
     let limits = budget_limits(settings)?;
     let store = settings.get(&STORE)?;
     let denies_if_down = settings.value(&STORE_DOWN)? == StoreDown::Deny;
@@ -160,7 +151,6 @@ pub(super) fn budget(
         limits,
         timeout: store_place.timeout,
         denies_if_down,
-        cool_off: cool_off(mode, longest),
     };
     Ok(BudgetAndStore {
         budget: Some(budget),
@@ -192,25 +182,4 @@ fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
         Some(setting) => setting.error(problem),
         None => UsageError(problem.to_string()),
     }
-}
-
-/// Returns the options of the cool-off, the wait of a run that begins soon after another run of the budget gave up;
-/// None if it is off. `longest` limits the cool-off that this run accepts, whatever the other run has stored.
-fn cool_off(mode: CoolOffMode, longest: Duration) -> Option<CoolOffOptions> {
-    let skipped_exit = match mode {
-        CoolOffMode::Off => return None,
-        CoolOffMode::Wait => None,
-        CoolOffMode::Skip(status) => Some(status),
-    };
-    Some(CoolOffOptions {
-        longest,
-        skipped_exit,
-    })
-}
-
-/// Returns the longest `Retry-After` of a server that this run accepts, or would accept by default: another run of the
-/// budget may have got it.
-fn longest_asked(settings: &Settings) -> Checked<Duration> {
-    let given = settings.get(&RETRY_AFTER)?.flatten();
-    Ok(given.unwrap_or(LONGEST_RETRY_AFTER))
 }

@@ -183,7 +183,7 @@ fn read_parts(
     let attempts = limits::attempts(settings, until)?;
     deciders.push((&ATTEMPTS.spec, attempts.decider));
     let limits = limits::limits(settings, premises, attempts.value)?;
-    let budget_and_store = limits::budget(settings, delays.cap, nesting.counted_budget.as_deref())?;
+    let budget_and_store = limits::budget(settings, nesting.counted_budget.as_deref())?;
     Ok(Parts {
         rules,
         idempotence,

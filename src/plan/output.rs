@@ -7,12 +7,10 @@ use crate::config::setting::{Setting, Source};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::Checked;
-use crate::options::values::CoolOffMode;
 use crate::options::{
-    BEFORE_RETRY, COLOR, COOL_OFF, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL,
-    LOG_FILE, LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT,
-    RETRY_AFTER, RETRY_IF, STDERR, STDIN, STDIN_LIMIT, STDOUT, SUCCESS_EXIT, SUCCESS_IF, UNTIL,
-    VERBOSE,
+    BEFORE_RETRY, COLOR, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL, LOG_FILE,
+    LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT, RETRY_AFTER,
+    RETRY_IF, STDERR, STDIN, STDIN_LIMIT, STDOUT, SUCCESS_EXIT, SUCCESS_IF, UNTIL, VERBOSE,
 };
 use crate::policy::exit::Overrides;
 use crate::policy::session::Until;
@@ -109,8 +107,7 @@ fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
 /// forgotten. `--success-exit` is no such option: it says what a failure is.
 pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
     check_typed(settings, &UNTIL, &Until::Failure)?;
-    check_typed(settings, &EXHAUSTED_EXIT, &0)?;
-    check_typed(settings, &COOL_OFF, &CoolOffMode::Skip(0))
+    check_typed(settings, &EXHAUSTED_EXIT, &0)
 }
 
 /// Returns an error if another source than the command line sets an option to the value `success`, which makes a

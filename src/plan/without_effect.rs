@@ -5,11 +5,10 @@ use crate::config::setting::{Setting, Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::Spec;
 use crate::options::problem::Checked;
-use crate::options::values::CoolOffMode;
 use crate::options::{
-    BASE, BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, COOL_OFF,
-    DEADLINE, DELAYS, FACTOR, FAIL_MATCH, FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT,
-    MATCH_ON, ON_GIVE_UP, ON_RETRY, RETRY_AFTER, RETRY_EXIT, RETRY_IF, RETRY_MATCH, SIGNAL, STDIN,
+    BASE, BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, DEADLINE,
+    DELAYS, FACTOR, FAIL_MATCH, FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT, MATCH_ON,
+    ON_GIVE_UP, ON_RETRY, RETRY_AFTER, RETRY_EXIT, RETRY_IF, RETRY_MATCH, SIGNAL, STDIN,
     STDIN_LIMIT, STOP_EXIT, STOP_MATCH, STORE, STORE_DOWN, SUCCESS_IF, SUCCESS_MATCH, TIMEOUT,
 };
 use crate::run::streams::InputMode;
@@ -29,7 +28,6 @@ static NEEDS: [Needs; 4] = [
             &BUDGET_WINDOW.spec,
             &STORE.spec,
             &STORE_DOWN.spec,
-            &COOL_OFF.spec,
         ],
         one_of: &[&BUDGET.spec],
         shown: "a budget; tip: try --budget NAME",
@@ -119,12 +117,9 @@ fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
         .filter(|setting| setting.source == Source::Flag)
 }
 
-/// Returns true for an option that is typed to switch it off (`--cool-off=off`), which overrides a variable or the
+/// Returns true for an option that is typed to switch it off (`--hook-output=off`), which overrides a variable or the
 /// file, and so has an effect on its own.
 fn is_off(setting: &Setting) -> bool {
-    if *setting.opt == *COOL_OFF {
-        return setting.read(&COOL_OFF) == Ok(CoolOffMode::Off);
-    }
     *setting.opt == *HOOK_OUTPUT && setting.read(&HOOK_OUTPUT) == Ok(None)
 }
 

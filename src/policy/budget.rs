@@ -5,9 +5,6 @@
 //! "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others, 2016), per-client retry budget
 //! of 10%; Finagle's `RetryBudget` for the minimum.
 //!
-//! After a run gave up, the cool-off lets new runs of the name wait, as what they need is likely still down: a job that
-//! is started again and again must back off, too. It grows with the number of runs that gave up in a row.
-//!
 //! Time is the time since the UNIX epoch, in whole milliseconds. Attempts are kept in at most [`MOST_SLOTS`] slots, 60
 //! of which span the longest window asked for, so that an attempt counts for at least the window of the run that asks,
 //! and for at most a slot longer, or more if there were too many slots.
@@ -60,40 +57,22 @@ impl BudgetLimits {
     }
 }
 
-/// Request or report of a run to its shared budget.
+/// Request of a run to its shared budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// Counts an attempt that is not a retry.
     Attempt,
     /// Requests a retry, and counts an allowed one.
     Retry,
-    /// Requests the time that a new run must wait. Counts nothing, so that it also serves to learn
-    /// [`Answer::failed_runs`].
-    CoolOff,
-    /// The run gave up.
-    GaveUp {
-        /// Time in which no new run should start; zero if waiting resolves nothing, as after a permanent failure. A
-        /// cool-off that lasts longer stays.
-        cool_off: Duration,
-        /// Value of [`Ledger::failed_runs`] when this run began, 0 if the store did not tell, so that concurrent runs
-        /// that give up count as one. None, if this run needs no such number, leaves the value as it is.
-        earlier: Option<u64>,
-    },
-    /// The run succeeded: new runs may start at once.
-    Succeeded,
 }
 
-/// Answer to any question.
+/// Answer to either question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// True if a retry is allowed; a requested one has then been counted.
     pub allowed: bool,
     /// Counts in the window before this step.
     pub counts: Counts,
-    /// Remaining time in which no new run should start, before this step.
-    pub cool_off: Duration,
-    /// Runs that have given up in a row after this step: including the run that asks if it reports that it gave up.
-    pub failed_runs: u64,
 }
 
 /// Limit on the slots. More than 60 are needed only after a run with a longer window has joined.
@@ -108,18 +87,6 @@ pub struct Slot {
     pub counts: Counts,
 }
 
-/// Limit on the cool-off, whatever the cap: a year.
-pub const LONGEST_COOL_OFF: Duration = Duration::from_secs(366 * 24 * 3600);
-
-/// Time after a run gave up in which no new run should start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CoolOff {
-    /// End, in milliseconds.
-    pub until: u64,
-    /// Full length; 0 if there is no cool-off. Limits the remaining time after the clock was set back.
-    pub length: u64,
-}
-
 /// State shared by the runs of one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
@@ -127,41 +94,21 @@ pub struct Ledger {
     pub span: u64,
     /// Oldest first.
     pub slots: Vec<Slot>,
-    /// The cool-off that ends last of those since the last success.
-    pub cool_off: CoolOff,
-    /// Runs that have given up in a row.
-    pub failed_runs: u64,
 }
 
 impl Ledger {
     /// Answers a question and updates the ledger, by the limits of the run that asks. The answer describes the ledger
-    /// before the update, except the number of failed runs. A store makes each call atomic, so that two runs cannot
-    /// both take the last retry. For Redis, `budget.lua` does the same: change both; a test compares them.
+    /// before the update. A store makes each call atomic, so that two runs cannot both take the last retry. For Redis,
+    /// `budget.lua` does the same: change both; a test compares them.
     pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
         let counts = self.counts(limits, now);
-        let cool_off = self.cool_off_left(now);
         let allowed = limits.allow(counts);
         match question {
             Question::Attempt => self.count(NO_RETRY, now),
             Question::Retry if allowed => self.count(RETRY, now),
-            Question::Retry | Question::CoolOff => {}
-            Question::GaveUp { cool_off, earlier } => {
-                self.extend_cool_off(cool_off, now);
-                if let Some(earlier) = earlier {
-                    self.count_failed_run(earlier);
-                }
-            }
-            Question::Succeeded => {
-                self.cool_off = CoolOff::default();
-                self.failed_runs = 0;
-            }
+            Question::Retry => {}
         }
-        Answer {
-            allowed,
-            counts,
-            cool_off,
-            failed_runs: self.failed_runs,
-        }
+        Answer { allowed, counts }
     }
 
     /// Forgets what is too old at `now`, and returns the counts of the window that ends then. Another run may have
@@ -175,35 +122,6 @@ impl Ledger {
             counts.add(slot.counts);
         }
         counts
-    }
-
-    /// Begins a cool-off of this length, unless one that lasts longer has begun: of runs that give up at the same time,
-    /// a later one with a short wait must not let new runs start sooner.
-    fn extend_cool_off(&mut self, length: Duration, now: Duration) {
-        let length = millis(length.min(LONGEST_COOL_OFF));
-        if length > millis(self.cool_off_left(now)) {
-            let until = millis(now).saturating_add(length);
-            self.cool_off = CoolOff { until, length };
-        }
-    }
-
-    fn cool_off_left(&self, now: Duration) -> Duration {
-        let CoolOff { until, length } = self.cool_off;
-        Duration::from_millis(until.saturating_sub(millis(now)).min(length))
-    }
-
-    /// Counts a run that gave up after the `earlier` failed runs in a row that it knew of when it began. Runs that fail
-    /// together know of the same number, so that they count as one.
-    fn count_failed_run(&mut self, earlier: u64) {
-        // Less than `earlier` if another run has succeeded since, or the store has lost its numbers or is another one
-        // (`--store-down local`): no failed run before this one counts any more.
-        let before = if self.failed_runs < earlier {
-            0
-        } else {
-            earlier
-        };
-        // More if runs that began later have failed meanwhile.
-        self.failed_runs = self.failed_runs.max(before.saturating_add(1));
     }
 
     /// Adds an attempt to the slot of this moment, which is the last one or is made. `tidy` has to come before, with

@@ -72,7 +72,7 @@ pub struct Delays {
     /// The scale of the first wait; the slot time of [`Jitter::Slotted`]; the wait before an attempt that confirms a
     /// success, even with a list, which else ignores it. At most the cap, at which `plan::delays` cuts it.
     pub base: Duration,
-    /// Limit on every wait, except one that a server or a cool-off asks for.
+    /// Limit on every wait, except one that a server asks for.
     pub cap: Duration,
     pub growth: Growth,
     pub jitter: Jitter,
@@ -197,11 +197,10 @@ impl Delays {
         self.distribution(retry, previous).draw(rng)
     }
 
-    /// Returns the drawn wait, or, if the server or a cool-off asks for a longer one, `asked` and a random part, so
-    /// that clients with the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait,
-    /// but at least a tenth of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most
-    /// the cap. The sum may exceed the cap, as the server knows better. For a cool-off that is waited for, `drawn` is a
-    /// quarter of it, so that r is that quarter.
+    /// Returns the drawn wait, or, if the server asks for a longer one, `asked` and a random part, so that clients with
+    /// the same answer do not return together. The part is uniform in [0, r]; r is the drawn wait, but at least a tenth
+    /// of `asked`, to part the clients, and at most a quarter, to keep to the answer, and at most the cap. The sum may
+    /// exceed the cap, as the server knows better.
     pub fn at_least(&self, asked: Duration, drawn: Duration, rng: &mut dyn Rng) -> Duration {
         if drawn >= asked {
             return drawn;

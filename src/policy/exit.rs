@@ -57,10 +57,8 @@ pub enum Ending<'a> {
     /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
     /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
     AttemptInterrupted { end: &'a End, until: Until },
-    /// A limit on time passed before the first attempt could start, or would pass during its cool-off.
+    /// A limit on time passed before the first attempt could start.
     NoAttemptInTime,
-    /// `--cool-off=skip:CODE`: the last run gave up not long ago.
-    Skipped { code: u8 },
     /// A signal came while no command ran (in a wait, hook or predicate, or while output was awaited), or PIPE as the
     /// output has lost its reader.
     Interrupted(Signal),
@@ -106,7 +104,6 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
             exit => exit,
         },
         Ending::NoAttemptInTime => Exit::Code(overrides.exhausted.unwrap_or(124)),
-        Ending::Skipped { code } => Exit::Code(code),
         Ending::Interrupted(signal) => Exit::Signal(signal),
         Ending::Fault => FAULT,
     }

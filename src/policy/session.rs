@@ -201,8 +201,7 @@ impl<'p> Session<'p> {
 
     /// Returns the wait before another attempt that is no confirmation, or the reason why none follows. Ends the row of
     /// successes, and restarts the growth of the waits after a long attempt (`--reset-after`) or a success with
-    /// `--until never`, even if a limit then ends the run, as a cool-off goes on with this growth. Counts the retry and
-    /// lets the waits grow only if a wait is returned.
+    /// `--until never`. Counts the retry and lets the waits grow only if a wait is returned.
     fn next_delay(
         &mut self,
         outcome: &Outcome,
@@ -312,24 +311,8 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Returns the cool-off (`--cool-off`): the time for which later runs of the same budget must not start after this
-    /// one has given up on a transient failure. It is the wait of one more retry, and grows by a step for each of the
-    /// `failed_runs` that gave up in a row before this one (any number, as it comes from a store), so that a job that
-    /// is started again and again backs off like one run that retries. With no such runs, and a retry that was decided
-    /// but does not take place, the caller uses the wait of that retry instead.
-    pub fn cool_off(&self, outcome: &Outcome, failed_runs: u64, rng: &mut dyn Rng) -> Duration {
-        let wait = if failed_runs == 0 {
-            self.draw(rng)
-        } else {
-            // Jitter would hide the growth, and decorrelated jitter stops growing. A later run that waits adds some.
-            let step = self.growth_step.saturating_add(failed_runs);
-            self.delays.unjittered(step)
-        };
-        self.at_least_asked(outcome, wait, rng)
-    }
-
     /// Returns the drawn wait, or a longer one that the output asked for, cut at the limit of `--retry-after`. A
-    /// request above the limit comes here only for a cool-off or with `--until never`, as it ends any other run before.
+    /// request above the limit comes here only with `--until never`, as it ends any other run before.
     /// The asked wait gets a random part, which may exceed the limit, so that clients with the same answer do not
     /// return together, unless `asked_is_exact`.
     fn at_least_asked(&self, outcome: &Outcome, drawn: Duration, rng: &mut dyn Rng) -> Duration {

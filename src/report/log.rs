@@ -14,21 +14,20 @@ use crate::policy::session::{GiveUp, Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
 use crate::run::plan::Plan;
-use crate::text::{length, printable, timestamp};
+use crate::text::{printable, timestamp};
 
 /// The log as JSON lines, some of which wait for the decision whether the run has a log at all.
 #[derive(Debug, Default)]
 pub(super) struct JsonLog {
     /// Lines that are printed only if the run becomes eventful, and are otherwise dropped at its end.
     held: String,
-    /// True after any logged event except the start of an attempt, a success without any failure and a skipped run.
+    /// True after any logged event except the start of an attempt and a success without any failure.
     is_eventful: bool,
 }
 
 impl JsonLog {
     /// Returns the lines about an event, None if nothing is to be printed now. A run that succeeds without any failure
-    /// or retry (`--until never`), or is skipped, has no lines, unless verbose or after a warning; any other run has a
-    /// complete log. So lines are held back until an event decides that, and are then returned before its own. With
+    /// or retry (`--until never`) has no lines, unless verbose or after a warning; any other run has a complete log. So lines are held back until an event decides that, and are then returned before its own. With
     /// `-q`, none is held back, and few events have lines.
     pub(super) fn lines(
         &mut self,
@@ -39,7 +38,7 @@ impl JsonLog {
         let line = line(sentences, moment, event)?;
         let verbosity = sentences.plan.output.verbosity;
         if verbosity < 0 {
-            // Only real warnings (not of cool-offs or nested runs), what tells that the command cannot start and,
+            // Only real warnings (not of nested runs), what tells that the command cannot start and,
             // unless `-qq` silences it, the end of a run that gave up.
             if sentences.least_verbosity(moment, event) > verbosity {
                 return None;
@@ -48,7 +47,7 @@ impl JsonLog {
         }
         self.is_eventful |= match event {
             Event::Stopped { stop, .. } => *stop != Stop::Succeeded { flaky: false },
-            event => !matches!(event, Event::Started | Event::Skipped(_)),
+            event => !matches!(event, Event::Started),
         };
         if !self.is_eventful && verbosity == 0 {
             self.held.push_str(&line);
@@ -123,10 +122,8 @@ fn record(sentences: &Sentences<'_>, event: &Event<'_>) -> Option<Record> {
         }
         Event::Warning(text) => Record::warning(printable(text)),
         Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
-        Event::CoolingOff(wait) => Record::warning(format!("cooling off for {}", length(*wait))),
         // None leaves out the number of calls, which only people need.
         Event::Nested(nesting) => Record::warning(text::nested_warning(nesting, None)),
-        Event::Skipped(left) => Record::new("skipped", vec![("left_s", seconds(*left).into())]),
         Event::Interrupted { signal, .. } => {
             Record::new("interrupted", vec![("signal", signal.number().into())])
         }
@@ -173,8 +170,7 @@ pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
             Stop::FailureCame => "failure_came",
             Stop::GaveUp(_) => "gave_up",
         }),
-        Event::NoTimeToStart { .. } => Some("gave_up"),
-        Event::Skipped(_) => Some("skipped"),
+        Event::NoTimeToStart(_) => Some("gave_up"),
         Event::Interrupted { .. } => Some("interrupted"),
         _ => None,
     }
@@ -261,7 +257,7 @@ fn asked_seconds(outcome: &Outcome) -> Option<f64> {
 pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
     let why = match event {
         Event::Stopped { stop, .. } => stop.gave_up()?,
-        Event::NoTimeToStart { why, .. } => *why,
+        Event::NoTimeToStart(why) => *why,
         _ => return None,
     };
     Some(match why {

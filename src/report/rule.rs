@@ -50,7 +50,7 @@ pub(super) fn of_end(plan: &Plan, event: &Event<'_>) -> Option<String> {
             limit => Some(of_limit(limit).to_owned()),
         },
         // A limit on time passed before the first attempt.
-        Event::NoTimeToStart { why, .. } => Some(of_limit(*why).to_owned()),
+        Event::NoTimeToStart(why) => Some(of_limit(*why).to_owned()),
         _ => None,
     }
 }

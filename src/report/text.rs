@@ -73,12 +73,10 @@ impl Sentences<'_> {
             }
             Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
             Event::Stopped { stop, attempt } => self.stopped(moment, *stop, attempt),
-            Event::NoTimeToStart { why, cool_off } => {
-                let why = self.no_time(*why, *cool_off);
-                format!("gave up before the first attempt: {why}")
+            Event::NoTimeToStart(why) => {
+                let limit = typed_limit(&self.plan.limits, *why);
+                format!("gave up before the first attempt: {limit} has passed")
             }
-            Event::CoolingOff(wait) => self.cooling_off(*wait),
-            Event::Skipped(left) => self.skipped(*left),
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 outcome: Some(outcome),
@@ -118,24 +116,6 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns what follows the label about a wait for the end of a cool-off, before the first attempt.
-    fn cooling_off(&self, wait: Duration) -> String {
-        let wait = length(wait);
-        let budget = self.budget();
-        format!(
-            "waiting {wait} before the first attempt: the last run of {budget} gave up (--cool-off)"
-        )
-    }
-
-    /// Returns what follows the label about a run that a cool-off has skipped. `left` is the rest of the cool-off.
-    fn skipped(&self, left: Duration) -> String {
-        let left = length(left);
-        let budget = self.budget();
-        format!(
-            "not run: the last run of {budget} gave up, and cools off for another {left} (--cool-off=skip)"
-        )
-    }
-
     /// Returns how the last attempt failed, why the run gave up, and advice. A run may also give up after a success:
     /// with `--until failure` it has found no failure; with `--consecutive` the success is named by its end (`exit 0`).
     fn how_it_gave_up(&self, why: GiveUp, attempt: &JudgedAttempt) -> String {
@@ -146,20 +126,6 @@ impl Sentences<'_> {
             shown_failure(attempt)
         };
         self.explained(how, why, attempt)
-    }
-
-    /// Returns why no attempt could begin in time. `why` is a limit on time: it has passed, or would pass during the
-    /// wait for the end of a cool-off, whose length `cool_off` then is (None otherwise).
-    fn no_time(&self, why: GiveUp, cool_off: Option<Duration>) -> String {
-        let limit = typed_limit(&self.plan.limits, why);
-        match cool_off {
-            Some(wait) => {
-                let wait = length(wait);
-                let budget = self.budget();
-                format!("the last run of {budget} gave up, and a wait of {wait} would pass {limit}")
-            }
-            None => format!("{limit} has passed"),
-        }
     }
 
     /// Returns what follows the label about an attempt before a retry: `attempt 2 of 5 failed: exit 7 (--retry-exit)
@@ -226,7 +192,6 @@ impl Sentences<'_> {
     ) -> String {
         let why = match wait {
             Wait::Start => "initial delay".to_owned(),
-            Wait::CoolOff => "cool-off".to_owned(),
             Wait::Confirm => "to confirm the success".to_owned(),
             Wait::Retry(attempt) => shown_failure(attempt),
         };

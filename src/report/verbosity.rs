@@ -29,11 +29,9 @@ pub(super) enum Level {
 pub(super) fn level(event: &Event<'_>) -> Level {
     match event {
         Event::Retrying { attempt, .. } if attempt.verdict == Verdict::Success => Level::Plain,
-        Event::Retrying { .. } | Event::Warning(_) | Event::CoolingOff(_) | Event::Nested(_) => {
-            Level::Warning
-        }
+        Event::Retrying { .. } | Event::Warning(_) | Event::Nested(_) => Level::Warning,
         Event::Stopped { stop, .. } if stop.gave_up().is_none() => Level::Success,
-        Event::Stopped { .. } | Event::NoTimeToStart { .. } | Event::Failed(_) => Level::Error,
+        Event::Stopped { .. } | Event::NoTimeToStart(_) | Event::Failed(_) => Level::Error,
         _ => Level::Plain,
     }
 }
@@ -61,12 +59,10 @@ impl Sentences<'_> {
                     NORMAL
                 }
             },
-            Event::NoTimeToStart { .. } => QUIET,
-            Event::Started
-            | Event::ReadAhead
-            | Event::Confirming { .. }
-            | Event::WaitSkipped
-            | Event::Skipped(_) => VERBOSE,
+            Event::NoTimeToStart(_) => QUIET,
+            Event::Started | Event::ReadAhead | Event::Confirming { .. } | Event::WaitSkipped => {
+                VERBOSE
+            }
             // The status alone does not tell that backoff took the command's end for a wish of the user.
             Event::Interrupted {
                 by: Interruption::OfCommand,

@@ -1,5 +1,5 @@
-//! The end of a run: prints what was kept, reports to the budget, to the user and to `--on-give-up`, and asks the table
-//! of exit statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
+//! The end of a run: prints what was kept, reports to the user and to `--on-give-up`, and asks the table of exit
+//! statuses (`policy/exit.rs`). The order matters: output of the command comes before the line about the end.
 //! Kept output is what `--stdout` and `--stderr` hold back until then, as only the end tells whether it is wanted.
 //! An error of a function here means that a signal has ended the run meanwhile, or that backoff itself has failed.
 
@@ -21,10 +21,9 @@ impl Run<'_> {
         self.stop(stop, attempt)
     }
 
-    /// Ends the run as `stop` says, after its last attempt: prints kept output, reports the end to the shared budget,
-    /// then to the user and to `--on-give-up`. Returns the exit status, or an error: a signal has ended the run
-    /// meanwhile, or the output could not be printed. In the latter case the budget still gets the report, but no line
-    /// and no hook tells the end.
+    /// Ends the run as `stop` says, after its last attempt: prints kept output, and reports the end to the user and to
+    /// `--on-give-up`. Returns the exit status, or an error: a signal has ended the run meanwhile, or the output could
+    /// not be printed. In the latter case no line and no hook tells the end.
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
@@ -40,17 +39,17 @@ impl Run<'_> {
             Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => {
                 return Err(RunError::Interrupted(signal));
             }
-            // Goes on for now even if printing failed, by a fault or without a reader (PIPE), so that runs with the
-            // same budget learn of the end.
+            // Goes on for now even if printing failed, by a fault or without a reader (PIPE), as the last attempt has to
+            // be counted.
             _ => {}
         }
         if printed == Ok(Printed::CutOff) {
             return self.stop_cut_off(stop, attempt);
         }
-        let reported = self.report_end(stop, attempt);
-        // A run that does not give up ends as decided, even if a signal comes during the report to the budget.
+        let counted = self.finish_last_count();
+        // A run that does not give up ends as decided, even if a signal comes while the last attempt is counted.
         if stop.gave_up().is_some() {
-            reported?;
+            counted?;
         }
         printed?;
         self.announce_end(stop, attempt)?;
@@ -60,7 +59,7 @@ impl Run<'_> {
 
     /// Ends a run whose kept output was cut off by the deadline: as after a timeout (124, or `--exhausted-exit`, if it
     /// covers the reason), as the caller has only a part of the output, for which no status of the command may vouch.
-    /// So it counts as failed in the shared budget, too. A run that gave up for another reason keeps that reason.
+    /// A run that gave up for another reason keeps that reason.
     fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let timed_out = JudgedAttempt {
             outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
@@ -78,7 +77,7 @@ impl Run<'_> {
             };
             (Stop::GaveUp(why), &timed_out)
         };
-        self.report_end(stop, attempt)?;
+        self.finish_last_count()?;
         self.announce_end(stop, attempt)?;
         Ok(self.exit(Ending::CutOff { stop }))
     }
@@ -125,8 +124,8 @@ impl Run<'_> {
     /// Ends the run after TERM, INT, HUP, QUIT or ALRM of a timer came during the attempt, or after INT or QUIT ended
     /// the command (`by` tells which). The exit status follows from the attempt's end, or is that of a timeout if its
     /// kept output is cut off, be it by the deadline or as the reader stalls after the signal. After a signal that the
-    /// command did not live to get, backoff dies of it, as during a wait. The run has found nothing out, so neither
-    /// `--on-give-up` nor the cool-off follows, and no predicate judges the attempt.
+    /// command did not live to get, backoff dies of it, as during a wait. The run has found nothing out, so
+    /// `--on-give-up` does not follow, and no predicate judges the attempt.
     pub(super) fn end_interrupted(
         &mut self,
         signal: Signal,
@@ -178,10 +177,7 @@ impl Run<'_> {
         }
         // Messages may be kept, too (`--stderr failure`).
         self.print_kept(KeptOutput::OfFailure)?;
-        self.emit(&Event::NoTimeToStart {
-            why,
-            cool_off: None,
-        })?;
+        self.emit(&Event::NoTimeToStart(why))?;
         Ok(self.exit(Ending::NoAttemptInTime))
     }
 

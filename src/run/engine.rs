@@ -15,7 +15,7 @@ use super::host::{Attempt, Host, Interrupted, KeptOutput, RunError, RunResult, W
 use super::plan::{Identity, Plan};
 use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
-use crate::policy::exit::{Ending, Exit};
+use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, Outcome};
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
@@ -39,7 +39,6 @@ pub(crate) fn run<'a>(
         session: Session::new(&plan.limits, &plan.delays),
         store: StoreState::default(),
         first_attempt_at: Duration::ZERO,
-        planned_wait: None,
         previous: None,
     };
     // An outer run with the same budget has counted the first attempt of this one.
@@ -71,11 +70,7 @@ impl Run<'_> {
     /// confirm a success (`--consecutive`). The end is reported before it returns, except that of an error, which
     /// [`run`] reports.
     fn loop_until_end(&mut self) -> RunResult<Exit> {
-        if let Step::End(exit) = self.before_the_first_attempt()? {
-            // Messages may have been kept (`--stderr failure`).
-            self.print_kept(KeptOutput::OfFailure)?;
-            return Ok(exit);
-        }
+        self.before_the_first_attempt()?;
         let mut last_attempt = None;
         loop {
             // The time may be over: a wait ends at the deadline, and Ctrl-Z or `--before-retry` may lengthen one.
@@ -112,9 +107,8 @@ impl Run<'_> {
         }
     }
 
-    /// Prints warnings and remarks, and waits for `--initial-delay`, `--splay` and the cool-off. Returns `Step::End` if
-    /// the cool-off lets no attempt begin.
-    fn before_the_first_attempt(&mut self) -> RunResult<Step> {
+    /// Prints warnings and remarks, and waits for `--initial-delay` and `--splay`.
+    fn before_the_first_attempt(&mut self) -> RunResult<()> {
         let plan = self.plan;
         for warning in &plan.warnings {
             self.emit(&Event::Warning(warning))?;
@@ -122,38 +116,9 @@ impl Run<'_> {
         self.remark(&plan.remarks)?;
         let wait = plan.initial_wait(self.rng);
         self.wait(wait, Wait::Start)?;
-        let step = self.wait_for_cool_off()?;
         // `BACKOFF_ELAPSED` counts from here.
         self.first_attempt_at = self.host.elapsed();
-        Ok(step)
-    }
-
-    /// Waits until the cool-off ends, in which runs that share the budget start no attempt as one of them has given up.
-    /// If this run has no time for that, or is to skip (`--cool-off=skip`), returns `Step::End` with the status.
-    fn wait_for_cool_off(&mut self) -> RunResult<Step> {
-        // An outer run that shares the budget has already waited.
-        let budget = self.plan.budget_not_of_outer_run();
-        let Some(options) = budget.and_then(|budget| budget.cool_off) else {
-            return Ok(Step::Continue);
-        };
-        let left = self.ask_for_cool_off()?.min(options.longest);
-        if left.is_zero() {
-            return Ok(Step::Continue);
-        }
-        if let Some(code) = options.skipped_exit {
-            self.emit(&Event::Skipped(left))?;
-            return Ok(Step::End(self.exit(Ending::Skipped { code })));
-        }
-        // Many runs may wait for the same end. Up to a quarter is added at random to spread them, and at most the cap.
-        let wait = self.plan.delays.at_least(left, left / 4, self.rng);
-        if let Some(why) = self.out_of_time(wait) {
-            let cool_off = Some(wait);
-            self.emit(&Event::NoTimeToStart { why, cool_off })?;
-            return Ok(Step::End(self.exit(Ending::NoAttemptInTime)));
-        }
-        self.emit(&Event::CoolingOff(wait))?;
-        self.wait(wait, Wait::CoolOff)?;
-        Ok(Step::Continue)
+        Ok(())
     }
 
     /// Counts an attempt, runs the command once, and warns about what happened to its streams. An error ends the run
@@ -221,8 +186,8 @@ impl Run<'_> {
 
     /// Decides the step after an attempt: the session by its limits, then the shared budget. The budget comes last, as
     /// it counts each retry that it grants; the wait of a retry is then shorter by the time that asking took. Also
-    /// restores the terminal, unless the run ends after a success, and notes for the budget the planned wait, and
-    /// whether the next attempt is already counted. An error is a signal that ends the run while the budget is asked.
+    /// restores the terminal, unless the run ends after a success, and notes for the budget whether the next attempt is
+    /// already counted. An error is a signal that ends the run while the budget is asked.
     fn decide(
         &mut self,
         JudgedAttempt { outcome, verdict }: &JudgedAttempt,
@@ -239,7 +204,6 @@ impl Run<'_> {
         if let Decision::Retry(delay) = decision
             && has_failed
         {
-            self.planned_wait = Some(delay);
             decision = match self.ask_for_retry(delay)? {
                 RetryAnswer::Granted { rest_of_delay } => Decision::Retry(rest_of_delay),
                 RetryAnswer::Denied(why) => Decision::Stop(Stop::GaveUp(why)),
@@ -292,8 +256,6 @@ impl Run<'_> {
         if let Some(why) = self.out_of_time(delay) {
             return self.give_up(why, attempt).map(Step::End);
         }
-        // This wait takes place: if the run gives up after it, the cool-off for other runs is a further wait.
-        self.planned_wait = None;
         self.wait(delay, Wait::Retry(attempt))?;
         self.before_retry(attempt)
     }

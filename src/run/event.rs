@@ -63,16 +63,8 @@ pub(crate) enum Event<'a> {
         stop: Stop,
         attempt: &'a JudgedAttempt,
     },
-    /// The first attempt waits, as another run of the same budget gave up recently (`--cool-off`).
-    CoolingOff(Duration),
-    /// The run ends before its first attempt, as the cool-off lasts this long (`--cool-off=skip`).
-    Skipped(Duration),
     /// A limit on time passes before the first attempt can start.
-    NoTimeToStart {
-        why: GiveUp,
-        /// Cool-off left by an earlier run of the same budget.
-        cool_off: Option<Duration>,
-    },
+    NoTimeToStart(GiveUp),
     /// A failure that does not end the run.
     Warning(&'a str),
     /// A signal ended the run.
@@ -104,7 +96,6 @@ pub(crate) enum Interruption {
 pub(crate) enum Wait<'a> {
     /// `--initial-delay` and `--splay`.
     Start,
-    CoolOff,
     /// A success is to be confirmed.
     Confirm,
     /// An attempt did not reach the goal of the run.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::event::{Event, JudgedAttempt};
 use super::host::{Attempt, AttemptSpec, RunError, RunResult, ShellKind};
 use super::state::{Run, Step};
-use super::variables::{OrEmpty, Seconds};
+use super::variables::Seconds;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, TimeLimit};
@@ -17,7 +17,7 @@ use crate::policy::session::{GiveUp, Stop};
 /// Minimum time for `--on-give-up`, even after the deadline.
 const LEAST_TIME_TO_GIVE_UP: Duration = Duration::from_secs(5);
 
-impl<'a> Run<'a> {
+impl Run<'_> {
     /// Runs `--on-retry`, if it is given, before the wait of `delay`. `attempt` is the last one: a failure or, with
     /// `--until`, perhaps a success. The hook's time comes on top of the wait. A failure of the hook only causes a
     /// warning; an error is a signal that ends the run.
@@ -34,24 +34,17 @@ impl<'a> Run<'a> {
         self.run_hook("--on-retry", shell, &spec)
     }
 
-    /// Returns `--on-give-up` if it is to run after this end of the run, whose last attempt is `attempt`; None if the
-    /// option is not given, or the end is no failure for the user.
-    pub(super) fn give_up_hook(&self, stop: Stop, attempt: &JudgedAttempt) -> Option<&'a str> {
-        let why = stop.gave_up()?;
-        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
-        if why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome) {
-            return None;
-        }
-        self.plan.on_give_up.as_deref()
-    }
-
     /// Runs `--on-give-up`, if it is given and the end is a failure for the user. It has some seconds even after the
     /// deadline, as it often sends an alarm. Its own failure only causes a warning; an error is a signal that ends the
     /// run.
     pub(super) fn hook_on_give_up(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<()> {
-        let Some(shell) = self.give_up_hook(stop, attempt) else {
+        let (Some(why), Some(shell)) = (stop.gave_up(), self.plan.on_give_up.as_deref()) else {
             return Ok(());
         };
+        // Not a failure for the user: the outer run goes on, or the reader of the output (`head`) has closed it.
+        if why == GiveUp::Nested || attempt.verdict.is_silent_end(&attempt.outcome) {
+            return Ok(());
+        }
         let mut spec = self.spec_about(&attempt.outcome, attempt.verdict.reason());
         let earliest = self.host.elapsed().saturating_add(LEAST_TIME_TO_GIVE_UP);
         spec.deadline = spec.deadline.map(|deadline| deadline.max(earliest));
@@ -63,15 +56,6 @@ impl<'a> Run<'a> {
         }
         // No attempt follows.
         spec.variables.set("BACKOFF_DELAY", "");
-        // Empty without a budget, or if its store gave no answer in the end. The number includes this run, as the
-        // answer is to the report on its end; if an outer run shares the budget, that reports later, so 1 is added.
-        let is_uncounted = self.plan.shares_budget_of_outer_run();
-        let failed_runs = self
-            .store
-            .failed_runs_now
-            .map(|runs| runs + u64::from(is_uncounted));
-        spec.variables
-            .set("BACKOFF_FAILED_RUNS", OrEmpty(failed_runs));
         self.run_hook("--on-give-up", shell, &spec)
     }
 

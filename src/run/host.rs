@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::event::Interruption;
 use super::plan::{AttemptLimits, SharedBudget};
 use super::variable_list::VariableList;
-use crate::policy::budget::{Answer, Question};
+use crate::policy::budget::Answer;
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
 use crate::text::describe_error;
@@ -160,14 +160,9 @@ pub(crate) trait Host {
         budget: &SharedBudget,
         patience: Duration,
     ) -> RunResult<BudgetAnswer>;
-    /// Asks the budget, and waits for the answer, handling signals. The store has `patience` for it, and longer only if
+    /// Asks the budget for a retry, and waits for the answer, handling signals. The store has `patience` for it, and longer only if
     /// no processor was free. No count may be pending.
-    fn ask_budget(
-        &mut self,
-        budget: &SharedBudget,
-        question: Question,
-        patience: Duration,
-    ) -> RunResult<BudgetAnswer>;
+    fn ask_budget(&mut self, budget: &SharedBudget, patience: Duration) -> RunResult<BudgetAnswer>;
     /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
     fn write_log(&mut self, lines: &str) -> RunResult<()>;
     /// Returns true if earlier lines were lost, as standard error was not read in time.

@@ -83,11 +83,6 @@ impl Plan {
             .is_some_and(|budget| budget.is_inherited)
     }
 
-    /// Returns the budget unless the outer run has the same one.
-    pub(crate) fn budget_not_of_outer_run(&self) -> Option<&SharedBudget> {
-        self.budget.as_ref().filter(|budget| !budget.is_inherited)
-    }
-
     /// Returns the limits on an attempt, counted from 1 (after `--reset-after` from 2 on again). Each has its own
     /// `--timeout` of the list, and the last one repeats; 0 means that the attempt has none.
     pub(crate) fn limits_of_attempt(&self, attempt: u64) -> AttemptLimits {
@@ -108,22 +103,12 @@ pub(crate) struct SharedBudget {
     pub(crate) limits: BudgetLimits,
     /// Name and store of the budget, by which nested runs recognize it: `"api" in /var/lib/budgets`.
     pub(crate) place: String,
-    /// The outer run has the same budget: it has counted the first attempt, and reports the end.
+    /// The outer run has the same budget: it has counted the first attempt.
     pub(crate) is_inherited: bool,
     /// Store timeout.
     pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
-    pub(crate) cool_off: Option<CoolOffOptions>,
-}
-
-/// `--cool-off`
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CoolOffOptions {
-    /// Limit on the cool-off that this run accepts, without the random part that it adds.
-    pub(crate) longest: Duration,
-    /// Exit status with which the run ends at once (`--cool-off=skip`); None if it waits.
-    pub(crate) skipped_exit: Option<u8>,
 }
 
 /// The outer runs (backoffs in whose commands this one runs), as their variables describe them.

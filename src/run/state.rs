@@ -21,8 +21,6 @@ pub(super) struct Run<'a> {
     pub(super) store: StoreState,
     /// Time from the start of the run to its first attempt.
     pub(super) first_attempt_at: Duration,
-    /// Wait that was decided and has not begun: if the run gives up before it, other runs wait for as long.
-    pub(super) planned_wait: Option<Duration>,
     /// Attempt before the current one; None during the first.
     pub(super) previous: Option<JudgedAttempt>,
 }
@@ -43,11 +41,6 @@ pub(super) struct StoreState {
     pub(super) skips_next_count: bool,
     /// The one warning about the store that a run prints is printed.
     pub(super) has_warned: bool,
-    /// Runs that had given up in a row as of the first answer, mostly that to the count of the first attempt; None
-    /// before it.
-    pub(super) failed_runs_before: Option<u64>,
-    /// Runs that have given up in a row as of the last answer; None before the first.
-    pub(super) failed_runs_now: Option<u64>,
 }
 
 impl Run<'_> {

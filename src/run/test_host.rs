@@ -8,7 +8,6 @@ use super::host::{
     WaitEnd,
 };
 use super::plan::SharedBudget;
-use crate::policy::budget::Question;
 use crate::policy::outcome::{End, Outcome};
 
 /// A host that plays a script.
@@ -75,12 +74,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
     }
 
     /// Gives no answer, like a store that is down, but without a warning.
-    fn ask_budget(
-        &mut self,
-        _: &SharedBudget,
-        _: Question,
-        _: Duration,
-    ) -> RunResult<BudgetAnswer> {
+    fn ask_budget(&mut self, _: &SharedBudget, _: Duration) -> RunResult<BudgetAnswer> {
         Ok(BudgetAnswer::default())
     }
 

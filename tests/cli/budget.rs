@@ -1,16 +1,16 @@
-//! Retry budgets and cool-off in a directory: records, locks, processes. Other tests are in `tests/cases/store.md`.
+//! Retry budgets in a directory: records, locks, processes. Other tests are in `tests/cases/store.md`.
 //! On a busy machine, a step may take longer than the 250 ms that a run waits for it.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
 use crate::common::calm::calmly;
-use crate::common::ledger::{CoolOff, Ledger, counted as total, file_of, ledger};
-use crate::common::process::{children_of, descriptors, is_named, state};
+use crate::common::ledger::{counted as total, file_of, ledger};
+use crate::common::process::{children_of, descriptors, is_named};
 use crate::common::{Ends, backoff, eventually, shell, within};
 
 /// Returns a directory for stores.
@@ -32,12 +32,6 @@ fn file(dir: &TempDir) -> String {
 
 fn counted(dir: &TempDir) -> (u64, u64) {
     total(&ledger(file(dir)))
-}
-
-/// Leaves a cool-off of an hour, and returns the record.
-fn give_up(dir: &TempDir) -> Ledger {
-    sharing(dir, "-qq -j none -b 1h -m 1h -n 1 -- false").code(1);
-    ledger(file(dir))
 }
 
 #[test]
@@ -183,121 +177,4 @@ fn killed_runs_leave_a_whole_file_and_no_lock() {
     let left: Vec<_> = fs::read_dir(within(&dir, "store")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(counted(&dir).0 > 60);
-}
-
-#[test]
-fn a_server_that_asks_for_years_keeps_nobody_waiting_for_ever() {
-    calmly(|| {
-        let dir = dir();
-        let asks = "-qq --retry-after --stdout null -- sh -c 'echo Retry-After: 99999999; exit 1'";
-        sharing(&dir, asks).code(1);
-        // Five minutes is the limit on a requested wait. The random part is at most a quarter.
-        let left = ledger(file(&dir)).cool_off;
-        assert!((300_000..=375_000).contains(&left.length), "{left:?}");
-    });
-}
-
-#[test]
-fn a_cool_off_that_no_run_can_have_left_is_set_aside() {
-    calmly(|| {
-        let dir = dir();
-        let mut huge = give_up(&dir);
-        huge.cool_off = CoolOff {
-            until: u64::MAX,
-            length: u64::MAX,
-        };
-        fs::write(file(&dir), file_of(&huge)).unwrap();
-        let run = sharing(&dir, "--cool-off -m 9999999h -- echo run").code(0);
-        run.stdout("run\n").says("set aside as api.budget.bad");
-        // A run with very long waits leaves no such record.
-        sharing(&dir, "-qq -b 99999999h -m 99999999h -n 1 -- false").code(1);
-        sharing(&dir, "--cool-off -m 99999999h -d 1m -- true")
-            .code(124)
-            .says("a wait of ");
-    });
-}
-
-#[test]
-fn a_signal_ends_a_cool_off() {
-    calmly(|| {
-        let dir = dir();
-        give_up(&dir);
-        let waiting = sharing(&dir, "-qq --cool-off -- true").live();
-        eventually("it has asked", || {
-            children_of(waiting.pid()).is_empty() && state(waiting.pid()) == Some('S')
-        });
-        waiting.signal(Signal::SIGTERM);
-        waiting.killed_by(Signal::SIGTERM);
-        assert_eq!(
-            counted(&dir),
-            (1, 0),
-            "an attempt that was not made is not counted"
-        );
-    });
-}
-
-/// Runs backoff with these arguments, and returns the length of the cool-off in seconds; 0 if there is none.
-fn cool_off_after(dir: &TempDir, args: &str) -> u64 {
-    sharing(dir, &format!("-qq --on-give-up true {args}"))
-        .stdout(Stdio::null())
-        .ends();
-    ledger(file(dir)).cool_off.length / 1000
-}
-
-#[test]
-fn each_run_that_gives_up_leaves_a_longer_wait() {
-    calmly(|| {
-        let dir = dir();
-        // The Retry-After of the server is the least cool-off. A permanent failure keeps the cool-off, and counts as a
-        // failed run.
-        let asks = "--retry-after=7s -- sh -c 'echo Retry-After: 7; exit 1'";
-        for (more, wait) in [
-            ("-- false", 2),
-            ("-- false", 4),
-            ("-- false", 8),
-            ("-- false", 10),
-            ("-- false", 10),
-            ("-- true", 0),
-            ("-- false", 2),
-            (asks, 7),
-            ("--stop-exit 1 -- false", 7),
-            ("-- false", 10),
-        ] {
-            let args = format!("-g exponential -j none -b 2s -m 10s -n 1 {more}");
-            assert_eq!(cool_off_after(&dir, &args), wait, "{more}");
-        }
-    });
-}
-
-#[test]
-fn the_wait_grows_with_any_jitter() {
-    for jitter in ["full", "equal", "decorrelated", "additive", "proportional"] {
-        let dir = dir();
-        let args = format!("-j {jitter} -b 1s -m 1h -n 1 -- false");
-        let longest = (0..20).map(|_| cool_off_after(&dir, &args)).max();
-        assert!(longest > Some(60), "{jitter}: {longest:?}");
-    }
-}
-
-/// Runs the line of docs/recipes.md.
-#[test]
-fn a_job_of_cron_comes_back_after_2_4_and_8_minutes() {
-    calmly(|| {
-        let line = "backoff -n 1 -b 2m -g exponential -j none -m 1h --budget sync --cool-off=skip:0 -- sync";
-        assert!(include_str!("../../docs/recipes.md").contains(line));
-        let dir = dir();
-        let record = within(&dir, "state/backoff/sync.budget");
-        let mut job = shell(&line.replace("-- sync", "-- sh -c 'echo run; exit 1'"));
-        job.env("XDG_STATE_HOME", within(&dir, "state"));
-        for minutes in [2, 4, 8] {
-            job.code(1).stdout("run\n").says("gave up");
-            let mut left = ledger(&record);
-            assert_eq!(left.cool_off.length, minutes * 60_000);
-            // The run is too early, and is skipped.
-            job.code(0);
-            // Ends the cool-off.
-            left.cool_off.until = 1;
-            fs::write(&record, file_of(&left)).unwrap();
-        }
-    });
 }

@@ -96,10 +96,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "backoff --max-retry-after 2m -- touch ran",
         "try --retry-after=2m",
     ),
-    (
-        "backoff --skipped-exit 0 -- touch ran",
-        "try --cool-off=skip:0",
-    ),
     ("backoff --plot", "try --plan=plot"),
     ("backoff --slot-ceiling 5 -- touch ran", "try -j slotted:5"),
     (
@@ -170,10 +166,6 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff -q 1 touch ran", "leave 1 out"),
     ("backoff -v 2 -- touch ran", "leave 2 out"),
     ("backoff --c-locale on touch ran", "leave on out"),
-    (
-        "backoff --cool-off skip -- touch ran",
-        "tip: try --cool-off=skip",
-    ),
     ("backoff --plan plot -- touch ran", "tip: try --plan=plot"),
     ("backoff --verbose=2 -- touch ran", "unexpected value '2'"),
     ("backoff --pty=yes -- touch ran", "unexpected value 'yes'"),
@@ -289,10 +281,6 @@ const MISTAKES: &[(&str, &str)] = &[
     (
         "backoff --match-on stderr -- touch ran",
         "--match-on has no effect without",
-    ),
-    (
-        "backoff --cool-off -- touch ran",
-        "--cool-off has no effect without a budget",
     ),
     (
         "backoff --store /tmp -- touch ran",

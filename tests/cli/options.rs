@@ -161,7 +161,6 @@ budget | api | --store /proc/none -- true | own budget "api"
 budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
-cool-off | 1 | -d 1m --budget cool -- true | would pass --deadline 1m 124
 store | /proc/none | --budget api -- true | /proc/none
 store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
 quiet | 1 | -n 2 -b 1ms -- false | [backoff: false: gave up
@@ -252,11 +251,6 @@ fn an_option_has_its_effect_from_every_source() {
 
 fn each_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
-    for budget in ["cool", "skip"] {
-        let options = "--cool-off -j none -b 1h -m 1h -d 1m -- false";
-        let mut gives_up = backoff(format!("-qq --budget {budget} {options}"));
-        gives_up.env("XDG_STATE_HOME", dir.path()).code(1);
-    }
     let mut options: Vec<&Opt> = OPTIONS.iter().collect();
     options.retain(|opt| !ACTIONS.contains(&&*opt.long));
     side_by_side(&options, |opt| {
@@ -305,7 +299,7 @@ const ACTIONS: [&str; 4] = ["plan", "list-presets", "list-policies", "generate"]
 
 /// Returns plausible values of a forgotten variable.
 fn plausible(opt: &Opt) -> Vec<&str> {
-    let mut values = vec!["0", "1", "TERM", "skip", "skip:0"];
+    let mut values = vec!["0", "1", "TERM"];
     if let Takes::Word(words) = &opt.takes {
         values.extend(words.iter().map(String::as_str));
     }

@@ -7,13 +7,11 @@ use std::path::Path;
 
 use nix::fcntl::{Flock, FlockArg};
 
-pub use backoff_cli::policy::budget::{
-    BudgetLimits, CoolOff, Counts, Ledger, MOST_SLOTS, Question, Slot,
-};
+pub use backoff_cli::policy::budget::{BudgetLimits, Counts, Ledger, MOST_SLOTS, Question, Slot};
 
 /// The size of a budget file.
 pub const PAGE: usize = 4096;
-const MAGIC: &[u8; 16] = b"backoff state 5\n";
+const MAGIC: &[u8; 16] = b"backoff state 6\n";
 
 /// Reads the ledger of a file. A process that counts after the end of its run has the lock meanwhile.
 #[track_caller]
@@ -30,8 +28,7 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
         .map(|bytes| u64::from_le_bytes(*bytes));
     let numbers: Vec<u64> = numbers.collect();
     assert_eq!(numbers[0], checksum(&file[24..]));
-    let [span, until, length, failed_runs] = numbers[1..5].try_into().unwrap();
-    let slots = numbers[5..].chunks_exact(3).take_while(|slot| slot[0] > 0);
+    let slots = numbers[2..].chunks_exact(3).take_while(|slot| slot[0] > 0);
     let slot = |slot: &[u64]| Slot {
         until: slot[0],
         counts: Counts {
@@ -40,17 +37,14 @@ pub fn ledger(path: impl AsRef<Path>) -> Ledger {
         },
     };
     Ledger {
-        span,
+        span: numbers[1],
         slots: slots.map(slot).collect(),
-        cool_off: CoolOff { until, length },
-        failed_runs,
     }
 }
 
 /// Returns the content of the file that holds a ledger.
 pub fn file_of(ledger: &Ledger) -> Vec<u8> {
-    let CoolOff { until, length } = ledger.cool_off;
-    let mut numbers = vec![ledger.span, until, length, ledger.failed_runs];
+    let mut numbers = vec![ledger.span];
     for Slot { until, counts } in &ledger.slots {
         numbers.extend([*until, counts.attempts, counts.retries]);
     }

@@ -129,7 +129,7 @@ impl Drop for Server {
 /// Returns the attempts and retries counted for a name.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     let numbers = numbers(connection, name).unwrap_or_default();
-    let slots = numbers.get(4..).unwrap_or_default().chunks(3);
+    let slots = numbers.get(1..).unwrap_or_default().chunks(3);
     slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
 }
 
@@ -137,7 +137,7 @@ pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
 pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
     let kept: Option<String> = connection.get(format!("backoff:budget:{name}")).unwrap();
     kept.map(|kept| {
-        kept.split(' ')
+        kept.split(',')
             .map(|number| number.parse().unwrap())
             .collect()
     })

@@ -15,7 +15,7 @@ const COMPLETED: &[(&str, &str)] = &[
     // Options, only before the command.
     ("--att", "--attempts"),
     ("-n 3 --timeo", "--timeout"),
-    ("-n3 --cool-off --timeo", "--timeout"),
+    ("-n3 --retry-after --timeo", "--timeout"),
     // The command.
     ("unshar", "unshare"),
     ("-- unshar", "unshare"),
@@ -23,7 +23,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("-n 3 --base 1s -qj full unshar", "unshare"),
     ("--base=1s unshar", "unshare"),
     ("--store redis://host:1/2 unshar", "unshare"),
-    ("--cool-off unshar", "unshare"),
+    ("--retry-after unshar", "unshare"),
     ("--hook-output=1MiB -- unshar", "unshare"),
     // Arguments of the command.
     ("-n 3 cat /etc/hostn", "/etc/hostname"),

@@ -46,7 +46,7 @@ plain | --report DIR/report --log-file DIR/log -v | 0 | | out 1\nout 2\n
 observed | -r nothing --retry-if 'exit 0' --success-if 'exit 0' --on-retry true --before-retry true --hook-output --retry-after | 0 | in\nmore\n | out 1 in\nout 2 in\n
 held | --stdout final --stderr failure --stdin replay --log-format json | 1200000 | in\nmore\n | out 2 in\n
 pty | --pty -r out --report DIR/report | 0 | | out 1\r\nout 2\r\n
-budget | --budget b --store DIR/store --cool-off --stderr null --stdin null | 0 | | out 1\nout 2\n
+budget | --budget b --store DIR/store --stderr null --stdin null | 0 | | out 1\nout 2\n
 ";
 
 struct Mode {

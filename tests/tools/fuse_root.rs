@@ -134,11 +134,7 @@ fn term_while_a_count_hangs() {
 /// Asserts that a run leaves one process at most, however often it asks.
 fn one_step_at_a_time() {
     let fs = SlowFs::mount();
-    let mut run = with_state(
-        &fs,
-        "flock",
-        "-n 9 -b 1ms -qq --budget api --cool-off -- false",
-    );
+    let mut run = with_state(&fs, "flock", "-n 9 -b 1ms -qq --budget api -- false");
     fs.control("flock hang");
     run.code(1).says("gives no answer");
     assert_eq!(left(), 1);

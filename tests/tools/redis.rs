@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::{TempDir, tempdir};
 
-use crate::common::ledger::{BudgetLimits, CoolOff, Ledger, MOST_SLOTS, Question, counted, ledger};
+use crate::common::ledger::{BudgetLimits, Ledger, MOST_SLOTS, Question, counted, ledger};
 use crate::common::process::{children_of, descriptors, state};
 use crate::common::redis::{Server, counts, free_port, numbers};
 use crate::common::{
@@ -24,7 +24,7 @@ use crate::common::{
 const SCRIPT: &str = include_str!("../../src/budget/budget.lua");
 
 tests! {
-    questions_alone_leave_no_key ["redis-server"] this_machines_own_budget_takes_its_place ["redis-server"]
+    a_refused_retry_alone_leaves_no_key ["redis-server"] this_machines_own_budget_takes_its_place ["redis-server"]
     this_machines_own_budget_hangs ["redis-server"] a_server_that_is_back_is_asked ["redis-server"]
     ports_that_do_not_speak_redis [] a_port_that_says_nothing [] a_server_that_never_stops_talking []
     a_server_that_talks_slowly [] any_text_is_a_name ["redis-server"]
@@ -35,8 +35,8 @@ tests! {
     the_recipe_for_containers ["redis-server", "openssl"] any_node_of_a_cluster_will_do ["redis-server"]
     the_first_server_that_answers ["redis-server"] a_node_of_a_cluster_is_gone ["redis-server"]
     a_name_that_is_being_moved ["redis-server"] term_while_the_store_is_asked []
-    term_while_the_store_is_told_of_the_end [] stopped_while_the_store_is_asked []
-    no_store_is_asked_without_a_budget [] nothing_is_held_during_a_wait ["redis-server"] cool_off ["redis-server"]
+    term_while_the_last_attempt_is_counted [] stopped_while_the_store_is_asked []
+    no_store_is_asked_without_a_budget [] nothing_is_held_during_a_wait ["redis-server"]
     the_script_is_the_ledger ["redis-server"] the_script_has_as_many_slots ["redis-server"]
 }
 
@@ -80,17 +80,15 @@ fn fails_open(store: &str, why: &str) {
 
 // --- Counts ---
 
-fn questions_alone_leave_no_key() {
+fn a_refused_retry_alone_leaves_no_key() {
     let server = Server::start("");
     let mut twins = Twins::on(&server);
     let terms = limits(100_000, 0, 60_000);
-    for question in [Question::CoolOff, Question::Succeeded, Question::Retry] {
-        assert_eq!(
-            twins.answers(&terms, question, 1_700_000_000_000),
-            [[0; 5]; 2]
-        );
-        assert_eq!(server.keys(), 0, "{question:?}");
-    }
+    assert_eq!(
+        twins.answers(&terms, Question::Retry, 1_700_000_000_000),
+        [[0; 3]; 2]
+    );
+    assert_eq!(server.keys(), 0);
 }
 
 // --- Servers in trouble ---
@@ -213,14 +211,8 @@ fn ports_that_do_not_speak_redis() {
     fails_open(&denied, &format!("{denied}: {why}"));
     let other = talker("-ERR \x1b[2J\r\n", "", pause);
     fails_open(&other, &format!("{other}: refuses (ERR);"));
-    // No run leaves a cool-off of such a length.
-    let wait = "*5\r\n:1\r\n:0\r\n:0\r\n:9007199254740991\r\n:0\r\n";
-    let options = "--cool-off -m 99999999h -d 1h -n 3 -- false";
-    let store = talker(wait, "", pause);
-    goes_on(
-        &mut asking(&store, options),
-        "does not speak the protocol of Redis",
-    );
+    let other_reply = talker("*2\r\n:1\r\n:0\r\n", "", pause);
+    fails_open(&other_reply, "does not speak the protocol of Redis");
 }
 
 fn a_port_that_says_nothing() {
@@ -616,13 +608,16 @@ fn term_while_the_store_is_asked() {
     let store = format!("redis://{}", listener.local_addr().unwrap());
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let live = backoff(format!(
-            "--budget api --cool-off --store {store}?timeout=1h -- echo started"
+            "-n 2 --budget api --store {store}?timeout=1h -- false"
         ))
         .live();
         let mut held = None;
         eventually("a connection", || {
             held = listener.accept().ok();
             held.is_some()
+        });
+        eventually("the command has ended", || {
+            children_of(live.pid()).len() == 1
         });
         live.signal(signal);
         live.killed_by(signal).err();
@@ -642,7 +637,7 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
         while answers.load(Ordering::SeqCst) <= earlier {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let _ = stream.write_all(b"*5\r\n:1\r\n:1\r\n:0\r\n:0\r\n:0\r\n");
+        let _ = stream.write_all(b"*3\r\n:1\r\n:1\r\n:0\r\n");
         let _ = stream.read_to_end(&mut Vec::new());
     });
     (store, questions, may_answer)
@@ -651,7 +646,7 @@ fn slow_server() -> (String, Receiver<()>, Arc<AtomicUsize>) {
 /// Asserts that a server which answers while backoff is stopped has answered in time.
 fn stopped_while_the_store_is_asked() {
     let (store, questions, may_answer) = slow_server();
-    let line = format!("-n 1 --budget api --cool-off --store {store}?timeout=4s -- false");
+    let line = format!("-n 1 --budget api --store {store}?timeout=4s -- false");
     let live = backoff(line).live();
     questions.recv_timeout(PATIENCE).unwrap();
     live.signal(Signal::SIGTSTP);
@@ -666,23 +661,22 @@ fn stopped_while_the_store_is_asked() {
     assert!(!said.contains("warning"), "{said}");
 }
 
-fn term_while_the_store_is_told_of_the_end() {
+fn term_while_the_last_attempt_is_counted() {
     for (keep, script) in [("success", "echo out"), ("final", "echo out; exit 3")] {
-        let (store, questions, may_answer) = slow_server();
-        // The server answers the step of the attempt, and not the step at the end.
-        may_answer.store(1, Ordering::SeqCst);
+        // The server never answers.
+        let (store, questions, _) = slow_server();
         let options =
             format!("--budget api --store {store}?timeout=1h --stdout {keep} --stop-exit 3");
-        let live = backoff(format!("{options} -- sh -c '{script}'")).live();
-        for _ in 0..2 {
-            questions.recv_timeout(PATIENCE).unwrap();
-        }
+        let mut live = backoff(format!("{options} -- sh -c '{script}'")).live();
+        questions.recv_timeout(PATIENCE).unwrap();
+        // It is printed once the command has ended.
+        live.expect_line("out");
         live.signal(Signal::SIGTERM);
         let ended = match keep {
             "success" => live.code(0),
             _ => live.killed_by(Signal::SIGTERM),
         };
-        ended.stdout("out\n").stderr("...");
+        ended.stdout("").stderr("...");
     }
 }
 
@@ -691,10 +685,7 @@ fn no_store_is_asked_without_a_budget() {
     listener.set_nonblocking(true).unwrap();
     let store = format!("redis://{}", listener.local_addr().unwrap());
     let mut command = backoff("-qq -n 2 -b 1ms -- false");
-    command
-        .env("BACKOFF_STORE", &store)
-        .env("BACKOFF_COOL_OFF", "1")
-        .code(1);
+    command.env("BACKOFF_STORE", &store).code(1);
     backoff(format!("--plan --budget api --store {store}"))
         .code(0)
         .out();
@@ -736,34 +727,6 @@ fn nothing_is_held_during_a_wait() {
     assert!((1..=2).contains(&retries), "{retries}");
 }
 
-fn cool_off() {
-    let server = Server::start("");
-    let url = server.url();
-    let with = |command: &str| asking(&url, &format!("--cool-off -b 3s -n 1 -- {command}"));
-    let said = with("false").code(1).err();
-    assert!(!said.contains("waiting"), "{said}");
-    let began = Instant::now();
-    let waited = "before the first attempt: the last run of budget \"api\" gave up";
-    with("true").code(0).says(waited);
-    let took = began.elapsed();
-    // Less than the whole wait is left, as the first run ended earlier.
-    assert!(
-        took > Duration::from_millis(300) && took < PATIENCE / 2,
-        "waited {took:?}"
-    );
-    // Only a success ends the cool-off.
-    with("true").code(0);
-    assert_eq!(numbers(&mut server.admin(), "api").unwrap()[1..3], [0, 0]);
-    with("false").code(1).err();
-    asking(&url, "--stop-exit 1 -n 1 -- false").code(1).err();
-    with("true").code(0).says(waited);
-    // A cool-off past the deadline allows no attempt.
-    asking(&url, "-b 1h -m 1h -n 1 -- false").code(1).err();
-    asking(&url, "--cool-off -d 1m -- echo started")
-        .code(124)
-        .err();
-}
-
 // --- The script and the ledger ---
 
 /// Returns the script with the time as its last argument, and with a lifetime longer than a test, as the test's clock
@@ -777,7 +740,7 @@ fn timeless_script() -> String {
         (1, 1)
     );
     SCRIPT
-        .replace(time, "local now = tonumber(ARGV[7])\n")
+        .replace(time, "local now = tonumber(ARGV[5])\n")
         .replace(life, "3600000")
 }
 
@@ -799,54 +762,37 @@ impl Twins {
     }
 
     /// Returns the answers of the ledger and of the script.
-    fn answers(&mut self, terms: &BudgetLimits, question: Question, now: u64) -> [[u64; 5]; 2] {
+    fn answers(&mut self, terms: &BudgetLimits, question: Question, now: u64) -> [[u64; 3]; 2] {
         let answer = self
             .ledger
             .answer(terms, question, Duration::from_millis(now));
-        let (word, length, earlier) = match question {
-            Question::Attempt => ("attempt", 0, None),
-            Question::Retry => ("retry", 0, None),
-            Question::CoolOff => ("cool-off", 0, None),
-            Question::GaveUp { cool_off, earlier } => {
-                ("gave-up", cool_off.as_millis() as u64, earlier)
-            }
-            Question::Succeeded => ("succeeded", 0, None),
+        let word = match question {
+            Question::Attempt => "attempt",
+            Question::Retry => "retry",
         };
-        let earlier = earlier.map_or(-1, |earlier| earlier as i64);
         let limits = (terms.window.as_millis() as u64, terms.min, terms.ratio);
         let mut call = redis::cmd("EVAL");
         call.arg(&self.script)
             .arg(1)
             .arg("backoff:budget:twin")
             .arg(limits);
-        let script = call
-            .arg((word, length, earlier, now))
-            .query(&mut self.connection);
+        let script = call.arg((word, now)).query(&mut self.connection);
         let ledger = [
             answer.allowed.into(),
             answer.counts.attempts,
             answer.counts.retries,
-            answer.cool_off.as_millis() as u64,
-            answer.failed_runs,
         ];
         [ledger, script.unwrap()]
     }
 
-    /// Returns the numbers of the ledger and of the script. Ignores the end of a cool-off without a length.
+    /// Returns the numbers of the ledger and of the script.
     fn numbers(&mut self) -> [Vec<u64>; 2] {
-        let CoolOff { until, length } = self.ledger.cool_off;
-        let mut ledger = vec![self.ledger.span, until, length, self.ledger.failed_runs];
+        let mut ledger = vec![self.ledger.span];
         for slot in &self.ledger.slots {
             ledger.extend([slot.until, slot.counts.attempts, slot.counts.retries]);
         }
         // Without a key, the longest window does not matter.
-        let mut script =
-            numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span, 0, 0, 0]);
-        for numbers in [&mut ledger, &mut script] {
-            if numbers[2] == 0 {
-                numbers[1] = 0;
-            }
-        }
+        let script = numbers(&mut self.connection, "twin").unwrap_or(vec![self.ledger.span]);
         [ledger, script]
     }
 
@@ -872,17 +818,9 @@ fn limits(ratio: u32, min: u64, window: u64) -> BudgetLimits {
 
 /// A question, the index of its limits, and the advance of the clock.
 fn a_step() -> impl Strategy<Value = (Question, usize, i64)> {
-    let gave_up =
-        (0..5_000_u64, prop::option::of(0..4_u64)).prop_map(|(length, earlier)| Question::GaveUp {
-            cool_off: Duration::from_millis(length),
-            earlier,
-        });
     let question = prop_oneof![
         4 => Just(Question::Attempt),
         6 => Just(Question::Retry),
-        1 => Just(Question::CoolOff),
-        1 => gave_up,
-        1 => Just(Question::Succeeded),
     ];
     let clock = prop_oneof![
         4 => 0..3_i64,
@@ -948,7 +886,7 @@ fn the_script_has_as_many_slots() {
             let numbers = twins
                 .step(&limits(500_000, 1, window), question, now)
                 .unwrap();
-            most = most.max((numbers.len() - 4) / 3);
+            most = most.max((numbers.len() - 1) / 3);
         }
     }
     assert_eq!(most, MOST_SLOTS);

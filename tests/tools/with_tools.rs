@@ -136,12 +136,11 @@ fn the_options_page_is_of_the_man_page() {
 }
 
 /// Sections of the man page that explain options in detail, in the order of the page. Other pages have the rest.
-const DETAILS: [(&str, &str); 11] = [
+const DETAILS: [(&str, &str); 10] = [
     ("VALUES", "Values"),
     ("WAITS AND JITTER", "Waits and jitter"),
     ("LOOPS", "Loops"),
     ("IDEMPOTENCE", "Idempotence"),
-    ("COOL-OFF", "Cool-off"),
     ("PLAN", "Plan"),
     ("DETAILED OPERATION", "Detailed operation"),
     ("SIGNALS", "Signals"),

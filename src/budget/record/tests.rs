@@ -17,38 +17,23 @@ fn page(numbers: &[u64]) -> Vec<u8> {
 
 fn ledgers() -> impl Strategy<Value = Ledger> {
     let untils = prop::collection::btree_set(1..=u64::MAX, 0..=MOST_SLOTS);
-    let cool_off = (any::<u64>(), 0..=LONGEST_COOL_OFF.as_millis() as u64);
-    let failed_runs = prop_oneof![Just(0), any::<u64>()];
-    (
-        any::<u64>(),
-        untils,
-        any::<(u64, u64)>(),
-        cool_off,
-        failed_runs,
-    )
-        .prop_map(
-            |(span, untils, (attempts, retries), (until, length), failed_runs)| {
-                let counts = Counts { attempts, retries };
-                Ledger {
-                    span,
-                    slots: untils
-                        .into_iter()
-                        .map(|until| Slot { until, counts })
-                        .collect(),
-                    cool_off: CoolOff { until, length },
-                    failed_runs,
-                }
-            },
-        )
+    (any::<u64>(), untils, any::<(u64, u64)>()).prop_map(|(span, untils, (attempts, retries))| {
+        let counts = Counts { attempts, retries };
+        Ledger {
+            span,
+            slots: untils
+                .into_iter()
+                .map(|until| Slot { until, counts })
+                .collect(),
+        }
+    })
 }
 
 #[test]
 fn foreign_files_and_records_out_of_order_are_refused() {
     assert_eq!(read(&[]), Some(Ledger::default()));
     assert_eq!(read(&[0; FILE_SIZE]), Some(Ledger::default()));
-    assert!(
-        read(&page(&[1, 0, 0, 9, 5, 1, 0, 6, 1, 0])).is_some_and(|ledger| ledger.failed_runs == 9)
-    );
+    assert!(read(&page(&[1, 5, 1, 0, 6, 1, 0])).is_some_and(|ledger| ledger.slots.len() == 2));
     let many: Vec<u64> = (0..=MOST_SLOTS as u64)
         .flat_map(|slot| [slot + 1, 1, 0])
         .collect();
@@ -58,9 +43,8 @@ fn foreign_files_and_records_out_of_order_are_refused() {
         &[0; 100],
         &[255; FILE_SIZE],
         &[write(&Ledger::default()), vec![0]].concat(),
-        &page(&[1, 0, 0, 0, 6, 1, 0, 5, 1, 0]),
-        &page(&[1, 0, u64::MAX, 0]),
-        &page(&[&[1, 0, 0, 0], &many[..]].concat()),
+        &page(&[1, 6, 1, 0, 5, 1, 0]),
+        &page(&[&[1], &many[..]].concat()),
     ] {
         assert_eq!(
             read(refused),
@@ -82,11 +66,10 @@ proptest! {
     fn an_update_of_any_file_is_read_back(
         numbers in prop::collection::vec(prop_oneof![0..2000_u64, any::<u64>()], 0..30),
         now: u64,
-        asks in 0..5_usize,
+        asks in 0..2_usize,
     ) {
         if let Some(mut ledger) = read(&page(&numbers)) {
-            let gave_up = Question::GaveUp { cool_off: Duration::from_millis(now), earlier: Some(now) };
-            let questions = [Question::Attempt, Question::Retry, Question::CoolOff, gave_up, Question::Succeeded];
+            let questions = [Question::Attempt, Question::Retry];
             let limits = BudgetLimits { ratio: 100_000, min: 10, window: Duration::from_secs(600) };
             ledger.answer(&limits, questions[asks], Duration::from_millis(now));
             prop_assert_eq!(read(&write(&ledger)), Some(ledger));

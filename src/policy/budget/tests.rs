@@ -55,75 +55,6 @@ fn a_retry_is_allowed_below_the_minimum_and_below_the_ratio() {
     assert!(all.allow(counts(1_000_000, 999_999)));
 }
 
-fn gave_up(cool_off: Duration, earlier: impl Into<Option<u64>>) -> Question {
-    Question::GaveUp {
-        cool_off,
-        earlier: earlier.into(),
-    }
-}
-
-#[test]
-fn runs_that_fail_side_by_side_are_not_in_a_row() {
-    let mut ledger = Ledger::default();
-    let mut ask = |question| {
-        ledger
-            .answer(&LIMITS, question, Duration::from_secs(1000))
-            .failed_runs
-    };
-    assert_eq!(ask(Question::CoolOff), 0);
-    for _ in 0..3 {
-        assert_eq!(ask(gave_up(Duration::from_secs(1), 0)), 1);
-    }
-    assert_eq!(ask(gave_up(Duration::ZERO, 1)), 2);
-    assert_eq!(ask(Question::Attempt), 2);
-    // A run has succeeded since this run began.
-    assert_eq!(ask(gave_up(Duration::ZERO, 5)), 2);
-    assert_eq!(ask(gave_up(Duration::ZERO, None)), 2);
-    assert_eq!(ask(Question::Succeeded), 0);
-    assert_eq!(ask(gave_up(Duration::ZERO, None)), 0);
-    assert_eq!(ask(gave_up(Duration::ZERO, 5)), 1);
-}
-
-#[test]
-fn a_cool_off_ends_even_if_the_clock_is_set_back() {
-    let mut ledger = Ledger::default();
-    let at = Duration::from_secs;
-    let left = |ledger: &mut Ledger, now| ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
-    assert_eq!(left(&mut ledger, at(1000)), at(0));
-    ledger.answer(&LIMITS, gave_up(at(30), 0), at(1000));
-    assert_eq!(left(&mut ledger, at(1010)), at(20));
-    assert_eq!(left(&mut ledger, at(1030)), at(0));
-    // The clock was set back by an hour.
-    assert_eq!(left(&mut ledger, at(0)), at(30));
-    ledger.answer(&LIMITS, Question::Succeeded, at(1010));
-    assert_eq!(left(&mut ledger, at(1010)), at(0));
-    ledger.answer(&LIMITS, gave_up(Duration::MAX, 0), at(1000));
-    assert_eq!(left(&mut ledger, at(1000)), at(31_622_400));
-}
-
-proptest! {
-    /// Only time and a success shorten a cool-off.
-    #[test]
-    fn no_run_shortens_the_cool_off_of_another(
-        lengths in prop::collection::vec((0..5000_u64, 0..2000_u64), 1..50)
-    ) {
-        let mut ledger = Ledger::default();
-        let mut now = Duration::from_secs(1000);
-        let mut end = now;
-        for (length, pause) in lengths {
-            now += Duration::from_millis(pause);
-            let length = Duration::from_millis(length);
-            ledger.answer(&LIMITS, gave_up(length, 0), now);
-            end = end.max(now + length);
-            let left = ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
-            prop_assert_eq!(left, end - now);
-        }
-        ledger.answer(&LIMITS, Question::Succeeded, now);
-        let left = ledger.answer(&LIMITS, Question::CoolOff, now).cool_off;
-        prop_assert_eq!(left, Duration::ZERO);
-    }
-}
-
 #[test]
 fn an_attempt_counts_until_the_end_of_its_slot_is_a_window_old() {
     let window = |secs| BudgetLimits {
@@ -157,8 +88,6 @@ fn with_too_many_slots_the_two_oldest_join() {
     let mut ledger = Ledger {
         span: 600_000,
         slots: (1..MOST_SLOTS as u64).map(slot).collect(),
-        cool_off: CoolOff::default(),
-        failed_runs: 0,
     };
     ledger.count_attempt(&LIMITS, Duration::from_millis(500));
     assert_eq!((ledger.slots.len(), ledger.slots[0]), (MOST_SLOTS, slot(1)));
@@ -232,18 +161,12 @@ proptest! {
     /// Asserts that clocks that jump and windows that differ cause no panic, no slot in the future and no disorder.
     #[test]
     fn jumping_clocks_and_different_windows_keep_slots_in_order(
-        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], 0..5_u8), 0..300),
+        steps in prop::collection::vec((any::<u64>(), prop_oneof![1..100_000_u64, any::<u64>()], any::<bool>()), 0..300),
     ) {
         let mut ledger = Ledger::default();
-        for (now, window, question) in steps {
+        for (now, window, retry) in steps {
             let limits = BudgetLimits { window: Duration::from_millis(window.max(1)), ..LIMITS };
-            let question = match question {
-                0 => Question::Attempt,
-                1 => Question::Retry,
-                2 => Question::CoolOff,
-                3 => gave_up(Duration::from_millis(window), now),
-                _ => Question::Succeeded,
-            };
+            let question = if retry { Question::Retry } else { Question::Attempt };
             let answer = ledger.answer(&limits, question, Duration::from_millis(now));
             prop_assert!(answer.counts.retries <= answer.counts.attempts);
             prop_assert!(ledger.slots.len() <= MOST_SLOTS);

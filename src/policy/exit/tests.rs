@@ -193,7 +193,6 @@ fn an_interrupted_run_ends_as_its_attempt_and_finds_no_failure() {
 fn a_run_without_an_attempt_has_its_own_rows() {
     for (ending, exit) in [
         (Ending::NoAttemptInTime, Exit::Code(75)),
-        (Ending::Skipped { code: 3 }, Exit::Code(3)),
         (Ending::Interrupted(Signal::HUP), Exit::Signal(Signal::HUP)),
         (Ending::Fault, FAULT),
     ] {

@@ -153,41 +153,36 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
     let mut session = Session::new(&limits, &delays);
     let mut next = |outcome: &Outcome| {
         let decision = session.next(outcome, &TRANSIENT, ms(1), &mut rng);
-        let wait = session.cool_off(outcome, 0, &mut rng);
-        ((decision, session.retries, wait), session.is_wait_asked)
+        ((decision, session.retries), session.is_wait_asked)
     };
-    assert_eq!(
-        next(&failed(ms(1))),
-        ((Decision::Retry(s(1)), 1, s(2)), false)
-    );
-    assert_eq!(
-        next(&asks(s(60))),
-        ((Decision::Retry(s(60)), 2, s(60)), true)
-    );
+    assert_eq!(next(&failed(ms(1))), ((Decision::Retry(s(1)), 1), false));
+    assert_eq!(next(&asks(s(60))), ((Decision::Retry(s(60)), 2), true));
     // The drawn waits have grown meanwhile.
-    assert_eq!(
-        next(&asks(ms(1))),
-        ((Decision::Retry(s(4)), 3, s(8)), false)
-    );
-    assert_eq!(
-        next(&asks(s(8))),
-        ((Decision::Retry(s(8)), 4, s(16)), false)
-    );
+    assert_eq!(next(&asks(ms(1))), ((Decision::Retry(s(4)), 3), false));
+    assert_eq!(next(&asks(s(8))), ((Decision::Retry(s(8)), 4), false));
     let too_long = asks(s(60) + Duration::from_nanos(1));
-    assert_eq!(
-        next(&too_long).0,
-        (gave_up(GiveUp::RetryAfterTooLong), 4, s(60))
-    );
+    assert_eq!(next(&too_long).0, (gave_up(GiveUp::RetryAfterTooLong), 4));
 
     let mut deaf = Session::new(&Limits::UNLIMITED, &delays);
     let decision = deaf.next(&asks(s(60)), &TRANSIENT, ms(1), &mut rng);
     assert_eq!(decision, Decision::Retry(s(1)));
+    let never = Limits {
+        until: Until::Never,
+        ..limits
+    };
+    let mut cutting = Session::new(&never, &delays);
+    let decision = cutting.next(&too_long, &TRANSIENT, ms(1), &mut rng);
+    assert_eq!(decision, Decision::Retry(s(60)));
     let limits = Limits {
         asked_is_exact: false,
         ..limits
     };
-    let jittered = Session::new(&limits, &delays).cool_off(&asks(s(60)), 0, &mut Always(u64::MAX));
-    assert!(jittered > s(60), "{jittered:?}");
+    let mut jittered = Session::new(&limits, &delays);
+    let decision = jittered.next(&asks(s(60)), &TRANSIENT, ms(1), &mut Always(u64::MAX));
+    assert!(
+        matches!(decision, Decision::Retry(wait) if wait > s(60)),
+        "{decision:?}"
+    );
     // A request to wait in the output of a success does not count.
     let limits = Limits {
         until: Until::Never,
@@ -201,14 +196,6 @@ fn a_requested_wait_is_granted_up_to_its_limit() {
         unasked.next(&outcome, verdict, ms(1), &mut rng);
         assert_eq!(unasked.is_wait_asked, is_asked);
     }
-}
-
-#[test]
-fn the_first_cool_off_is_random_and_longer_ones_are_not() {
-    let delays = exponential(s(1), 2.0, s(30), Jitter::Full);
-    let session = Session::new(&Limits::UNLIMITED, &delays);
-    let waits = [0, 1, 2].map(|earlier| session.cool_off(&failed(ms(1)), earlier, &mut Always(0)));
-    assert_eq!(waits, [s(0), s(2), s(4)]);
 }
 
 /// Asserts that a failed start or unread output is not the failure that `--until failure` waits for.

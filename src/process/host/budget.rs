@@ -1,5 +1,4 @@
-//! Asks the budget store for the run: counts attempts that are no retries, asks for each retry, reports the end. Each
-//! question goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a
+//! Asks the budget store for the run: counts attempts that are no retries, and asks for each retry. Each question goes through a forked child (`query.rs`), so that a file system or server that hangs delays the run for a
 //! limited time only. A store that gives no answer makes a warning; a `RunError` is a signal that ends the run.
 
 use std::time::Duration;
@@ -54,13 +53,12 @@ impl System {
     pub(super) fn ask(
         &mut self,
         budget: &SharedBudget,
-        question: Question,
         time_limit: Duration,
     ) -> RunResult<BudgetAnswer> {
         self.counting = None;
         let store = self.store.clone();
-        let query = self.start_query(&store, budget, question, time_limit);
-        self.answer_or_own(query, budget, question, time_limit)
+        let query = self.start_query(&store, budget, Question::Retry, time_limit);
+        self.answer_or_own(query, budget, Question::Retry, time_limit)
     }
 
     /// Starts a query. Its child gives up a server after `time_limit`; a directory takes as long as its file system and

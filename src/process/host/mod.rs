@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::budget::client::Store;
-use crate::policy::budget::Question;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::WriteError;
@@ -340,15 +339,10 @@ impl Host for System {
         self.finish_count(budget, patience)
     }
 
-    /// Asks the store of the budget, or this machine's own one if the store does not answer within `patience`
+    /// Asks the store of the budget for a retry, or this machine's own one if the store does not answer within `patience`
     /// (`--store-down local`).
-    fn ask_budget(
-        &mut self,
-        budget: &SharedBudget,
-        question: Question,
-        patience: Duration,
-    ) -> RunResult<BudgetAnswer> {
-        self.ask(budget, question, patience)
+    fn ask_budget(&mut self, budget: &SharedBudget, patience: Duration) -> RunResult<BudgetAnswer> {
+        self.ask(budget, patience)
     }
 
     /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written

@@ -1,5 +1,4 @@
-//! A query of a budget store: a question that counts an attempt, asks for a retry or a cool-off, or reports an end. A
-//! forked child asks it, which can be given up: a call that hangs in a file system cannot be ended.
+//! A query of a budget store: a question that counts an attempt or asks for a retry. A forked child asks it, which can be given up: a call that hangs in a file system cannot be ended.
 
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -68,7 +68,7 @@ redis() {
 cli() { redis-cli -s $socket "$@" 2>/dev/null; }
 
 # Prints the attempts and retries that the server counts for a budget.
-counted() { cli "${@:2}" get backoff:budget:$1 | awk '{ for (i = 5; i < NF; i += 3) { n += $(i+1); r += $(i+2) } print n+0, r+0 }'; }
+counted() { cli "${@:2}" get backoff:budget:$1 | awk -F, '{ for (i = 2; i < NF; i += 3) { n += $(i+1); r += $(i+2) } print n+0, r+0 }'; }
 
 # Checks that a run without its budget warns once and makes three attempts. Prints the reason in the warning.
 goes_on() {
