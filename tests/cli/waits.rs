@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 
+use crate::common::process::state;
 use crate::common::pty::Terminal;
-use crate::common::{Ends, backoff, in_time, probe, within};
+use crate::common::{Ends, backoff, eventually, in_time, probe, within};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -169,4 +171,16 @@ fn a_plan_is_drawn_as_wide_as_the_terminal() {
             "{columns}: {drawn}"
         );
     }
+}
+
+#[test]
+fn no_attempt_starts_if_the_deadline_passes_during_the_first_wait() {
+    let live = backoff("--initial-delay 1s -d 2s -- echo started").live();
+    eventually("it waits", || state(live.pid()) == Some('S'));
+    live.signal(Signal::SIGSTOP);
+    std::thread::sleep(s(2));
+    live.signal(Signal::SIGCONT);
+    live.code(124)
+        .stdout("")
+        .says("gave up before the first attempt: --deadline 2s has passed");
 }
