@@ -1,5 +1,6 @@
-//! Reads the configuration file, and checks its owner and mode: its options may name shell commands, so somebody else
-//! who can write to it could run commands as this user.
+//! Reads the configuration file. The default one is checked for its owner and mode: its options may name shell commands,
+//! so anyone who can write to it could run commands as this user. A file that the user names is trusted, as `sh FILE`
+//! trusts one.
 
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Read};
@@ -24,20 +25,10 @@ pub(super) enum Choice {
     Default,
 }
 
-/// A file that was read.
-#[derive(Debug)]
-pub(super) struct Content {
-    pub(super) bytes: Vec<u8>,
-    /// Reason why someone else may have written it, for a message: `others can write to it (mode 0666)`. Only for a
-    /// named file, as others may not write to the default one. Such a file may set only harmless options: any other is
-    /// an error.
-    pub(super) distrust: Option<String>,
-}
-
 /// Returns the content of a file, or None if the default file is missing, or its directory cannot be searched; a
 /// missing file that the user named is an error. Follows symbolic links, which dotfile managers use. An error is the
 /// rest of a sentence, which the caller begins with the file's name.
-pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, UsageError> {
+pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, UsageError> {
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
@@ -49,10 +40,13 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, Usage
         }
     };
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
-    let distrust = check_writers(
-        &file.metadata().map_err(|error| unreadable(&error))?,
-        choice,
-    )?;
+    let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    if !metadata.is_file() {
+        return Err(UsageError::new("is not a regular file"));
+    }
+    if choice == Choice::Default {
+        check_writers(&metadata)?;
+    }
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     file.take(LARGEST + 1)
@@ -63,7 +57,7 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Content>, Usage
             "is larger than 1MiB, so it is not a configuration file",
         ));
     }
-    Ok(Some(Content { bytes, distrust }))
+    Ok(Some(bytes))
 }
 
 fn unreadable(error: &Error) -> UsageError {
@@ -80,37 +74,21 @@ fn is_missing(path: &Path, error: &Error) -> bool {
     }
 }
 
-/// Checks that the file is a regular one, and who can have written it. A default file that someone else than this user
-/// or root can write to is an error: the user has not asked for it. For a named file, returns why it is not to be
-/// trusted, or None if it is. Its group may write to a named file, as in a clone with umask 002, but others may not.
-fn check_writers(metadata: &Metadata, choice: Choice) -> Result<Option<String>, UsageError> {
+/// Returns an error if someone other than this user or root owns the default file, or if everyone can write to it. Its
+/// group may write to it, as users with umask 002 have a group of their own.
+fn check_writers(metadata: &Metadata) -> Result<(), UsageError> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();
-    let mode = metadata.mode() & 0o7777;
-    if !metadata.is_file() {
-        return Err(UsageError::new("is not a regular file"));
-    }
-    let is_foreign = owner != own && owner != 0;
-    if choice == Choice::Named {
-        return Ok(if is_foreign {
-            Some(format!(
-                "it belongs to user {owner}, not to user {own} or root"
-            ))
-        } else if mode & 0o002 != 0 {
-            Some(format!("others can write to it (mode {mode:04o})"))
-        } else {
-            None
-        });
-    }
-    if is_foreign {
+    if owner != own && owner != 0 {
         return Err(UsageError::new(format!(
             "belongs to user {owner}, not to user {own} or root; tip: try --config none"
         )));
     }
-    if mode & 0o022 != 0 {
+    let mode = metadata.mode() & 0o7777;
+    if mode & 0o002 != 0 {
         return Err(UsageError::new(format!(
-            "can be written by others (mode {mode:04o}); tip: try chmod go-w"
+            "can be written by others (mode {mode:04o}); tip: try chmod o-w"
         )));
     }
-    Ok(None)
+    Ok(())
 }

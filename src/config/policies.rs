@@ -22,13 +22,10 @@ pub(crate) struct Config {
     pub(crate) path: Option<PathBuf>,
     /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
     pub(crate) reason: String,
-    /// Settings of `[defaults]`, in file order, even those that `distrust` forbids: the method of this name checks
-    /// that.
+    /// Settings of `[defaults]`, in file order.
     pub(crate) defaults: Vec<Setting>,
     /// User-defined policies, in file order.
     pub(crate) policies: Vec<Policy>,
-    /// Reason why someone else may have written the file; then only harmless options are taken from it.
-    distrust: Option<String>,
 }
 
 impl Config {
@@ -69,51 +66,18 @@ impl Config {
         let Some(content) = content else {
             return Ok(Config::none(format!("no {shown}")));
         };
-        let parsed = parse(&shown, &content.bytes)?;
+        let parsed = parse(&shown, &content)?;
         Ok(Config {
             file: shown,
             path: Some(path),
             reason: chosen_by,
             defaults: parsed.defaults,
             policies: parsed.policies,
-            distrust: content.distrust,
         })
     }
 
-    /// Returns the settings of `[defaults]`, or an error if the file may not set one of them.
-    pub(crate) fn defaults(&self) -> Result<Vec<Setting>, UsageError> {
-        self.check_trust(&self.defaults)?;
-        Ok(self.defaults.clone())
-    }
-
-    /// Returns an error for the first setting that the file may not set, if there is `distrust`: an option of someone
-    /// else could run commands or hide output. Drops nothing: without a `success-exit`, say, the run would be another
-    /// one.
-    fn check_trust(&self, settings: &[Setting]) -> Result<(), UsageError> {
-        let Some(why) = &self.distrust else {
-            return Ok(());
-        };
-        let refused = settings.iter().find(|setting| !setting.opt.is_harmless);
-        let Some(setting) = refused else {
-            return Ok(());
-        };
-        // A built-in policy, which the file has selected, has no position in the file.
-        let name = setting.source_name();
-        let origin = if setting.is_of_file() {
-            &name
-        } else {
-            &self.file
-        };
-        Err(UsageError(format!(
-            "{origin}: {:?} is not taken from this file, as {why}; such a file may set only attempts, times, waits, \
-             numbers of budgets, log-format, verbose and quiet; tip: try chmod o-w, chown, or a copy of your own",
-            setting.opt.long
-        )))
-    }
-
     /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
-    /// Includes settings that `distrust` forbids, which are an error only in the policy that is selected. An error here
-    /// would be one of the built-in policies, which tests exclude.
+    /// An error here would be one of the built-in policies, which tests exclude.
     pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
         let mut all = self.policies.clone();
         for policy in built_in()? {
@@ -125,8 +89,7 @@ impl Config {
     }
 
     /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns
-    /// an error for an unknown name, with the known ones, and for a setting that the file may not set, as others can
-    /// write to it.
+    /// an error for an unknown name, with the known ones.
     pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
         let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
         let Some(setting) = settings.find(&POLICY).or(by_default) else {
@@ -135,13 +98,7 @@ impl Config {
         let name = setting.read(&POLICY)?;
         let mut all = self.all_policies()?;
         if let Some(index) = all.iter().position(|policy| name.0 == *policy.name) {
-            let chosen = all.swap_remove(index);
-            // Trust matters if the file has defined or selected the policy; one that is built in and that the user
-            // selected is not the file's.
-            if !chosen.position.is_empty() || setting.is_of_file() {
-                self.check_trust(&chosen.settings)?;
-            }
-            return Ok(chosen.settings);
+            return Ok(all.swap_remove(index).settings);
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");

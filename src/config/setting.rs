@@ -86,12 +86,6 @@ impl Setting {
         }
     }
 
-    /// Returns true if the configuration file sets the option, in `[defaults]` or in a policy of its own. False for a
-    /// setting of a built-in policy, even if the file selects that.
-    pub(super) fn is_of_file(&self) -> bool {
-        !self.position.is_empty()
-    }
-
     /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy sip`,
     /// `policy slow at /etc/backoff.toml:12:8`. For an implied setting, returns the source of the one that was written.
     pub(crate) fn source_name(&self) -> String {

@@ -45,7 +45,6 @@ pub(crate) static BUDGET_RATIO: Opt<f64> = Opt {
         kind: Kind::One("PERCENT"),
         about: "Maximum share of retries among attempts",
         default: "10%",
-        is_harmless: true,
         ..Spec::named(Heading::Budgets, "budget-ratio")
     },
 };
@@ -57,7 +56,6 @@ pub(crate) static BUDGET_MIN: Opt<u64> = Opt {
         kind: Kind::One("N"),
         about: "Attempts below which every retry is allowed",
         default: "10",
-        is_harmless: true,
         ..Spec::named(Heading::Budgets, "budget-min")
     },
 };
@@ -70,7 +68,6 @@ pub(crate) static BUDGET_WINDOW: Opt<Duration> = Opt {
         about: "Time during which an attempt counts",
         default: "10m",
         more: "Kept in sixty steps: an attempt may count for up to a sixtieth longer.",
-        is_harmless: true,
         ..Spec::named(Heading::Budgets, "budget-window")
     },
 };

@@ -63,9 +63,6 @@ pub struct Spec {
     pub example: &'static str,
     /// The sources that may set the option.
     pub sources: Sources,
-    /// True if even a file that others can write to may set the option, as it cannot run anything, hide output, or
-    /// change what counts as a success. `--policy` is harmless if the policy is.
-    pub is_harmless: bool,
     /// The texts that completions offer, unless the option takes one of a few words.
     pub completion: Completion,
     /// Returns a text without its secrets, if there may be some.
@@ -248,7 +245,6 @@ impl Spec {
             more: "",
             example: "",
             sources: Sources::All,
-            is_harmless: false,
             completion: Completion::Nothing,
             redact: None,
         }

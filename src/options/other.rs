@@ -63,9 +63,8 @@ pub(crate) static CONFIG: Opt<PathBuf> = Opt {
         kind: Kind::One("PATH|none"),
         about: "Configuration file, or none",
         more: "By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, \
-            if it exists; relative directories are ignored. From a file that others can write \
-            to, or that belongs to another user, only attempts, times, waits, budget numbers, \
-            log-format, verbose and quiet are taken. See FILES in the manual.",
+            if it exists; relative directories are ignored. See FILES in \
+            the manual.",
         example: "none",
         sources: Sources::CommandLineAndVariable,
         completion: Completion::Files,

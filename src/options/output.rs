@@ -14,7 +14,6 @@ pub(crate) static QUIET: Opt<u8> = Opt {
         kind: Kind::Count,
         about: "Print only the last line of a failed run, and warnings",
         more: "Twice: only warnings and backoff's own errors, for conditions (if backoff -qq ...).",
-        is_harmless: true,
         ..Spec::named(Heading::Output, "quiet")
     },
 };
@@ -28,7 +27,6 @@ pub(crate) static VERBOSE: Opt<u8> = Opt {
         about: "Print more; twice: all settings, rules and arguments",
         more: "Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting \
             and rule with its origin.",
-        is_harmless: true,
         ..Spec::named(Heading::Output, "verbose")
     },
 };
@@ -49,7 +47,6 @@ pub(crate) static LOG_FORMAT: Opt<Format> = Opt {
         default: "text",
         more: "json: one object per line. github: commands of GitHub Actions; github-groups: also a \
             group for each attempt.",
-        is_harmless: true,
         ..Spec::named(Heading::Output, "log-format")
     },
 };

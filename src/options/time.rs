@@ -25,7 +25,6 @@ pub(crate) static ATTEMPTS: Opt<Option<u64>> = Opt {
         default: "5",
         exceptions: "unlimited with --deadline, --stop-after or --until never",
         example: "3",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "attempts")
     },
 };
@@ -44,7 +43,6 @@ pub(crate) static DEADLINE: Opt<Duration> = Opt {
             those before the first attempt (--splay) included, as does time while stopped \
             (Ctrl-Z). 0 disables.",
         example: "1m",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "deadline")
     },
 };
@@ -59,7 +57,6 @@ pub(crate) static STOP_AFTER: Opt<Duration> = Opt {
             that would end past this time is not started. Time while stopped (Ctrl-Z) counts. 0 \
             disables.",
         example: "1m",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "stop-after")
     },
 };
@@ -75,7 +72,6 @@ pub(crate) static TIMEOUT: Opt<Vec<Duration>> = Opt {
             tree gets --signal, then SIGKILL after --kill-after. A timeout is transient unless \
             --stop-exit lists it. 0 disables.",
         example: "30s,1m",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "timeout")
     },
 };
@@ -91,7 +87,6 @@ pub(crate) static IDLE_TIMEOUT: Opt<Duration> = Opt {
             keeps its output back while it writes to a pipe counts as silent: add --pty, or \
             PYTHONUNBUFFERED=1. 0 disables.",
         example: "30s",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "idle-timeout")
     },
 };
@@ -119,7 +114,6 @@ pub(crate) static KILL_AFTER: Opt<Duration> = Opt {
         default: "5s",
         more: "0 disables. If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that \
             the attempt gets, Ctrl-C included.",
-        is_harmless: true,
         ..Spec::named(Heading::Time, "kill-after")
     },
 };

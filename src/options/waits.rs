@@ -28,7 +28,6 @@ pub(crate) static EVERY: Opt<Duration> = Opt {
         about: "Fixed wait between attempts",
         more: "Short for -b DURATION -g constant -j none.",
         example: "5s",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "every")
     },
 };
@@ -45,7 +44,6 @@ pub(crate) static BASE: Opt<Duration> = Opt {
         more: "With decorrelated jitter, the default, the first wait is one to three times as long. \
             With slotted jitter, this is the slot time. A shorter --max-delay of higher \
             precedence overrides it.",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "base")
     },
 };
@@ -59,7 +57,6 @@ pub(crate) static FACTOR: Opt<f64> = Opt {
         about: "Growth factor per retry, at least 1",
         default: "3",
         exceptions: "2 with other jitter",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "factor")
     },
 };
@@ -75,7 +72,6 @@ pub(crate) static MAX_DELAY: Opt<Duration> = Opt {
         exceptions: "raised by a longer --base, --delays or --stop-at-delay",
         more: "--retry-after may ask for longer waits. Unless given, slotted jitter \
             has no maximum.",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "max-delay")
     },
 };
@@ -98,7 +94,6 @@ pub(crate) static GROWTH: Opt<GrowthName> = Opt {
         exceptions: "constant with --until failure",
         more: "See WAITS AND JITTER in the manual. Decorrelated and slotted jitter have their own \
             growth.",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "growth")
     },
 };
@@ -111,7 +106,6 @@ pub(crate) static DELAYS: Opt<Vec<Duration>> = Opt {
         about: "List of waits instead of growth; the last one repeats",
         more: "Without jitter, unless --jitter has the same precedence or a higher one.",
         example: "1s,5s",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "delays")
     },
 };
@@ -128,7 +122,6 @@ pub(crate) static JITTER: Opt<Jitter> = Opt {
         more: "additive:WIDTH sets the longest random part, by default 1s; proportional:PERCENT the \
             share, by default 25%; slotted:CEILING the ceiling of the exponent, by default 10. \
             See WAITS AND JITTER in the manual.",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "jitter")
     },
 };
@@ -142,7 +135,6 @@ pub(crate) static STOP_AT_DELAY: Opt<Duration> = Opt {
         more: "For decorrelated jitter, this wait is base * factor^i; for slotted jitter, the \
             longest possible one.",
         example: "1m",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "stop-at-delay")
     },
 };
@@ -154,7 +146,6 @@ pub(crate) static INITIAL_DELAY: Opt<Duration> = Opt {
         kind: Kind::One("DURATION"),
         about: "Wait before the first attempt",
         default: "0",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "initial-delay")
     },
 };
@@ -168,7 +159,6 @@ pub(crate) static SPLAY: Opt<Duration> = Opt {
         default: "0",
         more: "Comes on top of --initial-delay. Keeps the cron jobs of many machines from starting \
             in the same second.",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "splay")
     },
 };
@@ -182,7 +172,6 @@ pub(crate) static RESET_AFTER: Opt<Duration> = Opt {
         more: "For long-running commands that backoff supervises: such an attempt counts as the \
             first. With --until never, every success resets the waits, however short it was.",
         example: "10m",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "reset-after")
     },
 };
@@ -202,7 +191,6 @@ pub(crate) static RETRY_AFTER: Opt<Option<Duration>> = Opt {
             long, plus a random part unless --jitter none is also on the command line. If the \
             output names a longer one than MAX, the run ends.",
         example: "2m",
-        is_harmless: true,
         ..Spec::named(Heading::Waits, "retry-after")
     },
 };
@@ -230,7 +218,6 @@ pub(crate) static POLICY: Opt<PolicyName> = Opt {
             prints only its last standard error, at the end; what a probe prints on standard output \
             needs --stdout final. cron holds output back and waits up to 30s first (--splay).",
         example: "sip",
-        is_harmless: true,
         completion: Completion::Policies,
         ..Spec::named(Heading::Waits, "policy")
     },

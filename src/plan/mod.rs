@@ -63,7 +63,7 @@ pub(crate) fn plan(
 ) -> Checked<Planned> {
     check_whole_file(config, surroundings)?;
     settings.add(config.policy(settings)?)?;
-    settings.add(config.defaults()?)?;
+    settings.add(config.defaults.clone())?;
     let sources = Sources {
         typed,
         variables,
@@ -77,8 +77,7 @@ pub(crate) fn plan(
 
 /// Returns an error for a mistake anywhere in the configuration file, in unused parts, too, so that it shows before its
 /// policy is first used. Builds a plan from each policy, as if it was selected without flags, and drops it. Opens no
-/// file that a policy names (a certificate): that of an unused policy may be missing on this machine, or hang if others
-/// can write to the configuration.
+/// file that a policy names (a certificate): that of an unused policy may be missing on this machine.
 fn check_whole_file(config: &Config, surroundings: &dyn Surroundings) -> Checked<()> {
     let mut to_check = Vec::new();
     for policy in &config.policies {
