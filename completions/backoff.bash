@@ -123,7 +123,7 @@ _backoff() {
                     return 0
                     ;;
                 --success-exit)
-                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 --success-match)
@@ -148,15 +148,15 @@ _backoff() {
                     return 0
                     ;;
                 --retry-exit)
-                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 -e)
-                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 --stop-exit)
-                    COMPREPLY=($(compgen -W "timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 --retry-match)
@@ -498,11 +498,17 @@ _backoff() {
                     return 0
                     ;;
                 --exhausted-exit)
-                    COMPREPLY=($(compgen -W "usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config" -- "${cur}"))
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --flaky-exit)
-                    COMPREPLY=($(compgen -W "usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config" -- "${cur}"))
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
                     return 0
                     ;;
                 --config)

@@ -86,12 +86,12 @@ warn\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l until -d 'Goal that ends the run' -r -f -a "success\t''
 failure\t''
 never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes to read as success' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit codes to read as success' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes to read as transient; others are permanent' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes to read as permanent; overrides retry rules' -r -f -a "(__backoff_list timeout usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes to read as transient; others are permanent' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes to read as permanent; overrides retry rules' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Permanent if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides if a failure is transient' -r -F
@@ -161,8 +161,8 @@ never\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l progress -d 'When to show a countdown during waits' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status to return if retries run out' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status to return on a late success' -r -f -a "(string split ' ' -- 'usage dataerr noinput nouser nohost unavailable software oserr osfile cantcreat ioerr tempfail protocol noperm config')"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l exhausted-exit -d 'Exit status to return if retries run out' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l flaky-exit -d 'Exit status to return on a late success' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l config -d 'Configuration file, or none' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l generate -d 'Print the man page or completions for a shell' -r -f -a "man\t''
 complete-bash\t''

@@ -29,14 +29,14 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use budget::client::Store;
-use cli::generate::{Names, document};
+use cli::generate::document;
 use cli::parse::{CommandLine, Task};
 use command::{ScriptFile, Surroundings};
 use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
-use options::values::{PlanForm, SYSEXITS};
+use options::values::PlanForm;
 use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
@@ -251,11 +251,8 @@ fn text_of_script(bytes: &[u8]) -> Option<String> {
 /// `cli` makes the document, and may not look up presets itself, as imports only go down (see the heading).
 fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     let kind = settings.value(&GENERATE)?;
-    let names = Names {
-        presets: config::presets::all().map(|preset| preset.name).collect(),
-        sysexits: SYSEXITS.to_vec(),
-    };
-    Ok(document(kind, &names))
+    let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
+    Ok(document(kind, &presets.join(" ")))
 }
 
 /// Makes a random ID for this run, and returns it with the ID of the outermost run around it, or with the same again if

@@ -18,7 +18,7 @@ const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PI
 /// the end of the options at the command. Every script goes through all rows, in this order: `@POLICIES@` alone comes
 /// last, as longer texts contain it.
 #[rustfmt::skip]
-const CHANGES: [(&str, &str); 11] = [
+const CHANGES: [(&str, &str); 10] = [
     // zsh
     ("(-s -S -C)", "(-s -S -C -A '-*')"),
     ("'*::COMMAND:_default'", "'(-)1:command:_backoff_program' '*::arguments: _backoff_command'"),
@@ -30,32 +30,24 @@ const CHANGES: [(&str, &str); 11] = [
     ("@POLICIES@\\t''", "(__backoff_policies)"),
     ("auto\\t''\n@PRESETS@\\t''", "(__backoff_list auto @PRESETS@)"),
     ("@CODES@\\t''", "(__backoff_list @CODES@)"),
-    ("@STATUS@\\t''", "(string split ' ' -- '@STATUS@')"),
     // bash
     ("@POLICIES@", "$(backoff ${config:+--config \"$config\"} --list-policies 2>/dev/null | sed 's/ .*//')"),
 ];
 
-/// Names that completions offer.
-pub(crate) struct Names {
-    /// Names of presets, for `--for`; `auto` is added here.
-    pub(crate) presets: Vec<&'static str>,
-    /// Names of the exit codes of sysexits.h.
-    pub(crate) sysexits: Vec<&'static str>,
-}
-
-/// Returns a generated document: the man page, or the completions of a shell, which offer `names`.
-pub(crate) fn document(document: Document, names: &Names) -> String {
+/// Returns a generated document: the man page, or the completions of a shell, which offer the names of presets, and
+/// `auto`, for `--for`.
+pub(crate) fn document(document: Document, presets: &str) -> String {
     match document {
         Document::Man => man_page(),
-        Document::CompleteBash => script(include_str!("completions/bash.in"), Bash, names),
-        Document::CompleteZsh => script(include_str!("completions/zsh.in"), Zsh, names),
-        Document::CompleteFish => script(include_str!("completions/fish.in"), Fish, names),
+        Document::CompleteBash => script(include_str!("completions/bash.in"), Bash, presets),
+        Document::CompleteZsh => script(include_str!("completions/zsh.in"), Zsh, presets),
+        Document::CompleteFish => script(include_str!("completions/fish.in"), Fish, presets),
     }
 }
 
-/// Returns a shell's completions: a template, into which clap's script and the names of options and values are put.
+/// Returns a shell's completions: a template, into which clap's script and the names of options and presets are put.
 /// Markers such as `@SHORT@` stand where the template or clap's script needs them.
-fn script(template: &str, shell: impl Generator, names: &Names) -> String {
+fn script(template: &str, shell: impl Generator, presets: &str) -> String {
     let script = template.replace("@COMPLETE@\n", &clap_script(shell));
     // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
     let specs: Vec<String> = OPTIONS.iter().map(|opt| argparse_spec(opt)).collect();
@@ -64,16 +56,14 @@ fn script(template: &str, shell: impl Generator, names: &Names) -> String {
     let (taking_next, others): (Vec<&Spec>, Vec<&Spec>) =
         options.partition(|opt| opt.kind.takes_next());
     let long: Vec<&str> = taking_next.iter().map(|opt| opt.long).collect();
-    let statuses = names.sysexits.join(" ");
     script
         .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
         .replace("@SHORT@", &letters(&taking_next))
         // `-h` is no option of the list.
         .replace("@SWITCHES@", &(letters(&others) + "h"))
-        .replace("@CODES@", &format!("timeout {statuses} {SIGNALS}"))
-        .replace("@STATUS@", &statuses)
-        .replace("@PRESETS@", &names.presets.join(" "))
+        .replace("@CODES@", &format!("timeout {SIGNALS}"))
+        .replace("@PRESETS@", presets)
 }
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
@@ -129,7 +119,6 @@ fn offered(opt: &Spec) -> Arg {
         // Markers, which `CHANGES` and `script` replace.
         Completion::Policies => vec!["@POLICIES@"],
         Completion::Presets => vec!["auto", "@PRESETS@"],
-        Completion::Statuses => vec!["@STATUS@"],
         Completion::Codes => vec!["@CODES@"],
         Completion::Nothing => opt.kind.words().to_vec(),
     };

@@ -8,40 +8,15 @@ use super::similar::tip;
 use crate::policy::sets::CodeSet;
 use crate::policy::signal::Signal;
 
-#[rustfmt::skip]
-/// Names of `sysexits.h`, from 64 on.
-pub(crate) const SYSEXITS: [&str; 15] = [
-    "usage", "dataerr", "noinput", "nouser", "nohost", "unavailable", "software", "oserr", "osfile", "cantcreat", "ioerr",
-    "tempfail", "protocol", "noperm", "config",
-];
-
-/// Parses an exit code: 0 to 255 or a name of `sysexits.h` (`tempfail`, `EX_TEMPFAIL`).
+/// Parses an exit code: 0 to 255.
 pub fn code(text: &str) -> Parsed<u8> {
-    let code = match digits(text) {
-        Some(number) => u8::try_from(number).ok(),
-        None => code_of_name(text),
-    };
-    code.ok_or_else(|| {
-        let examples = "a number from 0 to 255 or a sysexits name such as tempfail";
-        let tip = tip(text, SYSEXITS.into_iter(), examples);
-        Problem::new(format!("is not an exit code{tip}"))
-    })
+    digits(text)
+        .and_then(|number| u8::try_from(number).ok())
+        .ok_or_else(|| Problem::new("is not an exit code; tip: try a number from 0 to 255"))
 }
 
-/// Returns the exit code of a name of `sysexits.h`, in any case, with or without `EX_`: `ok` is 0, the others count
-/// from 64 on. None for any other text.
-fn code_of_name(text: &str) -> Option<u8> {
-    let name = text.to_ascii_lowercase();
-    let name = name.strip_prefix("ex_").unwrap_or(&name);
-    if name == "ok" {
-        return Some(0);
-    }
-    let index = SYSEXITS.iter().position(|known| *known == name)?;
-    Some(64 + index as u8)
-}
-
-/// Parses CODES: `7`, `1,2,75`, `100-110`, `tempfail`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a
-/// death by the signal.
+/// Parses CODES: `7`, `1,2,75`, `100-110`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a death by the
+/// signal.
 pub fn codes(text: &str) -> Parsed<CodeSet> {
     let mut set = CodeSet::default();
     for part in text.split(',').map(str::trim) {
@@ -50,14 +25,13 @@ pub fn codes(text: &str) -> Parsed<CodeSet> {
     Ok(set)
 }
 
-/// Adds the codes of one part of a list to `set`: a code, a range, a name, a signal or `timeout`. The problem of a
+/// Adds the codes of one part of a list to `set`: a code, a range, a signal or `timeout`. The problem of a
 /// wrong part is that of the list, and quotes the part.
 fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
     if part == "timeout" {
         set.add_timeout();
         return Ok(());
     }
-    // Before the range, as RTMAX-1 is a single signal.
     if let Some(only) = one_code(part) {
         set.add(only..=only);
         return Ok(());
@@ -76,10 +50,7 @@ fn add_codes(set: &mut CodeSet, part: &str) -> Parsed<()> {
             "is not a list of exit codes; tip: try 1-255 for every failure".to_owned(),
         ));
     }
-    let names = SYSEXITS
-        .into_iter()
-        .chain(["timeout"])
-        .chain(signal_names());
+    let names = ["timeout"].into_iter().chain(signal_names());
     let tip = tip(part, names, "7, 1,2,75 or 100-110");
     Err(Problem::new(format!(
         "is not a list of exit codes ({part:?} {problem}){tip}"
@@ -92,7 +63,7 @@ fn range(text: &str) -> Option<RangeInclusive<u8>> {
     Some(one_code(first.trim())?..=one_code(last.trim())?)
 }
 
-/// Returns the exit code of a number, a name or a signal; None for any other text. A number is always a code: 15 is the
+/// Returns the exit code of a number or a signal; None for any other text. A number is always a code: 15 is the
 /// code 15, and TERM is 143.
 fn one_code(text: &str) -> Option<u8> {
     let code = code(text).or_else(|_| signal(text).map(Signal::shell_status));
@@ -136,11 +107,11 @@ pub fn success_codes(text: &str) -> Parsed<SuccessCodes> {
     Ok(codes)
 }
 
-/// Parses a signal: `TERM`, `SIGTERM`, `15`, `RTMIN+1`. The error suggests a similar name, if there is one.
+/// Parses a signal: `TERM`, `SIGTERM`, `15`. The error suggests a similar name, if there is one.
 pub fn signal(text: &str) -> Parsed<Signal> {
     let name = text.trim();
     name.parse().map_err(|()| {
-        let tip = tip(name, signal_names(), "TERM, SIGINT, 15 or RTMIN+1");
+        let tip = tip(name, signal_names(), "TERM, SIGINT or 15");
         Problem::new(format!("is not a signal{tip}"))
     })
 }

@@ -94,10 +94,8 @@ pub enum Completion {
     Signals,
     Policies,
     Presets,
-    /// Exit codes, signals and `timeout`.
+    /// Signals and `timeout`.
     Codes,
-    /// Names of exit codes.
-    Statuses,
 }
 
 /// The number of an option's texts, and the name of their grammar, which help shows: `DURATION`.

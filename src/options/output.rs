@@ -138,7 +138,6 @@ pub(crate) static EXHAUSTED_EXIT: Opt<u8> = Opt {
             a permanent failure. 75 tells a scheduler to try later. 0 is accepted on the command \
             line only.",
         example: "75",
-        completion: Completion::Statuses,
         ..Spec::named(Heading::Output, "exhausted-exit")
     },
 };
@@ -150,7 +149,6 @@ pub(crate) static FLAKY_EXIT: Opt<u8> = Opt {
         kind: Kind::One("CODE"),
         about: "Exit status to return on a late success",
         default: "0",
-        completion: Completion::Statuses,
         ..Spec::named(Heading::Output, "flaky-exit")
     },
 };

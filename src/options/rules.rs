@@ -57,9 +57,9 @@ pub(crate) static SUCCESS_EXIT: Opt<SuccessCodes> = Opt {
         kind: Kind::Repeatable("CODES"),
         about: "Exit codes to read as success",
         default: "0",
-        more: "Repeatable. CODES is a list such as 7, 1,2,75, 100-110, tempfail (names of \
-            sysexits.h) or SIGKILL. With CODE=0, as in 0,24=0, the run ends with status 0; \
-            without it a success keeps its code. A list without 0 makes 0 a failure.",
+        more: "Repeatable. CODES is a list such as 7, 1,2,75, 100-110 or SIGKILL. With \
+            CODE=0, as in 0,24=0, the run ends with status 0; without it a success keeps its \
+            code. A list without 0 makes 0 a failure.",
         example: "0,24=0",
         completion: Completion::Codes,
         ..Spec::named(Heading::Rules, "success-exit")

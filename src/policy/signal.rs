@@ -1,12 +1,11 @@
 //! Numbers and names of signals. `process` handles the signals.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use nix::libc;
 
-/// A signal number, real-time signals included (which `nix::sys::signal::Signal` cannot name).
+/// A signal number. Real-time signals, which have no name, are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signal(u8);
 
@@ -53,59 +52,37 @@ impl Signal {
     }
 }
 
-/// Returns the numbers of the real-time signals, if the platform has any: fixed ones, not those of this program's C
-/// library.
-fn real_time() -> Option<RangeInclusive<i32>> {
-    real_time_of(std::env::consts::OS)
-}
-
-/// Returns the numbers of the real-time signals on a system (a value of `std::env::consts::OS`). On Linux RTMIN is the
-/// number that bash and `kill(1)` use with glibc, whichever C library this program has: a user who types `RTMIN+1`
-/// means theirs, and musl would begin one number later.
-fn real_time_of(system: &str) -> Option<RangeInclusive<i32>> {
-    match system {
-        "linux" | "android" => Some(34..=64),
-        "freebsd" => Some(65..=126),
-        _ => None,
+/// Returns the highest signal number, that of the last real-time signal on systems that have some.
+fn highest() -> i32 {
+    match std::env::consts::OS {
+        "linux" | "android" => 64,
+        "freebsd" => 126,
+        _ => 31,
     }
 }
 
-/// Returns the highest signal number: 31 on systems with classic signals only.
-fn highest() -> i32 {
-    real_time().map_or(31, |range| *range.end())
-}
-
-/// Formats as `SIGTERM`, `SIGRTMIN+3`, or `signal 32` for a number without a name.
+/// Formats as `SIGTERM`, or as `signal 37` for a number without a name.
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.number();
         if let Ok(known) = nix::sys::signal::Signal::try_from(number) {
             return f.write_str(known.as_str());
         }
-        match real_time() {
-            Some(range) if range.contains(&number) => match number - range.start() {
-                0 => f.write_str("SIGRTMIN"),
-                n => write!(f, "SIGRTMIN+{n}"),
-            },
-            _ => write!(f, "signal {number}"),
-        }
+        write!(f, "signal {number}")
     }
 }
 
 impl FromStr for Signal {
     type Err = ();
 
-    /// Parses `TERM`, `SIGTERM`, `term`, `15`, `RTMIN`, `RTMIN+1` or `RTMAX-2`. The error says nothing, as the option
-    /// that takes the signal words the message.
+    /// Parses `TERM`, `SIGTERM`, `term` or `15`. The error says nothing, as the option that takes the
+    /// signal words the message.
     fn from_str(text: &str) -> Result<Signal, ()> {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
             return text.parse().ok().and_then(Signal::from_number).ok_or(());
         }
         let upper = text.to_ascii_uppercase();
         let name = upper.strip_prefix("SIG").unwrap_or(&upper);
-        if let Some(signal) = real_time_by_name(name) {
-            return Ok(signal);
-        }
         // Synonyms in signal(7).
         let name = match name {
             "CLD" => "CHLD",
@@ -119,31 +96,6 @@ impl FromStr for Signal {
     }
 }
 
-/// Reads `RTMIN`, `RTMIN+N`, `RTMAX` and `RTMAX-N`; None for any other name, and for a number out of the platform's
-/// range.
-fn real_time_by_name(name: &str) -> Option<Signal> {
-    let range = real_time()?;
-    let number = if let Some(offset) = name.strip_prefix("RTMIN") {
-        range.start().checked_add(signed(offset)?)?
-    } else {
-        let offset = name.strip_prefix("RTMAX")?;
-        range.end().checked_add(signed(offset)?)?
-    };
-    if !range.contains(&number) {
-        return None;
-    }
-    Signal::from_number(number)
-}
-
-/// Reads `+N` or `-N`; an empty text is 0, anything else None.
-fn signed(offset: &str) -> Option<i32> {
-    match offset.as_bytes() {
-        [] => Some(0),
-        [b'+' | b'-', ..] => offset.parse().ok(),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,33 +106,10 @@ mod tests {
             assert_eq!(text.parse(), Ok(Signal::TERM), "{text}");
         }
         assert_eq!("CLD".parse(), Ok(Signal::CHLD));
-        let wrong = ",0,65,-1,+9,TERMM,RTMIN+99,RTMAX-99,RTMIN-1,RTMIN1,RTMAX+1,RTMIN+-1,SIG,１５,4294967311";
+        let wrong = ",0,127,-1,+9,TERMM,SIG,１５,4294967311";
         for text in wrong.split(',') {
             assert_eq!(text.parse::<Signal>(), Err(()), "{text}");
         }
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn real_time_signals_have_names() {
-        // Also with musl, which reserves 34.
-        assert_eq!("RTMIN+1".parse::<Signal>().map(Signal::number), Ok(35));
-        assert_eq!("SIGRTMAX".parse::<Signal>().map(Signal::number), Ok(64));
-        assert_eq!("RTMAX-2".parse::<Signal>().map(Signal::number), Ok(62));
-        assert_eq!(
-            "RTMIN+3".parse::<Signal>().unwrap().to_string(),
-            "SIGRTMIN+3"
-        );
-        assert_eq!(
-            "RTMAX".parse::<Signal>().unwrap().to_string(),
-            "SIGRTMIN+30"
-        );
-    }
-
-    #[test]
-    fn some_systems_have_no_real_time_signals() {
-        assert_eq!(real_time_of("freebsd"), Some(65..=126));
-        assert_eq!(real_time_of("macos"), None);
     }
 
     #[test]

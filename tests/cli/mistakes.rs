@@ -144,7 +144,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff --until succes -- touch ran", "tip: try success"),
     ("backoff --stdout finl -- touch ran", "tip: try final"),
     ("backoff -s TREM -t 1s -- touch ran", "tip: try TERM"),
-    ("backoff -e tempfial -- touch ran", "tip: try tempfail"),
+    ("backoff -e TREM -- touch ran", "tip: try TERM"),
     ("backoff --help timout", "tip: try timeout"),
     ("backoff --generate bash", "tip: try complete-bash"),
     ("backoff --list-presets crul", "tip: try curl"),

@@ -57,8 +57,6 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--signal=TER", "TERM"),
     ("-e timeout,HU", "timeout,HUP"),
     ("--stop-exit=time", "timeout"),
-    ("-e temp", "tempfail"),
-    ("--exhausted-exit temp", "tempfail"),
     ("--for aut", "auto"),
     ("--for curl,aut", "curl,auto"),
     ("--config other.toml -p thei", "theirs"),

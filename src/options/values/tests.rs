@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 #[test]
 fn code_lists() {
-    let set = codes("1, 100-102,tempfail,EX_USAGE").unwrap();
+    let set = codes("1, 100-102,75").unwrap();
     let held: Vec<u8> = (0..=255).filter(|c| set.contains(*c)).collect();
-    assert_eq!(held, [1, 64, 75, 100, 101, 102]);
+    assert_eq!(held, [1, 75, 100, 101, 102]);
     assert_eq!(
-        codes("SIGKILL,timeout,term,RTMAX-1").unwrap().to_string(),
-        "137,143,191,timeout"
+        codes("SIGKILL,timeout,term").unwrap().to_string(),
+        "137,143,timeout"
     );
     for text in [
         "",
@@ -27,13 +27,6 @@ fn code_lists() {
     ] {
         assert!(codes(text).is_err(), "{text:?}");
     }
-}
-
-#[test]
-fn every_sysexits_name() {
-    assert_eq!(code("usage"), Ok(64));
-    assert_eq!(code("config"), Ok(78));
-    assert_eq!(code("ok"), Ok(0));
 }
 
 #[test]
@@ -76,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(EX_)?tempfail|usage-config| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|ok)){0,3}") {
+    fn codes_are_what_their_parts_say(text in "([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|(SIG)?TERM|HUP-TERM| 7 )(,([0-9]{1,3}|[0-9]{1,2}-[12][0-9]{2}|kill)){0,3}") {
         let parts: Parsed<Vec<CodeSet>> = text.split(',').map(codes).collect();
         match (codes(&text), parts) {
             (Ok(set), Ok(parts)) => for code in 0..=255 {

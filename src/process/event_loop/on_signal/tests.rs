@@ -34,7 +34,7 @@ const END: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
 const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
 
 fn rest() -> Vec<Signal> {
-    let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "RTMIN+1"];
+    let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "35"];
     known
         .into_iter()
         .filter_map(|name| name.parse().ok())
