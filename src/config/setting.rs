@@ -86,7 +86,7 @@ impl Setting {
         }
     }
 
-    /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy sip`,
+    /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy wait`,
     /// `policy slow at /etc/backoff.toml:12:8`. For an implied setting, returns the source of the one that was written.
     pub(crate) fn source_name(&self) -> String {
         let setting = self.as_written();
@@ -127,7 +127,7 @@ impl Setting {
     }
 }
 
-/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s` or `--base 5s from policy sip`.
+/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s` or `--every 1s from policy wait`.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let setting = self.as_written();

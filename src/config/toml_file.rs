@@ -19,7 +19,7 @@ use crate::text::printable;
 pub(crate) struct Policy {
     /// The name that `--policy` takes.
     pub(crate) name: String,
-    /// The source of a built-in policy's numbers.
+    /// What a built-in policy is for.
     pub(crate) about: Option<String>,
     /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
     pub(crate) position: String,

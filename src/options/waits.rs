@@ -213,11 +213,11 @@ pub(crate) static POLICY: Opt<PolicyName> = Opt {
         short: Some('p'),
         kind: Kind::One("NAME"),
         about: "Named set of options; explicit options override it",
-        more: "wait, cron, sip, google, ethernet, aws, clojure, or one of the configuration file. \
-            --list-policies shows their settings. wait runs COMMAND every second for a minute, and \
+        more: "wait, cron, or one of the configuration file. --list-policies shows their settings. \
+            wait runs COMMAND every second for a minute, and \
             prints only its last standard error, at the end; what a probe prints on standard output \
             needs --stdout final. cron holds output back and waits up to 30s first (--splay).",
-        example: "sip",
+        example: "wait",
         completion: Completion::Policies,
         ..Spec::named(Heading::Waits, "policy")
     },

@@ -193,7 +193,7 @@ fn file() -> impl Strategy<Value = String> {
     let lines = prop::sample::select(vec![
         "[defaults]",
         "[policy.mine]",
-        "[policy.sip]",
+        "[policy.wait]",
         "[policy]",
         "attempts = 7",
         "attempts = \"unlimited\"",

@@ -125,8 +125,7 @@ fn a_deadline_alone_leaves_attempts_unlimited() {
     for words in [
         &["--every", "10s", "-d", "2m"][..],
         &["-j", "none", "-b", "10s", "-g", "constant", "-d", "2m"],
-        &["-p", "sip", "--every", "10s", "-d", "2m"],
-        &["-p", "aws", "--every", "10s", "-d", "2m"],
+        &["-p", "wait", "--every", "10s", "-d", "2m"],
     ] {
         let played = play(words, &script);
         let limit =

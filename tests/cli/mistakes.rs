@@ -139,7 +139,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "tip: try decorrelated",
     ),
     ("backoff -g exp -- touch ran", "tip: try exponential"),
-    ("backoff -p googel -- touch ran", "tip: try google"),
+    ("backoff -p waiy -- touch ran", "tip: try wait"),
     ("backoff --for crul -- touch ran", "tip: try curl"),
     ("backoff --until succes -- touch ran", "tip: try success"),
     ("backoff --stdout finl -- touch ran", "tip: try final"),

@@ -93,19 +93,69 @@ fn the_waits_are_kept() {
         ("-j proportional:50% -b 40ms -n 4", &[20, 40, 80]),
         ("-j decorrelated -b 20ms -m 60ms -n 6", &[20; 5]),
         ("-j full -b 20ms -n 4", &[0; 3]),
-        ("-p ethernet", &[0; 15]),
+        ("-b 51.2us -j slotted:10 -n 16", &[0; 15]),
         (
             "-b 10ms -j none -n 99 --stop-at-delay 100ms",
-            &[10, 20, 40, 80],
-        ),
-        (
-            "-p clojure -b 10ms -n 99 --stop-at-delay 100ms",
             &[10, 20, 40, 80],
         ),
     ] {
         expect_gaps(options, 7, waits);
     }
     expect_gaps("--consecutive 4 -b 30ms", 0, &[30, 30, 30]);
+}
+
+/// Checks the table of the documents: the ends of the first waits in seconds, and the number of waits that a plan
+/// shows.
+#[test]
+fn the_schedules_of_the_documents() {
+    let page = include_str!("../../docs/configuration.md");
+    let unlimited = 20;
+    for (schedule, waits, count) in [
+        (
+            "SIP",
+            &[(0.5, 0.5), (1., 1.), (2., 2.), (4., 4.), (4., 4.)][..],
+            6,
+        ),
+        (
+            "Google Cloud",
+            &[
+                (1., 2.),
+                (2., 3.),
+                (4., 5.),
+                (8., 9.),
+                (16., 17.),
+                (32., 33.),
+                (64., 64.),
+            ],
+            unlimited,
+        ),
+        (
+            "Ethernet",
+            &[(0., 0.0000512), (0., 0.0001536), (0., 0.0003584)],
+            15,
+        ),
+        ("Clojure", &[(1., 1.), (2., 2.), (4., 4.), (8., 8.)], 4),
+        ("AWS SDKs", &[(0., 0.05), (0., 0.1)], 2),
+    ] {
+        let begin = format!("| {schedule} | `");
+        let row = page.lines().find_map(|line| line.strip_prefix(&begin));
+        let (options, _) = row.unwrap().split_once('`').unwrap();
+        let mut command = backoff(format!("--plan --log-format json {options}"));
+        let plan: serde_json::Value = serde_json::from_str(&command.code(0).out()).unwrap();
+        let planned: Vec<_> = plan["retries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|retry| {
+                (
+                    retry["min_s"].as_f64().unwrap(),
+                    retry["max_s"].as_f64().unwrap(),
+                )
+            })
+            .collect();
+        assert!(planned.starts_with(waits), "{schedule}: {planned:?}");
+        assert_eq!(planned.len(), count, "{schedule}");
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--config=other.toml -n 3 --policy thei", "theirs"),
     ("--help exam", "examples"),
     ("--help hoo", "hooks"),
-    ("-p clo", "clojure"),
+    ("-p cro", "cron"),
     ("-p min", "mine"),
     ("--policy=min", "mine"),
     ("--log-file /etc/hostn", "/etc/hostname"),
