@@ -16,9 +16,6 @@ use crate::policy::budget::Question;
 use crate::run::host::BudgetAnswer;
 use crate::run::plan::SharedBudget;
 
-/// The default timeout of an answer.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_millis(250);
-
 /// A directory of this machine, or a service that other machines reach, too.
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -28,26 +25,13 @@ pub enum Store {
     Redis(Arc<Address>),
 }
 
-/// Facts of a store that a plan needs, without a look at any file.
-pub(crate) struct StorePlace {
-    /// The place without user and password, by which nested runs compare their stores. Links in a path are not
-    /// resolved: two paths of one directory count as two stores.
-    pub(crate) location: String,
-    /// Limit on the time for an answer.
-    pub(crate) timeout: Duration,
-}
-
 impl Store {
     /// Parses the text of `--store`: an address, or the path of a directory. An error completes a sentence that begins
     /// with the text. Rejects a path that looks like an address without its beginning, which is probably a typo.
-    /// `read_duration` parses the timeout in an address, and its error becomes a part of the error here. Asks and makes
-    /// nothing yet.
-    pub fn parse(
-        text: &str,
-        read_duration: fn(&str) -> Result<Duration, String>,
-    ) -> Result<Store, StoreError> {
+    /// Asks and makes nothing yet.
+    pub fn parse(text: &str) -> Result<Store, StoreError> {
         if let Some((scheme, after_scheme)) = text.split_once("://") {
-            return Store::of_address(scheme, after_scheme, read_duration);
+            return Store::of_address(scheme, after_scheme);
         }
         if text.is_empty() {
             return Err(StoreError::NoText);
@@ -61,43 +45,34 @@ impl Store {
     }
 
     /// Parses an address, split at its `://`. Built without Redis, knows the schemes only to say so.
-    fn of_address(
-        scheme: &str,
-        after_scheme: &str,
-        read_duration: fn(&str) -> Result<Duration, String>,
-    ) -> Result<Store, StoreError> {
+    fn of_address(scheme: &str, after_scheme: &str) -> Result<Store, StoreError> {
         if !["redis", "rediss", "redis+unix"].contains(&scheme) {
             return Err(StoreError::NotAStore);
         }
         #[cfg(not(feature = "redis"))]
         return Err(StoreError::NeedsRedis);
         #[cfg(feature = "redis")]
-        match Address::parse(scheme, after_scheme, read_duration) {
+        match Address::parse(scheme, after_scheme) {
             Ok(address) => Ok(Store::Redis(Arc::new(address))),
             Err(problem) => Err(StoreError::Address(problem)),
         }
     }
 
-    /// Returns location and timeout of the store, or an error if an address names a certificate or a key without the
-    /// other. Opens nothing: the store may be that of a policy that is not in use.
-    pub(crate) fn place(&self) -> Result<StorePlace, StoreError> {
+    /// Returns the place without user and password, by which nested runs compare their stores, or an error if an
+    /// address names a certificate or a key without the other. Links in a path are not resolved: two paths of one
+    /// directory count as two stores. Opens nothing: the store may be that of a policy that is not in use.
+    pub(crate) fn location(&self) -> Result<String, StoreError> {
         match self {
             Store::Directory(path) => {
                 // Without a path the location is empty, and `ask` reports an error.
                 let path = path.clone().unwrap_or_default();
                 let absolute = std::path::absolute(&path).unwrap_or(path);
-                Ok(StorePlace {
-                    location: absolute.display().to_string(),
-                    timeout: DEFAULT_TIMEOUT,
-                })
+                Ok(absolute.display().to_string())
             }
             #[cfg(feature = "redis")]
             Store::Redis(address) => {
                 address.check_names().map_err(StoreError::Tls)?;
-                Ok(StorePlace {
-                    location: address.location(),
-                    timeout: address.timeout.unwrap_or(DEFAULT_TIMEOUT),
-                })
+                Ok(address.location())
             }
         }
     }
@@ -156,7 +131,7 @@ impl Store {
             Store::Redis(address) => {
                 let answer = address
                     .ask(budget, question, Time { began, limit })
-                    .map_err(StoreError::Servers)?;
+                    .map_err(StoreError::Server)?;
                 Ok(BudgetAnswer {
                     answer: Some(answer),
                     warning: None,
@@ -189,10 +164,8 @@ pub(crate) fn redacted(text: &str) -> String {
         let hides_all = is_like_address(text);
         return if hides_all { "***" } else { text }.to_owned();
     };
-    // A wrong timeout alone hides no password, so any text is accepted as the timeout.
-    let is_valid = Store::parse(text, |_| Ok(DEFAULT_TIMEOUT)).is_ok();
     // `redis+unix` has the password in `pass=`.
-    if is_valid && !after_scheme.contains("pass=") {
+    if Store::parse(text).is_ok() && !after_scheme.contains("pass=") {
         return match after_scheme.rsplit_once('@') {
             Some((_, place)) => format!("{scheme}://***@{place}"),
             None => text.to_owned(),

@@ -28,9 +28,9 @@ pub enum StoreError {
     Address(AddressError),
     #[cfg(feature = "redis")]
     Tls(TlsError),
-    /// No server of the service gave an answer: the problem of each.
+    /// The server gave no answer.
     #[cfg(feature = "redis")]
-    Servers(Vec<ServerError>),
+    Server(ServerError),
     /// The user has no state directory.
     NoHome,
     /// The home directory, in which the state directory would be, does not exist.
@@ -62,10 +62,7 @@ impl fmt::Display for StoreError {
             #[cfg(feature = "redis")]
             StoreError::Tls(problem) => return problem.fmt(f),
             #[cfg(feature = "redis")]
-            StoreError::Servers(problems) => {
-                let texts: Vec<String> = problems.iter().map(ServerError::to_string).collect();
-                return f.write_str(&texts.join("; "));
-            }
+            StoreError::Server(problem) => return problem.fmt(f),
             StoreError::NoHome => {
                 "no directory for the budget (no --store, and neither XDG_STATE_HOME nor HOME is an absolute path)"
             }

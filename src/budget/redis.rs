@@ -23,8 +23,6 @@ use connection::{Connection, Time};
 const SCRIPT: &str = include_str!("budget.lua");
 /// The script's name in the server's cache.
 const SCRIPT_SHA1: &str = "f3315d4c2d87fe9e7473a0909956644d2503aa35";
-/// Beginnings of error replies and of errors of the connection, and the message for each. The first that fits counts.
-const PROBLEMS: &str = include_str!("redis/problems.tsv");
 /// Limit on a cluster's redirections in one step.
 const MOST_REDIRECTIONS: u32 = 3;
 
@@ -36,7 +34,7 @@ pub struct ServerError {
     problem: String,
 }
 
-/// Formats as `redis://h:6379: wants a password (NOAUTH)`.
+/// Formats as `redis://h:6379: refuses (NOAUTH)`.
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.problem)
@@ -65,56 +63,28 @@ struct Redirection {
 }
 
 impl Address {
-    /// Asks the servers of a service in turn until one answers; each has an equal share of `time.limit`, as one that
-    /// hangs must leave some to the others. While an attempt is counted, all but the last have a share of the store's
-    /// timeout only. The limit counts from now on, whenever `time` began. Returns the problem of each server if none
-    /// answers. The script may have run even so, if only its reply was late.
+    /// Asks the server or, if that is a node of a cluster that does not hold the key, the node to which it redirects,
+    /// with the same user and settings. All of them share `time.limit`, which counts from now on, whenever `time`
+    /// began. Only a few redirections are followed, as servers could redirect in a circle. An error names the server
+    /// that failed. The script may have run even so, if only its reply was late.
     pub(crate) fn ask(
         &self,
         budget: &SharedBudget,
         question: Question,
         time: Time,
-    ) -> Result<Answer, Vec<ServerError>> {
+    ) -> Result<Answer, ServerError> {
         let calls = ScriptCalls {
             by_hash: call("EVALSHA", SCRIPT_SHA1, budget, question),
             by_text: call("EVAL", SCRIPT, budget, question),
         };
-        let shared = match question {
-            // It may take longer than the run waits for its answer.
-            Question::Attempt => budget.timeout.min(time.limit),
-            _ => time.limit,
-        };
-        let share = shared / self.servers.len() as u32;
-        let last = self.servers.len() - 1;
-        let share_of_last = time.limit.saturating_sub(share * last as u32);
-        let mut failures = Vec::new();
-        for (index, server) in self.servers.iter().enumerate() {
-            let limit = if index < last { share } else { share_of_last };
-            // A share begins when its server is asked, whatever the others have used of theirs.
-            match self.evaluate(server, &calls, time.restarted(limit)) {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => failures.push(failure),
-            }
-        }
-        Err(failures)
-    }
-
-    /// Runs the script on a server or, if that is a node of a cluster that does not hold the key, on the node to which
-    /// it redirects, with the same user and settings. All of them share `time`, and only a few redirections are
-    /// followed, as servers could redirect in a circle. An error names the server that failed.
-    fn evaluate(
-        &self,
-        first: &ConnectionInfo,
-        calls: &ScriptCalls,
-        time: Time,
-    ) -> Result<Answer, ServerError> {
+        let time = time.restarted();
         let mut target = ScriptTarget {
-            server: first.clone(),
+            server: self.server.clone(),
             is_moving: false,
         };
         let mut redirections = 0;
         loop {
-            let failure = match self.evaluate_on(&target, calls, time) {
+            let failure = match self.evaluate(&target, &calls, time) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -137,7 +107,7 @@ impl Address {
 
     /// Runs the script on one server, over a connection that ends with the call. Sends only the script's hash, and the
     /// text if the server does not know it yet, which then remembers it.
-    fn evaluate_on(
+    fn evaluate(
         &self,
         target: &ScriptTarget,
         calls: &ScriptCalls,
@@ -244,11 +214,8 @@ fn answer((allowed, attempts, retries): Reply) -> Answer {
 }
 
 /// Returns the message for an error, without the server's name and without its text, which may quote a password; of an
-/// error reply that is not known, only its code. `limit` is the server's share of the time, for the message.
+/// error reply, only its code. `limit` is the server's time, for the message.
 fn problem(failure: &RedisError, limit: Duration) -> String {
-    if let Some(message) = known_problem(failure) {
-        return message.to_owned();
-    }
     if failure.is_timeout() {
         return format!("gives no answer within {}ms", limit.as_millis());
     }
@@ -263,23 +230,6 @@ fn problem(failure: &RedisError, limit: Duration) -> String {
         }
         None => "does not speak the protocol of Redis".to_owned(),
     }
-}
-
-/// Returns the message of [`PROBLEMS`] for an error that is listed there; None for any other. An error reply is
-/// compared with its code in front of its text, `ERR unknown command`; an error of the connection has only a text.
-fn known_problem(failure: &RedisError) -> Option<&'static str> {
-    let text = match failure.code() {
-        Some(code) => format!("{code} {}", failure.detail().unwrap_or_default()),
-        None => failure.to_string(),
-    };
-    for line in PROBLEMS.lines() {
-        if let Some((beginning, message)) = line.split_once('\t')
-            && text.starts_with(beginning)
-        {
-            return Some(message);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

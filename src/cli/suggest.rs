@@ -8,7 +8,7 @@ use crate::options::similar::{normal, tip};
 use crate::options::{
     ATTEMPTS, BASE, BEFORE_RETRY, COLOR, CONFIG, DEADLINE, EVERY, FACTOR, FOR, GROWTH, JITTER,
     LOG_FILE, LOG_FORMAT, MAX_DELAY, ON_RETRY, PLAN, PROGRESS, QUIET, RETRY_AFTER, RETRY_EXIT,
-    RETRY_MATCH, STDIN, STOP_EXIT, STORE, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
+    RETRY_MATCH, STDIN, STOP_EXIT, SUCCESS_EXIT, TIMEOUT, UNTIL, VERBOSE,
 };
 use crate::policy::signal::Signal;
 
@@ -126,7 +126,7 @@ const fn foreign_names(names: &'static str, opt: &'static Spec, suffix: &'static
 
 /// Other tools' names of options, with backoff's.
 #[rustfmt::skip]
-static FOREIGN: [Foreign; 31] = [
+static FOREIGN: [Foreign; 30] = [
     foreign_names("retries retry max-retries tries max-tries max-attempts times count number-of-attempts", &ATTEMPTS.spec, ", which counts the first one, too"),
     foreign_names("forever infinite loop until-success until-succeeds", &ATTEMPTS.spec, " unlimited"),
     foreign_names("until-fail until-failure until-error", &UNTIL.spec, " failure"),
@@ -157,7 +157,6 @@ static FOREIGN: [Foreign; 31] = [
     foreign_names("no-progress", &PROGRESS.spec, " never"),
     foreign_names("no-stdin", &STDIN.spec, " null"),
     foreign_names("preset tool", &FOR.spec, ""),
-    foreign_names("store-timeout", &STORE.spec, " redis://HOST?timeout=250ms"),
 ];
 
 /// Names of options that no option of backoff replaces, with advice.

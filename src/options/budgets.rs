@@ -16,12 +16,9 @@ pub(crate) enum StoreDown {
     Deny,
 }
 
-/// Parses a directory or an address (`--store`). The store knows no options, so it gets the reader of its timeout.
+/// Parses a directory or an address (`--store`).
 fn store(text: &str) -> Parsed<Store> {
-    let store = Store::parse(text, |text| {
-        values::period(text, "250ms").map_err(|problem| problem.to_string())
-    });
-    store.map_err(|error| Problem::new(error.to_string()))
+    Store::parse(text).map_err(|error| Problem::new(error.to_string()))
 }
 
 /// `--budget`
@@ -79,9 +76,9 @@ pub(crate) static STORE: Opt<Store> = Opt {
         kind: Kind::One("URL"),
         about: "Directory or Redis address that keeps budgets",
         more: "By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff, if absolute; for a \
-            fleet redis://, rediss:// or redis+unix://. ?timeout=250ms of an address limits an \
-            answer; during a wait, up to 5s are accepted. Set an address with a password by \
-            BACKOFF_STORE, as all users can read a command line.",
+            fleet redis://, rediss:// or redis+unix://. An answer may take 250ms; during a wait, up \
+            to 5s. Set an address with a password by BACKOFF_STORE, as all users can read a command \
+            line.",
         example: "/var/lib/budgets",
         completion: Completion::Files,
         redact: Some(redacted),

@@ -139,17 +139,16 @@ pub(super) fn budget(settings: &Settings, outer: Option<&str>) -> Checked<Budget
         });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let store_place = store
-        .place()
+    let location = store
+        .location()
         .map_err(|problem| store_error(settings, &problem))?;
     // By this, nested runs recognize the same budget.
-    let place = format!("{name:?} in {}", store_place.location);
+    let place = format!("{name:?} in {location}");
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),
         place,
         limits,
-        timeout: store_place.timeout,
         denies_if_down,
     };
     Ok(BudgetAndStore {

@@ -6,17 +6,14 @@
 use std::time::Duration;
 
 use super::event::Event;
-use super::host::{BudgetAnswer, RunResult};
+use super::host::{BudgetAnswer, RunResult, STORE_TIMEOUT};
 use super::plan::SharedBudget;
 use super::state::Run;
 use crate::policy::budget::Answer;
 use crate::policy::session::GiveUp;
 
-/// Limit on the wait for an answer beyond the store's timeout: a retry is announced only once allowed.
+/// Limit on the wait for an answer during the wait for a retry, which is announced only once allowed.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Time for an answer even past the run's deadline, if the store's timeout is as long.
-const LEAST_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Answer of the budget to the question whether a retry may follow.
 pub(super) enum RetryAnswer {
@@ -56,7 +53,7 @@ impl Run<'_> {
         let asked_at = self.host.elapsed();
         // First, so that the answer includes the attempt; the host expects no pending count then.
         self.finish_counting(budget, delay)?;
-        let patience = self.patience(budget, delay);
+        let patience = self.patience(delay);
         let answered = self.host.ask_budget(budget, patience)?;
         match self.note_answer(answered)? {
             Some(answer) if !answer.allowed => {
@@ -84,18 +81,17 @@ impl Run<'_> {
     /// Waits until the attempt of `begin_counting`, if any, is counted; a store that does not answer only causes a
     /// warning. The store may take longer than its timeout if the run waits anyway for a time (`spare`).
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
-        let patience = self.patience(budget, spare);
+        let patience = self.patience(spare);
         let counted = self.host.finish_counting(budget, patience)?;
         self.note_answer(counted).map(drop)
     }
 
-    /// Returns the limit on the wait for an answer: the store's timeout, or `spare` if longer, but then at most
-    /// [`MOST_PATIENCE`]. Both end with the deadline, past which only a timeout up to [`LEAST_PATIENCE`] goes on.
-    fn patience(&self, budget: &SharedBudget, spare: Duration) -> Duration {
+    /// Returns the limit on the wait for an answer: `spare`, at most [`MOST_PATIENCE`] and until the deadline, but at
+    /// least [`STORE_TIMEOUT`].
+    fn patience(&self, spare: Duration) -> Duration {
         let deadline = self.plan.limits.deadline.unwrap_or(Duration::MAX);
         let left = deadline.saturating_sub(self.host.elapsed());
-        let timeout = budget.timeout.min(left.max(LEAST_PATIENCE));
-        spare.min(left).min(MOST_PATIENCE).max(timeout)
+        spare.min(left).min(MOST_PATIENCE).max(STORE_TIMEOUT)
     }
 
     /// Returns the answer, None if neither the store gave one nor, with `--store-down local`, this machine's budget.

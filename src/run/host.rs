@@ -116,6 +116,9 @@ pub(crate) enum WaitEnd {
     Skipped,
 }
 
+/// The time that a store may always take for an answer, even past the run's deadline.
+pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
+
 /// Answer of a budget, if any, and a warning if its store has a problem.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BudgetAnswer {

@@ -105,8 +105,6 @@ pub(crate) struct SharedBudget {
     pub(crate) place: String,
     /// The outer run has the same budget: it has counted the first attempt.
     pub(crate) is_inherited: bool,
-    /// Store timeout.
-    pub(crate) timeout: Duration,
     /// `--store-down deny`: no retry without an answer.
     pub(crate) denies_if_down: bool,
 }

@@ -116,10 +116,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "backoff --stop-signal=9 -- touch ran",
         "try --stop-exit SIGKILL",
     ),
-    (
-        "backoff --store-timeout 1s -- touch ran",
-        "try --store redis://HOST?timeout=250ms",
-    ),
     // Typos.
     ("backoff --atempts 3 -- touch ran", "'--attempts'"),
     ("backoff --attempt 3 -- touch ran", "'--attempts'"),

@@ -16,7 +16,7 @@ use super::tls::Tls;
 /// Limit on the bytes received over a connection, including those of TLS.
 const MOST_BYTES: usize = 64 << 10;
 
-/// The time for a step, or for a server's share of it.
+/// The time for a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Time {
     pub(crate) began: Instant,
@@ -24,12 +24,12 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Returns a time of length `limit` that begins now, whatever is left of this one. `Instant::now()` is reserved for
+    /// Returns a time of the same length that begins now, whatever is left of this one. `Instant::now()` is reserved for
     /// `process`, so now is computed as the begin plus what has passed since.
-    pub(super) fn restarted(self, limit: Duration) -> Time {
+    pub(super) fn restarted(self) -> Time {
         Time {
             began: self.began + self.began.elapsed(),
-            limit,
+            limit: self.limit,
         }
     }
 
@@ -130,7 +130,7 @@ impl Socket {
             self.socket.set_write_timeout(left)?;
             match call(&self.socket) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
-                    self.time = self.time.restarted(self.time.limit);
+                    self.time = self.time.restarted();
                 }
                 done => return done,
             }

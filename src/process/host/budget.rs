@@ -7,16 +7,16 @@ use nix::poll::PollFlags;
 
 use super::System;
 use super::query::{MOST_TIME_FOR_CPU, NoAnswer, Query, is_machine_store};
-use crate::budget::client::{DEFAULT_TIMEOUT, Store};
+use crate::budget::client::Store;
 use crate::policy::budget::Question;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::environment;
-use crate::run::host::{BudgetAnswer, RunResult};
+use crate::run::host::{BudgetAnswer, RunResult, STORE_TIMEOUT};
 use crate::run::plan::SharedBudget;
 use crate::text::describe_error;
 
-/// Limit on the time for counting an attempt, unless the store timeout is longer. The count runs while the attempt
-/// does, so that a slow store costs no time.
+/// Limit on the time for counting an attempt. The count runs while the attempt does, so that a slow store costs no
+/// time.
 const COUNTING: Duration = Duration::from_secs(5);
 
 /// Interval between two looks at a query that is late as it has no CPU.
@@ -27,9 +27,8 @@ impl System {
     /// attempt, which need not wait for it. If it cannot be started, [`System::finish_count`] tells. The run has
     /// finished an earlier count before, as its answer would be dropped.
     pub(super) fn begin_count(&mut self, budget: &SharedBudget) {
-        let time_limit = budget.timeout.max(COUNTING);
         let store = self.store.clone();
-        self.counting = Some(self.start_query(&store, budget, Question::Attempt, time_limit));
+        self.counting = Some(self.start_query(&store, budget, Question::Attempt, COUNTING));
     }
 
     /// Waits until the attempt of [`System::begin_count`] is counted. The store has `time_limit` for that from the
@@ -156,8 +155,8 @@ impl System {
             return Ok(without_answer(format!("{why}; {going_on}")));
         }
         let own_store = Store::Directory(environment::state_home());
-        let query = self.start_query(&own_store, budget, question, DEFAULT_TIMEOUT);
-        match self.answer_if_started(&own_store, query, DEFAULT_TIMEOUT)? {
+        let query = self.start_query(&own_store, budget, question, STORE_TIMEOUT);
+        match self.answer_if_started(&own_store, query, STORE_TIMEOUT)? {
             // A warning of the own store gives way to the one about the run's store.
             Ok(answer_of_own) => Ok(BudgetAnswer {
                 answer: answer_of_own.answer,

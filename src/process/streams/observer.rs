@@ -119,7 +119,7 @@ impl OutputObserver {
         }
         self.scanners = PerChannel::default();
         let retry_after = self.retry_after.as_ref();
-        let wait_asked = retry_after.and_then(|asked| asked.wait());
+        let wait_asked = retry_after.and_then(RetryAfter::wait);
         Findings {
             matched: std::mem::take(&mut self.matches),
             wait_asked,
