@@ -449,7 +449,7 @@ _backoff() {
                     return 0
                     ;;
                 --log-format)
-                    COMPREPLY=($(compgen -W "text json github github-groups" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json github" -- "${cur}"))
                     return 0
                     ;;
                 --log-file)

@@ -150,8 +150,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'Fallba
 deny\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l log-format -d 'Format of messages' -r -f -a "text\t''
 json\t''
-github\t''
-github-groups\t''"
+github\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l log-file -d 'Append messages to this file, not standard error' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l label -d 'Name of COMMAND in messages' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l report -d 'Write a JSON summary of the run to this file' -r -F

@@ -31,11 +31,10 @@ pub(crate) static VERBOSE: Opt<u8> = Opt {
     },
 };
 
-static LOG_FORMAT_WORDS: [(&str, Format); 4] = [
+static LOG_FORMAT_WORDS: [(&str, Format); 3] = [
     ("text", Format::Text),
     ("json", Format::Json),
     ("github", Format::GitHub),
-    ("github-groups", Format::GitHubGroups),
 ];
 
 /// `--log-format`
@@ -45,8 +44,7 @@ pub(crate) static LOG_FORMAT: Opt<Format> = Opt {
         kind: Kind::Word(&values::names(&LOG_FORMAT_WORDS)),
         about: "Format of messages",
         default: "text",
-        more: "json: one object per line. github: commands of GitHub Actions; github-groups: also a \
-            group for each attempt.",
+        more: "json: one object per line. github: commands of GitHub Actions.",
         ..Spec::named(Heading::Output, "log-format")
     },
 };

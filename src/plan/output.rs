@@ -51,9 +51,6 @@ pub(super) fn streams(
         // Without hooks, the output is not needed, and not kept.
         hook_output: if has_hooks { hook_output } else { None },
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
-        // The end of a group follows the output of each attempt, and has to begin a line; in a log file it does.
-        messages_begin_lines: settings.value(&LOG_FORMAT)? == Format::GitHubGroups
-            && !settings.has(&LOG_FILE),
     })
 }
 

@@ -17,8 +17,6 @@ use crate::text::{escapes, timestamp, without_runner_commands};
 pub(crate) struct Reporter<'a> {
     text: Sentences<'a>,
     log: JsonLog,
-    /// True while a group of the runner's log is open.
-    is_in_group: bool,
     /// Returns true if standard error takes color, by terminal and variables.
     takes_color: fn() -> bool,
     /// Returns true if a CI runner reads commands on standard error.
@@ -44,7 +42,6 @@ impl<'a> Reporter<'a> {
         Reporter {
             text: Sentences { plan, identity },
             log: JsonLog::default(),
-            is_in_group: false,
             takes_color,
             is_read_by_runner,
             report,
@@ -53,7 +50,7 @@ impl<'a> Reporter<'a> {
 
     /// Returns the lines about an event, each with its line feed, or the text of a countdown, without one; None if
     /// nothing is to be printed. Must see each event once and in order: it adds to the report, also what has no line,
-    /// holds back JSON lines, and remembers an open group of a runner's log.
+    /// and holds back JSON lines.
     pub(crate) fn lines(&mut self, moment: &Moment, event: &Event<'_>) -> Option<String> {
         if let Event::Countdown {
             wait,
@@ -66,24 +63,17 @@ impl<'a> Reporter<'a> {
         if let Some(report) = &mut self.report {
             report.observe(&self.text, moment, event);
         }
-        let format = self.text.plan.output.format;
-        if format == Format::Json {
-            return self.log.lines(&self.text, moment, event);
+        match self.text.plan.output.format {
+            Format::Json => self.log.lines(&self.text, moment, event),
+            Format::Text => {
+                let sentence = self.text.sentence(moment, event)?;
+                Some(self.line(moment, level(event), sentence))
+            }
+            Format::GitHub => {
+                let sentence = self.text.sentence(moment, event)?;
+                Some(github::annotation(level(event), &sentence))
+            }
         }
-        let sentence = self.text.sentence(moment, event);
-        if format == Format::Text {
-            return Some(self.line(moment, level(event), sentence?));
-        }
-        let line = sentence.map(|sentence| github::annotation(level(event), &sentence));
-        // Without a title, no group begins.
-        let title = if format == Format::GitHubGroups {
-            self.text.title(moment)
-        } else {
-            None
-        };
-        let group = github::group(event, title, &mut self.is_in_group);
-        let lines = group.unwrap_or_default() + &line.unwrap_or_default();
-        if lines.is_empty() { None } else { Some(lines) }
     }
 
     /// Returns a sentence as lines for people: colored on a terminal, with time and run in a log file. Commands to a CI

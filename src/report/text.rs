@@ -223,19 +223,6 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the title of an attempt's group in a runner's log, `curl: attempt 2 of 5`; None with `-q`, as then there
-    /// are no groups.
-    pub(super) fn title(&self, moment: &Moment) -> Option<String> {
-        if self.plan.output.verbosity < 0 {
-            return None;
-        }
-        Some(format!(
-            "{}: {}",
-            self.label(),
-            self.numbered(moment.attempt)
-        ))
-    }
-
     /// Returns `--label`, or the command's own name without its directory, by which lines of several runs are told
     /// apart. A path without a last part, such as `..`, is quoted whole. `--label` itself refuses what is not
     /// printable.

@@ -173,8 +173,6 @@ pub(crate) enum Format {
     Json,
     /// Commands to the runner of GitHub Actions.
     GitHub,
-    /// Also with a group of the log for each attempt.
-    GitHubGroups,
 }
 
 /// `--color`

@@ -148,9 +148,6 @@ pub(crate) struct StreamOptions {
     pub(crate) hook_output: Option<usize>,
     /// `--idle-timeout` is given, which output resets.
     pub(crate) has_idle_timeout: bool,
-    /// backoff must see if output ends within a line, to end that line first: `::endgroup::`, a command to a CI runner,
-    /// has to begin a line.
-    pub(crate) messages_begin_lines: bool,
 }
 
 impl StreamOptions {
@@ -172,7 +169,6 @@ impl StreamOptions {
             (watched && self.hook_output.is_some(), "--hook-output"),
             (watched && self.retry_after.is_some(), "--retry-after"),
             (self.has_idle_timeout, "--idle-timeout"),
-            (self.messages_begin_lines, "--log-format"),
             (self.modes[channel].is_kept(), "kept"),
         ];
         let applicable = reasons.into_iter().filter(|(applies, _)| *applies);

@@ -14,7 +14,6 @@ tests! {
     a_retried_step_has_annotations_outputs_and_a_summary ["bash", "xargs"]
     a_step_without_retries_has_no_summary ["bash", "xargs"]
     other_formats_replace_the_annotations ["bash", "xargs"]
-    each_attempt_is_a_group_of_the_log ["bash", "xargs"]
     the_command_status_is_the_command_s_own ["bash", "xargs"]
     a_request_that_changes_something_is_sent_once ["bash", "xargs"]
     a_word_that_is_no_option_fails_the_step ["bash", "xargs"]
@@ -26,14 +25,13 @@ tests! {
 }
 
 /// The inputs as `action.yml` has them by default, except for the binary.
-const DEFAULTS: [(&str, &str); 9] = [
+const DEFAULTS: [(&str, &str); 8] = [
     ("VERSION", ""),
     ("SHA256", ""),
     ("BASE_URL", ""),
     ("RUN", ""),
     ("OPTIONS", ""),
     ("LABEL", ""),
-    ("GROUPS", "false"),
     ("BINARY", ""),
     ("REPORT", ""),
 ];
@@ -132,7 +130,7 @@ fn a_step_without_retries_has_no_summary() {
     let job = job(
         &[(
             "RUN",
-            "env | grep -E '^INPUT_(RUN|OPTIONS|GROUPS|LABEL)=' || echo none",
+            "env | grep -E '^INPUT_(RUN|OPTIONS|LABEL)=' || echo none",
         )],
         0,
     );
@@ -159,19 +157,6 @@ fn other_formats_replace_the_annotations() {
     for job in [text, json] {
         assert!(!job.log.contains("::"), "{}", job.log);
     }
-}
-
-fn each_attempt_is_a_group_of_the_log() {
-    let options = ("OPTIONS", "-b 10ms");
-    let grouped = job(&[SECOND_SUCCEEDS, options, ("GROUPS", "true")], 0);
-    let group = "::group::backoff: bash: attempt 2 of 5";
-    assert!(grouped.log.contains(group), "{}", grouped.log);
-    let refused = job(&[SECOND_SUCCEEDS, ("GROUPS", "perhaps")], 1);
-    assert!(
-        refused
-            .log
-            .ends_with("::error title=backoff::groups: neither true nor false\n")
-    );
 }
 
 fn the_command_status_is_the_command_s_own() {
@@ -272,7 +257,6 @@ fn a_word_that_is_no_option_fails_the_step() {
 fn options_that_run_nothing_fail_the_step() {
     for option in [
         "--plan",
-        "--plan=plot",
         "--help",
         "--version",
         "--list-presets",

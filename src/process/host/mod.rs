@@ -311,10 +311,7 @@ impl Host for System {
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
         self.event_loop.end_wait_exactly()?;
-        let ran = run(&mut self.event_loop, program);
-        // The program may have written to standard error itself, perhaps a part of a line.
-        self.event_loop.streams.note_unseen_output();
-        ran
+        run(&mut self.event_loop, program)
     }
 
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {

@@ -37,7 +37,7 @@ pub(crate) struct Streams {
     stdout_shares_file: bool,
     /// The turns of both outputs, if they are streamed to the same file.
     turns: Option<Turns>,
-    /// The last output to the file of standard error ends within a line, or may do so as backoff has not seen it.
+    /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
     /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
     drops_messages: bool,

@@ -214,13 +214,6 @@ impl Streams {
         }
     }
 
-    /// Notes that a hook or predicate may have written, whose output backoff does not see: with `--log-format
-    /// github-groups`, where a message has to begin a line, a line feed comes before the next one, and may make an
-    /// empty line. Does nothing with other formats.
-    pub(crate) fn note_unseen_output(&mut self) {
-        self.is_mid_line |= self.options.messages_begin_lines;
-    }
-
     /// Returns true if the attempt's own terminal was hung up because its output has no reader.
     pub(crate) fn is_hung_up(&self) -> bool {
         self.options.pty && self.outputs.stdout.reader_gone
