@@ -46,17 +46,12 @@ pub(crate) static ON_GIVE_UP: Opt<String> = Opt {
 };
 
 /// `--hook-output`
-pub(crate) static HOOK_OUTPUT: Opt<Option<usize>> = Opt {
-    reader: Reader::Text(values::hook_output),
+pub(crate) static HOOK_OUTPUT: Opt<bool> = Opt {
+    reader: Reader::Text(values::switch),
     spec: Spec {
-        kind: Kind::Optional {
-            name: "SIZE",
-            is_text: |text| values::hook_output(text).is_ok(),
-        },
+        kind: Kind::Switch,
         about: "Pass the last output of a failed attempt to hooks",
-        more: "As their standard input, by default 64KiB, at most 1MiB. Longer output is cut at the \
-            beginning of a line.",
-        example: "4KiB",
+        more: "As their standard input: the last 64KiB, from the beginning of a line.",
         ..Spec::named(Heading::Hooks, "hook-output")
     },
 };

@@ -166,27 +166,6 @@ pub fn count(text: &str) -> Parsed<u8> {
     }
 }
 
-/// Parses the amount of output that hooks get (`--hook-output`), in bytes: a size, on or off. None is off. 1 and 0 are
-/// on and off here, as for every switch, and no sizes.
-pub fn hook_output(text: &str) -> Parsed<Option<usize>> {
-    const DEFAULT: usize = 64 << 10;
-    /// The output is kept in memory.
-    const MOST: u64 = 1 << 20;
-    match switch(text) {
-        Ok(true) => Ok(Some(DEFAULT)),
-        Ok(false) => Ok(None),
-        Err(_) => {
-            let size = size(text).map_err(|_| {
-                Problem::new("is not on or off, and is not a size; tip: try 4KiB or 64KiB")
-            })?;
-            match size {
-                1..=MOST => Ok(Some(size as usize)),
-                _ => Err(Problem::new("is out of range; it must be from 1B to 1MiB")),
-            }
-        }
-    }
-}
-
 /// The longest wait that `--retry-after` accepts from the output unless it names another.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(5 * 60);
 

@@ -27,7 +27,7 @@ pub(super) fn streams(
     patterns: Patterns,
     attempts: Option<u64>,
 ) -> Checked<StreamOptions> {
-    let hook_output = settings.get(&HOOK_OUTPUT)?.flatten();
+    let has_hook_output = settings.is_on(&HOOK_OUTPUT)?;
     let has_hooks =
         settings.has(&ON_RETRY) || settings.has(&BEFORE_RETRY) || settings.has(&ON_GIVE_UP);
     let idle_timeout = settings.get(&IDLE_TIMEOUT)?;
@@ -49,7 +49,7 @@ pub(super) fn streams(
         has_retry_if: settings.has(&RETRY_IF),
         has_success_if: settings.has(&SUCCESS_IF),
         // Without hooks, the output is not needed, and not kept.
-        hook_output: if has_hooks { hook_output } else { None },
+        has_hook_output: has_hook_output && has_hooks,
         has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
     })
 }

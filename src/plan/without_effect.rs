@@ -95,11 +95,10 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
     Ok(())
 }
 
-/// Returns an error if one of the options is typed, and not to switch it off, while none of those that it needs is set
-/// by any source.
+/// Returns an error if one of the options is typed while none of those that it needs is set by any source.
 fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
     let mut typed_settings = needs.options.iter().filter_map(|opt| typed(settings, opt));
-    let Some(setting) = typed_settings.find(|setting| !is_off(setting)) else {
+    let Some(setting) = typed_settings.next() else {
         return Ok(());
     };
     if needs.one_of.iter().any(|opt| settings.has(opt)) {
@@ -115,12 +114,6 @@ fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
     settings
         .find(opt)
         .filter(|setting| setting.source == Source::Flag)
-}
-
-/// Returns true for an option that is typed to switch it off (`--hook-output=off`), which overrides a variable or the
-/// file, and so has an effect on its own.
-fn is_off(setting: &Setting) -> bool {
-    *setting.opt == *HOOK_OUTPUT && setting.read(&HOOK_OUTPUT) == Ok(None)
 }
 
 fn no_effect_with(setting: &Setting, other: &Setting) -> UsageError {

@@ -144,8 +144,8 @@ pub(crate) struct StreamOptions {
     pub(crate) has_retry_if: bool,
     /// `--success-if` is given, which gets watched output.
     pub(crate) has_success_if: bool,
-    /// `--hook-output`: limit on the end of the output that is kept for hooks.
-    pub(crate) hook_output: Option<usize>,
+    /// `--hook-output` is given, and a hook that gets the end of watched output.
+    pub(crate) has_hook_output: bool,
     /// `--idle-timeout` is given, which output resets.
     pub(crate) has_idle_timeout: bool,
 }
@@ -166,7 +166,7 @@ impl StreamOptions {
             (watched && !self.patterns.list.is_empty(), "rules"),
             (watched && self.has_retry_if, "--retry-if"),
             (watched && self.has_success_if, "--success-if"),
-            (watched && self.hook_output.is_some(), "--hook-output"),
+            (watched && self.has_hook_output, "--hook-output"),
             (watched && self.retry_after.is_some(), "--retry-after"),
             (self.has_idle_timeout, "--idle-timeout"),
             (self.modes[channel].is_kept(), "kept"),

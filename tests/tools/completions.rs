@@ -24,7 +24,7 @@ const COMPLETED: &[(&str, &str)] = &[
     ("--base=1s unshar", "unshare"),
     ("--store redis://host:1/2 unshar", "unshare"),
     ("--retry-after unshar", "unshare"),
-    ("--hook-output=1MiB -- unshar", "unshare"),
+    ("--retry-after=1m -- unshar", "unshare"),
     // Arguments of the command.
     ("-n 3 cat /etc/hostn", "/etc/hostname"),
     ("-- cat /etc/hostn", "/etc/hostname"),

@@ -59,10 +59,7 @@ impl OutputObserver {
         OutputObserver {
             watched,
             copy: (options.has_retry_if || options.has_success_if).then(Transcript::default),
-            tail: options.hook_output.map(|limit| Tail {
-                limit,
-                bytes: Vec::new(),
-            }),
+            tail: options.has_hook_output.then(Tail::default),
             lines: PerChannel::default(),
             retry_after: options.retry_after.is_some().then(RetryAfter::default),
             scanners,
@@ -161,7 +158,7 @@ impl OutputObserver {
             return null();
         };
         let mut file = Spool::default();
-        file.append(tail.bytes());
+        file.append(readable_end(&tail.bytes, TAIL));
         file.to_file()
     }
 }
@@ -226,68 +223,64 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// The last bytes of an attempt's output, for hooks (`--hook-output`).
-#[derive(Debug)]
+/// Most bytes of an attempt's output that hooks get (`--hook-output`).
+const TAIL: usize = 64 << 10;
+
+/// The last bytes of an attempt's output: at least [`TAIL`] of them, if there are so many.
+#[derive(Debug, Default)]
 struct Tail {
-    limit: usize,
     bytes: Vec<u8>,
 }
 
 impl Tail {
-    /// Adds bytes, and now and then drops the oldest, as only the last `limit` are wanted. Memory stays below twice the
-    /// limit and one piece.
+    /// Adds bytes, and now and then drops the oldest.
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         // Cut at twice the limit, so that each byte is moved once, whatever the size of the pieces.
-        if self.bytes.len() > 2 * self.limit {
-            // Also keep the byte before, which `bytes` looks at: it may end a line.
-            self.bytes.drain(..self.bytes.len() - self.limit - 1);
+        if self.bytes.len() > 2 * TAIL {
+            // Also keep the byte before, which `readable_end` looks at: it may end a line.
+            self.bytes.drain(..self.bytes.len() - TAIL - 1);
         }
     }
+}
 
-    /// Returns at most `limit` bytes. If older bytes are missing, the tail begins with a whole line if one begins in
-    /// its first half, or else with a whole character, so that hooks get readable text.
-    fn bytes(&self) -> &[u8] {
-        let cut = self.bytes.len().saturating_sub(self.limit);
-        if cut == 0 {
-            return &self.bytes;
-        }
-        // Begins one byte before the cut: the line after a newline at index N begins at `cut + N`.
-        let first_half = &self.bytes[cut - 1..cut + self.limit / 2];
-        let newline = first_half.iter().position(|byte| *byte == b'\n');
-        // UTF-8: up to three bytes continue a character.
-        let partial_character = self.bytes[cut..]
-            .iter()
-            .take(3)
-            .take_while(|byte| is_continuation(**byte))
-            .count();
-        &self.bytes[cut + newline.unwrap_or(partial_character)..]
+/// Returns at most the last `limit` bytes. If that cuts the text, it begins with a whole line if one begins in the
+/// first half, or else with a whole character.
+fn readable_end(bytes: &[u8], limit: usize) -> &[u8] {
+    let cut = bytes.len().saturating_sub(limit);
+    if cut == 0 {
+        return bytes;
     }
+    // Begins one byte before the cut: the line after a newline at index N begins at `cut + N`.
+    let first_half = &bytes[cut - 1..cut + limit / 2];
+    let newline = first_half.iter().position(|byte| *byte == b'\n');
+    // UTF-8: up to three bytes continue a character.
+    let partial_character = bytes[cut..]
+        .iter()
+        .take(3)
+        .take_while(|byte| is_continuation(**byte))
+        .count();
+    &bytes[cut + newline.unwrap_or(partial_character)..]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tail(limit: usize, pieces: &[&str]) -> String {
-        let mut tail = Tail {
-            limit,
-            bytes: Vec::new(),
-        };
-        pieces.iter().for_each(|piece| tail.push(piece.as_bytes()));
-        String::from_utf8_lossy(tail.bytes()).into_owned()
+    fn end(limit: usize, text: &str) -> String {
+        String::from_utf8_lossy(readable_end(text.as_bytes(), limit)).into_owned()
     }
 
     #[test]
     fn what_is_cut_begins_with_a_line_if_that_is_near() {
-        assert_eq!(tail(8, &["ab\n", "cd\n"]), "ab\ncd\n");
-        assert_eq!(tail(8, &["ab\n", "cd\n", "ef\n"]), "cd\nef\n");
-        assert_eq!(tail(6, &["ab\n", "cd\n", "ef\n"]), "cd\nef\n");
-        assert_eq!(tail(8, &["ab\n", "cdefghij\n"]), "defghij\n");
-        assert_eq!(tail(8, &["one long line"]), "ong line");
-        assert_eq!(tail(8, &["ab\u{20ac}cdefg"]), "\u{20ac}cdefg");
-        assert_eq!(tail(7, &["ab\u{20ac}cdefg"]), "cdefg");
-        assert_eq!(tail(1, &["ab\n"]), "\n");
-        assert_eq!(tail(1, &["abc"]), "c");
+        assert_eq!(end(8, "ab\ncd\n"), "ab\ncd\n");
+        assert_eq!(end(8, "ab\ncd\nef\n"), "cd\nef\n");
+        assert_eq!(end(6, "ab\ncd\nef\n"), "cd\nef\n");
+        assert_eq!(end(8, "ab\ncdefghij\n"), "defghij\n");
+        assert_eq!(end(8, "one long line"), "ong line");
+        assert_eq!(end(8, "ab\u{20ac}cdefg"), "\u{20ac}cdefg");
+        assert_eq!(end(7, "ab\u{20ac}cdefg"), "cdefg");
+        assert_eq!(end(1, "ab\n"), "\n");
+        assert_eq!(end(1, "abc"), "c");
     }
 }
