@@ -36,7 +36,6 @@ use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
 use config::settings::Settings;
-use options::values::PlanForm;
 use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
@@ -47,7 +46,6 @@ use process::host::System;
 use process::sys::random::{generator, uuid};
 use process::sys::small_files::{self, SmallFile};
 use process::sys::{color, environment, stdio};
-use process::terminal::columns;
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
 use run::host::{Host, RunError};
@@ -122,16 +120,14 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
 fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
     let settings = &prepared.settings;
     let plan = &prepared.plan;
-    // `--plan=no` is as good as no `--plan`.
-    let plan_form = settings.get(&PLAN)?.flatten();
     let lines = if settings.has(&GENERATE) {
         vec![generated_document(settings)?]
     } else if settings.has(&LIST_PRESETS) {
         listed_presets(&line.command, plan.output.format)?
     } else if settings.has(&LIST_POLICIES) {
         listing::policies(&prepared.config)?
-    } else if let Some(form) = plan_form {
-        vec![drawn_plan(plan, form)]
+    } else if settings.has(&PLAN) {
+        vec![forecast(plan)]
     } else {
         return Ok(None);
     };
@@ -181,16 +177,12 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON; of `--plan=plot`, a plot
-/// that fits the terminal (or 80 columns), whatever the log format.
-fn drawn_plan(plan: &Plan, form: PlanForm) -> String {
-    match (form, plan.output.format) {
-        (PlanForm::Plot, _) => {
-            let columns = columns(stdio::OUT);
-            report::plan_plot::bars(plan, columns, environment::is_utf8())
-        }
-        (PlanForm::Table, Format::Json) => report::plan_table::as_json(plan),
-        (PlanForm::Table, _) => report::plan_table::table(plan),
+/// Returns the text of `--plan`: the waits as a table or, with `--log-format json`, as JSON.
+fn forecast(plan: &Plan) -> String {
+    if plan.output.format == Format::Json {
+        report::plan_table::as_json(plan)
+    } else {
+        report::plan_table::table(plan)
     }
 }
 

@@ -60,8 +60,8 @@ pub(crate) struct Replacement {
 }
 
 /// Returns the option that took the place of one that is gone, with the value that does the same as the old `value`.
-/// Without an old one, the value is a usual one of the new option; that of an old switch (`plot`) is fixed. None if the
-/// name was never an option, or still is one.
+/// Without an old one, the value is a usual one of the new option. None if the name was never an option, or still is
+/// one.
 pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement> {
     let (opt, value): (&Spec, String) = match normal(name).as_str() {
         "spread" => match value {
@@ -70,7 +70,6 @@ pub(crate) fn replacement(name: &str, value: Option<&str>) -> Option<Replacement
         },
         "slot-ceiling" => (&JITTER, format!("slotted:{}", value.unwrap_or("10"))),
         "max-retry-after" => (&RETRY_AFTER, with_unit(value.unwrap_or("5m"))),
-        "plot" => (&PLAN, "plot".to_owned()),
         "no-config" => (&CONFIG, "none".to_owned()),
         "retry-signal" => (&RETRY_EXIT, signal_name(value.unwrap_or("KILL"))),
         "stop-signal" => (&STOP_EXIT, signal_name(value.unwrap_or("KILL"))),

@@ -129,7 +129,7 @@ impl Kind {
     }
 
     /// Returns true if the word after the option is its text, or its topic, and not the command: `--base 5s`. The text
-    /// of other options stands in the same word, `--plan=plot`, if they take one.
+    /// of other options stands in the same word, `--retry-after=5m`, if they take one.
     pub fn takes_next(self) -> bool {
         match self {
             Kind::One(_) | Kind::List(_) | Kind::Repeatable(_) | Kind::Word(_) => true,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::opt::{Completion, Heading, Kind, Opt, Reader, Sources, Spec, TOPICS};
-use super::values::{self, PlanForm};
+use super::values;
 
 /// The document that `--generate` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,18 +15,12 @@ pub(crate) enum Document {
 }
 
 /// `--plan`
-pub(crate) static PLAN: Opt<Option<PlanForm>> = Opt {
-    reader: Reader::Text(values::plan),
+pub(crate) static PLAN: Opt<bool> = Opt {
+    reader: Reader::Text(values::switch),
     spec: Spec {
-        kind: Kind::Optional {
-            name: "plot",
-            is_text: |text| values::plan(text).is_ok(),
-        },
+        kind: Kind::Switch,
         about: "Print the waits of these options and run nothing",
-        more: "One line per retry if every attempt fails at once; with --seed, the waits of the run \
-            that has this seed. With =plot, draws them, as wide as the terminal, with block \
-            characters in a UTF-8 locale. See PLAN in the manual.",
-        example: "plot",
+        more: "One line per retry if every attempt fails at once. See PLAN in the manual.",
         sources: Sources::CommandLine,
         ..Spec::named(Heading::Other, "plan")
     },

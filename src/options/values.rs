@@ -194,26 +194,6 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
     Ok(Some(longest))
 }
 
-/// The form of `--plan`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanForm {
-    Table,
-    Plot,
-}
-
-/// Parses the form of a plan (`--plan`): on is the table; None is off.
-pub fn plan(text: &str) -> Parsed<Option<PlanForm>> {
-    match (text, switch(text)) {
-        ("plot", _) => Ok(Some(PlanForm::Plot)),
-        (_, Ok(true)) => Ok(Some(PlanForm::Table)),
-        (_, Ok(false)) => Ok(None),
-        _ => {
-            let tip = tip(text, ["plot"].into_iter(), "--plan or --plan=plot");
-            Err(Problem::new(format!("is not plot{tip}")))
-        }
-    }
-}
-
 /// Returns true for a word that is rather the limit of `--retry-after` than the name of a command, also for a number
 /// without a unit, although [`retry_after`] refuses it.
 pub(super) fn is_wait(text: &str) -> bool {

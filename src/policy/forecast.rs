@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
+use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{Rng, SeedableRng};
 
 use super::delay::{Delays, Distribution, Jitter, from_nanos, nanos};
 use super::session::Limits;
@@ -79,7 +79,7 @@ pub enum RowsEnd {
     Deadline(Spread<u64>),
 }
 
-/// Returns the forecast of a run whose seed is not known. `before`, the mean of a wait that may be random, passes
+/// Returns the forecast of a run. `before`, the mean of a wait that may be random, passes
 /// before the first attempt: limits on time include it, the totals of rows do not.
 ///
 /// Rows end by a limit on retries or rows, or once their mean total reaches a limit on time. After the last row, the
@@ -112,44 +112,6 @@ pub fn forecast(delays: &Delays, limits: &Limits, before: Duration) -> Forecast 
             let end = RowsEnd::Deadline(retries_in_time);
             return Forecast { rows, end };
         }
-    }
-}
-
-/// Returns the waits of the one run that draws from `rng`, the generator of its `--seed`: least, mean and most of a row
-/// are its one wait. `before` passes before the first attempt; as a run draws that time first, the caller must have
-/// drawn it from `rng`.
-pub fn forecast_of_one_run(
-    delays: &Delays,
-    limits: &Limits,
-    before: Duration,
-    rng: &mut dyn Rng,
-) -> Forecast {
-    let time_limit = limits.latest_begin().map(|latest| latest.limit);
-    let mut rows: Vec<WaitRow> = Vec::new();
-    let mut previous = None;
-    let mut total = Duration::ZERO;
-    loop {
-        let retry = rows.len() as u64;
-        if let Some(end) = end_before(retry, delays, limits) {
-            return Forecast { rows, end };
-        }
-        let wait = delays.draw(retry, previous, rng);
-        total = total.saturating_add(wait);
-        let begin = before.saturating_add(total);
-        if time_limit.is_some_and(|limit| begin >= limit) {
-            let end = RowsEnd::Deadline(Spread::same(retry));
-            return Forecast { rows, end };
-        }
-        previous = Some(wait);
-        rows.push(WaitRow {
-            retry: retry + 1,
-            least: wait,
-            mean: wait,
-            most: wait,
-            total,
-            total_most: total,
-            totals: Spread::same(total),
-        });
     }
 }
 

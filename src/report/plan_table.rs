@@ -7,88 +7,90 @@ use serde_json::Value;
 
 use super::json::{self, Object};
 use super::words::typed_limit;
-use crate::policy::delay::generator_of_seed;
-use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast, forecast_of_one_run};
+use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast};
 use crate::run::plan::Plan;
 use crate::text::length;
 
-/// A column of the table.
-struct Column {
-    heading: &'static str,
-    least_width: usize,
-}
-
-/// Returns a column with this heading. `least_width` includes the blanks that keep it apart from the column before it,
-/// so that tables of different plans look alike.
-const fn column(heading: &'static str, least_width: usize) -> Column {
-    Column {
-        heading,
-        least_width,
-    }
-}
-
-/// Columns if waits are random.
-const RANDOM: [Column; 7] = [
-    column("retry", 5),
-    column("least", 9),
-    column("mean", 9),
-    column("most", 9),
-    column("mean total", 13),
-    column("90% of totals", 20),
-    column("most total", 13),
+/// Headings of the columns if waits are random. Those of a single wait begin with its mark in the bar.
+const RANDOM: [&str; 7] = [
+    "retry",
+    "#least",
+    "|mean",
+    ".most",
+    "total",
+    "90% of totals",
+    "most total",
 ];
 
-/// Columns if no wait is random.
-const EXACT: [Column; 3] = [column("retry", 5), column("wait", 9), column("total", 13)];
+/// Headings of the columns if no wait is random.
+const EXACT: [&str; 3] = ["retry", "wait", "total"];
+
+/// Columns of the terminal that a line with a bar takes.
+const LINE: usize = 79;
+/// Least width of the longest bar.
+const NARROWEST: usize = 10;
 
 /// Returns the table that `--plan` prints, between a line about the wait before the first attempt and one about what
 /// ends the table, if there are such lines.
 pub(crate) fn table(plan: &Plan) -> String {
-    let Waits {
-        line_on_start,
-        rows,
-        end,
-    } = waits(plan);
-    line_on_start + &columns(&rows) + &reason_for_end(plan, end)
+    let Forecast { rows, end } = waits(plan);
+    line_on_start(plan) + &columns(&rows) + &reason_for_end(plan, end)
 }
 
-/// Returns the rows as columns that are as wide as their longest cell; nothing if there is no row. If no wait is
-/// random, least, mean and most are equal, so that one column stands for them.
+/// Returns the rows as columns with a bar for each row, or nothing if there is no row. If no wait is random, least, mean
+/// and most are equal, so that one column stands for them.
 fn columns(rows: &[WaitRow]) -> String {
-    if rows.is_empty() {
+    let Some(longest) = rows.iter().map(|row| row.most).max() else {
         return String::new();
-    }
+    };
     let is_exact = rows.iter().all(|row| row.least == row.most);
-    if is_exact {
-        aligned(&EXACT, rows.iter().map(exact_cells).collect())
+    let (headings, cells): (&[&str], Vec<_>) = if is_exact {
+        (&EXACT, rows.iter().map(exact_cells).collect())
     } else {
-        aligned(&RANDOM, rows.iter().map(random_cells).collect())
+        (&RANDOM, rows.iter().map(random_cells).collect())
+    };
+    let headings = headings.iter().map(ToString::to_string).collect();
+    let mut lines = aligned(&[vec![headings], cells].concat());
+    let width = LINE.saturating_sub(lines[0].len() + 2).max(NARROWEST);
+    for (line, row) in lines.iter_mut().skip(1).zip(rows) {
+        *line += format!("  {}", bar(row, longest, width)).trim_end();
     }
+    lines.join("\n") + "\n"
 }
 
-/// Returns the headings of the columns and a line for each row of cells, aligned to the right. Each row must have a
-/// cell for each column, of ASCII, whose bytes count as its width.
-fn aligned(columns: &[Column], rows: Vec<Vec<String>>) -> String {
-    let headings = columns
-        .iter()
-        .map(|column| column.heading.to_owned())
-        .collect();
-    let lines = [vec![headings], rows].concat();
-    let mut widths = Vec::new();
-    for (index, column) in columns.iter().enumerate() {
-        let longest = lines.iter().map(|line| line[index].len()).max();
-        // Two blanks before each column except the first.
-        let blanks = if index == 0 { 0 } else { 2 };
-        widths.push(column.least_width.max(longest.unwrap_or(0) + blanks));
-    }
-    let mut text = String::new();
-    for line in &lines {
-        for (cell, width) in line.iter().zip(&widths) {
-            text += &format!("{cell:>width$}");
+/// Returns a line for each row of cells, in columns that are as wide as their longest cell, aligned to the right. All
+/// rows must have the same number of cells, of ASCII, whose bytes count as their width.
+fn aligned(table: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![String::new(); table.len()];
+    for column in 0..table[0].len() {
+        let widths = table.iter().map(|cells| cells[column].len());
+        let width = widths.max().unwrap_or(0);
+        let blanks = if column == 0 { "" } else { "  " };
+        for (line, cells) in lines.iter_mut().zip(table) {
+            *line += &format!("{blanks}{:>width$}", cells[column]);
         }
-        text.push('\n');
     }
-    text
+    lines
+}
+
+/// Returns the bar of a wait: `#` for what is always waited, `.` for what is waited by chance, `|` at the mean. That of
+/// `longest` is `width` characters long.
+fn bar(row: &WaitRow, longest: Duration, width: usize) -> String {
+    // If all waits are zero, 0 / 0 becomes 0.
+    let end_of = |wait: Duration| (wait.div_duration_f64(longest) * width as f64).round() as usize;
+    let end = end_of(row.most);
+    // A mean near the most is rounded to the end of the bar, past its last character.
+    let mean = end_of(row.mean).min(end.saturating_sub(1));
+    let character = |index| {
+        if index < end_of(row.least) {
+            '#'
+        } else if index == mean {
+            '|'
+        } else {
+            '.'
+        }
+    };
+    (0..end).map(character).collect()
 }
 
 /// Returns the cells of a row, one for each of [`EXACT`].
@@ -121,7 +123,7 @@ struct Retries {
 /// Returns the waits as one object, in seconds, for `--plan --log-format json`. The wait before the first attempt is
 /// left out, and of the reason for the end all but the number of further retries.
 pub(crate) fn as_json(plan: &Plan) -> String {
-    let Waits { rows, end, .. } = waits(plan);
+    let Forecast { rows, end } = waits(plan);
     let more = match end {
         RowsEnd::More(retries) => Some(retries),
         _ => None,
@@ -154,48 +156,21 @@ fn in_seconds(wait: Duration) -> Value {
     }
 }
 
-/// The waits of a plan, with the lines of text around them.
-pub(super) struct Waits {
-    /// A line about the wait before the first attempt; empty if there is none.
-    pub(super) line_on_start: String,
-    /// The wait before each retry, in order.
-    pub(super) rows: Vec<WaitRow>,
-    /// Why no further row follows.
-    pub(super) end: RowsEnd,
+/// Returns the waits of the plan. A limit on time includes the wait before the first attempt, whose mean so shortens
+/// the table.
+fn waits(plan: &Plan) -> Forecast {
+    let before = plan.initial_delay.saturating_add(plan.splay / 2);
+    forecast(&plan.delays, &plan.limits, before)
 }
 
-/// Returns the waits of the plan: those of one run if `--seed` is given, or else their distributions. A limit on time
-/// includes the wait before the first attempt, which so shortens the table, without a seed by its mean. With a seed,
-/// that wait is drawn before the others, as the run does, so that all are those of the run.
-pub(super) fn waits(plan: &Plan) -> Waits {
-    let Some(seed) = plan.seed else {
-        let least = plan.initial_delay;
-        let mean = plan.initial_delay.saturating_add(plan.splay / 2);
-        let most = plan.initial_delay.saturating_add(plan.splay);
-        let Forecast { rows, end } = forecast(&plan.delays, &plan.limits, mean);
-        return Waits {
-            line_on_start: line_on_start(plan, least, most),
-            rows,
-            end,
-        };
-    };
-    let mut rng = generator_of_seed(seed);
-    let initial = plan.initial_wait(&mut rng);
-    let Forecast { rows, end } = forecast_of_one_run(&plan.delays, &plan.limits, initial, &mut rng);
-    Waits {
-        line_on_start: line_on_start(plan, initial, initial),
-        rows,
-        end,
-    }
-}
-
-/// Returns a line about the wait before the first attempt (`--initial-delay` and `--splay`), from `least` to `most`, or
-/// nothing if there is none. Names the limit on the run's time, if there is one, as the wait uses up a part of it.
-fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
+/// Returns a line about the wait before the first attempt (`--initial-delay` and `--splay`), or nothing if there is
+/// none. Names the limit on the run's time, if there is one, as the wait uses up a part of it.
+fn line_on_start(plan: &Plan) -> String {
+    let most = plan.initial_delay.saturating_add(plan.splay);
     if most.is_zero() {
         return String::new();
     }
-    let wait = range(least, most);
+    let wait = range(plan.initial_delay, most);
     match time_limit(plan) {
         Some(limit) => {
             format!("before the first attempt: {wait}, which is part of {limit}\n")
@@ -206,7 +181,7 @@ fn line_on_start(plan: &Plan, least: Duration, most: Duration) -> String {
 
 /// Returns a line with the reason for the end of the table, or nothing if it shows the waits of all attempts. A single
 /// attempt has no wait, and a line that says so in place of the table.
-pub(super) fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
+fn reason_for_end(plan: &Plan, end: RowsEnd) -> String {
     let line = match end {
         RowsEnd::Attempts if plan.limits.attempts == Some(1) => {
             "1 attempt: there is no retry to wait for".to_owned()
@@ -244,7 +219,7 @@ fn time_limit(plan: &Plan) -> Option<String> {
 }
 
 /// Returns a range of waits, `500ms to 1.5s`; a single one if both look the same when rounded.
-pub(super) fn range(least: Duration, most: Duration) -> String {
+fn range(least: Duration, most: Duration) -> String {
     let least = length(least);
     let most = length(most);
     if least == most {

@@ -96,7 +96,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "backoff --max-retry-after 2m -- touch ran",
         "try --retry-after=2m",
     ),
-    ("backoff --plot", "try --plan=plot"),
     ("backoff --slot-ceiling 5 -- touch ran", "try -j slotted:5"),
     (
         "backoff --stop-on-timeout -- touch ran",
@@ -162,7 +161,6 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff -q 1 touch ran", "leave 1 out"),
     ("backoff -v 2 -- touch ran", "leave 2 out"),
     ("backoff --c-locale on touch ran", "leave on out"),
-    ("backoff --plan plot -- touch ran", "tip: try --plan=plot"),
     ("backoff --verbose=2 -- touch ran", "unexpected value '2'"),
     ("backoff --pty=yes -- touch ran", "unexpected value 'yes'"),
     // A value that is missing or in the wrong form.

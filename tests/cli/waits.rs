@@ -6,7 +6,6 @@ use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::common::process::state;
-use crate::common::pty::Terminal;
 use crate::common::{Ends, backoff, eventually, in_time, probe, within};
 
 fn ms(n: u64) -> Duration {
@@ -185,42 +184,6 @@ fn a_splay_is_bounded_and_random() {
     // By chance, all six are below a sixth of the width once in 46,656 tries, and the seeds are fixed.
     assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
     expect_first("--splay 50ms --initial-delay 100ms", ms(100), ms(150));
-}
-
-#[test]
-fn a_plan_is_drawn_as_wide_as_the_terminal() {
-    let drawn_on = |columns: usize, command: &str| {
-        let terminal = Terminal::sh(&format!("stty cols {columns}; {command}"));
-        terminal.rest().replace("\r\n", "\n")
-    };
-    let drawn = drawn_on(
-        200,
-        "LC_ALL=C.UTF-8 backoff --plan=plot -j none --every 1s -n 2",
-    );
-    assert_eq!(drawn.matches('█').count(), 1 + 189, "{drawn}");
-    for (columns, headed, row) in [
-        (
-            60,
-            "retry  wait: # at least, . by chance, | mean",
-            " 500ms to 30s",
-        ),
-        (
-            40,
-            "retry  wait: # at least, . by chance...",
-            " 500ms to 30s",
-        ),
-        (26, "retry  wait: # at leas...", "."),
-        (18, "retry  wait: #...", "."),
-    ] {
-        let drawn = drawn_on(columns, "LC_ALL=C backoff --plan=plot");
-        let lines: Vec<&str> = drawn.lines().collect();
-        assert_eq!((lines[0], lines.len()), (headed, 5), "{drawn}");
-        assert!(lines[4].ends_with(row), "{drawn}");
-        assert!(
-            lines.iter().all(|line| line.chars().count() < columns),
-            "{columns}: {drawn}"
-        );
-    }
 }
 
 #[test]

@@ -49,16 +49,6 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Returns true if the locale uses UTF-8, so that a plot may use more than ASCII. As in the C library, the first of the
-/// locale variables that is set and not empty decides; without any, the locale is ASCII.
-pub(crate) fn is_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .find_map(nonempty);
-    let locale = locale.unwrap_or_default().to_string_lossy().to_lowercase();
-    locale.contains(".utf-8") || locale.contains(".utf8")
-}
-
 /// Returns backoff's directory for this user's state (budgets). None if the environment names no place.
 pub(crate) fn state_home() -> Option<PathBuf> {
     xdg("XDG_STATE_HOME", ".local/state")
