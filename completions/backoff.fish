@@ -2,7 +2,7 @@
 # an option, 3 if it is the name of a preset.
 function __backoff_words
     set -l words (commandline -opc)
-    argparse -s 'n/attempts=' 'd/deadline=' 'stop-after=' 't/timeout=' 'i/idle-timeout=' 's/signal=' 'k/kill-after=' 'nested=' 'until=' 'success-exit=' 'success-match=' 'fail-match=' 'consecutive=' 'e/retry-exit=' 'stop-exit=' 'r/retry-match=' 'stop-match=' 'retry-if=' 'success-if=' 'for=' 'match-on=' 'idempotent=' 'c-locale' 'every=' 'b/base=' 'f/factor=' 'm/max-delay=' 'g/growth=' 'delays=' 'j/jitter=' 'stop-at-delay=' 'initial-delay=' 'splay=' 'reset-after=' 'retry-after=?' 'seed=' 'p/policy=' 'stdin=' 'stdin-limit=' 'stdout=' 'stderr=' 'pty' 'on-retry=' 'before-retry=' 'on-give-up=' 'hook-output' 'budget=' 'budget-ratio=' 'budget-min=' 'budget-window=' 'store=' 'store-down=' 'q/quiet' 'v/verbose' 'log-format=' 'log-file=' 'label=' 'report=' 'color=' 'progress=' 'exhausted-exit=' 'flaky-exit=' 'plan' 'list-presets' 'list-policies' 'config=' 'generate=' 'help=' 'V/version' h -- $words[2..] 2>/dev/null
+    argparse -s 'n/attempts=' 'd/deadline=' 'stop-after=' 't/timeout=' 'i/idle-timeout=' 's/signal=' 'k/kill-after=' 'nested=' 'until=' 'success-exit=' 'success-match=' 'fail-match=' 'consecutive=' 'e/retry-exit=' 'stop-exit=' 'r/retry-match=' 'stop-match=' 'retry-if=' 'success-if=' 'for=' 'match-on=' 'idempotent=' 'every=' 'b/base=' 'f/factor=' 'm/max-delay=' 'g/growth=' 'delays=' 'j/jitter=' 'stop-at-delay=' 'initial-delay=' 'splay=' 'reset-after=' 'retry-after=?' 'seed=' 'p/policy=' 'stdin=' 'stdin-limit=' 'stdout=' 'stderr=' 'pty' 'on-retry=' 'before-retry=' 'on-give-up=' 'hook-output' 'budget=' 'budget-ratio=' 'budget-min=' 'budget-window=' 'store=' 'store-down=' 'q/quiet' 'v/verbose' 'log-format=' 'log-file=' 'label=' 'report=' 'color=' 'progress=' 'exhausted-exit=' 'flaky-exit=' 'plan' 'list-presets' 'list-policies' 'config=' 'generate=' 'help=' 'V/version' h -- $words[2..] 2>/dev/null
     or return 2
     set -q _flag_list_presets
     and return 3
@@ -176,7 +176,6 @@ budgets\t''
 output\t''
 other\t''
 examples\t''"
-complete -c backoff -n 'not __backoff_words >/dev/null' -l c-locale -d 'Run COMMAND with LC_ALL=C.UTF-8 for English messages'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'

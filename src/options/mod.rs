@@ -31,7 +31,7 @@ pub(crate) use self::time::*;
 pub(crate) use self::waits::*;
 
 /// All options, in the order of `--help`.
-pub(crate) static OPTIONS: [&Spec; 69] = [
+pub(crate) static OPTIONS: [&Spec; 68] = [
     &ATTEMPTS.spec,
     &DEADLINE.spec,
     &STOP_AFTER.spec,
@@ -54,7 +54,6 @@ pub(crate) static OPTIONS: [&Spec; 69] = [
     &FOR.spec,
     &MATCH_ON.spec,
     &IDEMPOTENT.spec,
-    &C_LOCALE.spec,
     &EVERY.spec,
     &BASE.spec,
     &FACTOR.spec,

@@ -239,13 +239,3 @@ pub(crate) static IDEMPOTENT: Opt<bool> = Opt {
         ..Spec::named(Heading::Rules, "idempotent")
     },
 };
-
-/// `--c-locale`
-pub(crate) static C_LOCALE: Opt<bool> = Opt {
-    reader: Reader::Text(values::switch),
-    spec: Spec {
-        kind: Kind::Switch,
-        about: "Run COMMAND with LC_ALL=C.UTF-8 for English messages",
-        ..Spec::named(Heading::Rules, "c-locale")
-    },
-};

@@ -5,6 +5,7 @@ mod delays;
 mod idempotence;
 mod in_effect;
 mod limits;
+mod locale;
 mod output;
 mod remarks;
 mod rules;
@@ -27,8 +28,8 @@ use crate::config::setting::{Setting, Source};
 use crate::config::settings::{Settings, Variables};
 use crate::options::problem::Checked;
 use crate::options::{
-    ATTEMPTS, BEFORE_RETRY, C_LOCALE, FOR, INITIAL_DELAY, NESTED, Nested, ON_GIVE_UP, ON_RETRY,
-    RETRY_IF, SEED, SPLAY, SUCCESS_IF, TIMEOUT, UNTIL,
+    ATTEMPTS, BEFORE_RETRY, FOR, INITIAL_DELAY, NESTED, Nested, ON_GIVE_UP, ON_RETRY, RETRY_IF,
+    SEED, SPLAY, SUCCESS_IF, TIMEOUT, UNTIL,
 };
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
@@ -134,6 +135,7 @@ struct Parts {
     deciders: Deciders,
     budget_and_store: BudgetAndStore,
     output: OutputOptions,
+    may_be_translated: bool,
 }
 
 /// Builds the plan of a run from merged settings, or returns the first usage error. Reads every option, so that every
@@ -192,6 +194,7 @@ fn read_parts(
         deciders,
         budget_and_store,
         output: output::output(settings)?,
+        may_be_translated: locale::may_be_translated(words, sources.surroundings),
     })
 }
 
@@ -250,7 +253,7 @@ fn assemble(
         on_retry: settings.get(&ON_RETRY)?,
         before_retry: settings.get(&BEFORE_RETRY)?,
         on_give_up: settings.get(&ON_GIVE_UP)?,
-        c_locale: settings.is_on(&C_LOCALE)?,
+        may_be_translated: parts.may_be_translated,
         warnings: remarks.warnings,
         nesting: parts.nesting,
         remarks: remarks.remarks,

@@ -42,6 +42,9 @@ impl Sentences<'_> {
             GiveUp::NotIdempotent if !self.is_idempotent_option_no() => {
                 "; use --idempotent yes if a repetition does no harm".to_owned()
             }
+            GiveUp::Permanent if self.may_be_in_another_language(attempt) => {
+                "; its messages may not be in English: try env LC_ALL=C.UTF-8 COMMAND".to_owned()
+            }
             GiveUp::Permanent => self.rule_to_add(attempt),
             _ => match limiting_option(&self.plan.limits, why) {
                 Some(limit) => format!("; raise --{} to allow more", limit.option),
@@ -181,6 +184,23 @@ impl Sentences<'_> {
         rules.filter(|rule| rule.kind == RuleKind::Retry)
     }
 
+    /// Returns true if a preset may have missed a line of the failure only because it is not in English: none of its
+    /// rules matched, but one lacks only its text.
+    fn may_be_in_another_language(&self, attempt: &JudgedAttempt) -> bool {
+        self.plan.may_be_translated
+            && matches!(attempt.verdict.why(), Some(Why::NoRuleMatched))
+            && self
+                .lacking_only_text(&attempt.outcome.end)
+                .any(|rule| rule.name.starts_with("--for"))
+    }
+
+    /// Returns the retry rules that fit all but their text: they list the code, or have only a text, and so hold for
+    /// any code. No rule may have matched.
+    fn lacking_only_text(&self, end: &End) -> impl Iterator<Item = &Rule> {
+        self.retry_rules()
+            .filter(|rule| rule.codes.is_none_or(|codes| codes.contains_end(end)))
+    }
+
     /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option
     /// that adds a rule (`-e` for a code, `-r` for a text). Nothing after any other failure, and with rules of the
     /// user's own, who knows how to add one.
@@ -197,11 +217,7 @@ impl Sentences<'_> {
             End::Signaled(signal) => signal.to_string(),
             _ => String::new(),
         };
-        // A rule fits all but its text: it lists the code, or has only a text, and so holds for any code.
-        let lacks_only_text = self
-            .retry_rules()
-            .any(|rule| rule.codes.is_none_or(|codes| codes.contains_end(end)));
-        if new_code.is_empty() || lacks_only_text {
+        if new_code.is_empty() || self.lacking_only_text(end).next().is_some() {
             let lines = format!("it retries on lines that --list-presets {preset} shows");
             return format!("; {lines}; add -r TEXT to retry on another");
         }

@@ -43,8 +43,8 @@ pub(crate) struct Plan {
     pub(crate) on_retry: Option<String>,
     pub(crate) before_retry: Option<String>,
     pub(crate) on_give_up: Option<String>,
-    /// `--c-locale`: attempts, predicates and hooks print English messages, as the patterns of rules expect.
-    pub(crate) c_locale: bool,
+    /// By the locale, messages of the command may not be in English, as presets expect them.
+    pub(crate) may_be_translated: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
     /// Remarks about settings, and with `-vv` the settings themselves; empty without `-v`.

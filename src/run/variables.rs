@@ -99,10 +99,6 @@ impl Run<'_> {
         if plan.budget.is_some() || plan.nesting.counted_budget.is_some() {
             variables.set(COUNTED, counted_by.unwrap_or_default());
         }
-        // `--c-locale`: patterns of rules are for English messages.
-        if plan.c_locale {
-            variables.set("LC_ALL", "C.UTF-8");
-        }
         let judged = outcome.zip(reason);
         let reason = judged.map(|(outcome, reason)| ReasonText { outcome, reason });
         variables.set("BACKOFF_REASON", OrEmpty(reason));

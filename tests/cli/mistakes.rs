@@ -160,7 +160,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("backoff --pty true touch ran", "leave true out"),
     ("backoff -q 1 touch ran", "leave 1 out"),
     ("backoff -v 2 -- touch ran", "leave 2 out"),
-    ("backoff --c-locale on touch ran", "leave on out"),
+    ("backoff --hook-output on touch ran", "leave on out"),
     ("backoff --verbose=2 -- touch ran", "unexpected value '2'"),
     ("backoff --pty=yes -- touch ran", "unexpected value 'yes'"),
     // A value that is missing or in the wrong form.

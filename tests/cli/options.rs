@@ -151,7 +151,6 @@ success-if | exit 1 | -n 1 -- true | --success-if says no (exit 0;
 for | curl | -n 2 -b 1ms -- sh -c 'exit 3' | gave up after 1 attempt
 match-on | stderr | -n 1 --stop-match bad -- sh -c 'echo bad; exit 1' | exit 1 (attempt limit reached)
 idempotent | no | -n 2 -b 1ms -- false | is not idempotent
-c-locale | 1 | -- sh -c 'echo $LC_ALL' | C.UTF-8
 stdin | null | -- readlink /proc/self/fd/0 | /dev/null
 stdin-limit | 3 | -n 2 -b 1ms -- sh -c 'cat; exit 1' | more was read than --stdin-limit allows
 stdout | null | -n 1 -- sh -c 'test /dev/stdout -ef /dev/null && echo dropped >&2' | dropped

@@ -1,0 +1,28 @@
+//! The language of the command's messages: presets expect English.
+
+use crate::command::Surroundings;
+
+/// Returns true if the locale asks for another language than English, unless the words of the command set another
+/// locale (`env LC_ALL=C.UTF-8 ...`).
+pub(super) fn may_be_translated(words: &[&str], surroundings: &dyn Surroundings) -> bool {
+    if words.iter().any(|word| word.contains("LC_ALL=")) {
+        return false;
+    }
+    let nonempty = |name| {
+        surroundings
+            .variable(name)
+            .filter(|value| !value.is_empty())
+    };
+    let Some(locale) = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .into_iter()
+        .find_map(nonempty)
+    else {
+        return false;
+    };
+    if matches!(locale.split('.').next(), Some("C" | "POSIX")) {
+        return false;
+    }
+    // GNU programs prefer LANGUAGE, a list.
+    let language = nonempty("LANGUAGE").unwrap_or(locale);
+    !language.starts_with("en")
+}
