@@ -77,7 +77,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Err(usage) => return complain(&usage.0),
     }
     if line.command.is_empty() {
-        return complain("no command given; tip: try backoff -- COMMAND, or backoff --help");
+        return complain("no command given, as in backoff [OPTION]... COMMAND; see --help");
     }
     if let Err(usage) = check_files(prepared) {
         return complain(&usage.0);
@@ -163,7 +163,7 @@ fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
         && is_same_entry(log_path, report_path)
     {
         return Err(UsageError(format!(
-            "{log} cannot go with {report}: the report would replace the log; tip: try another file"
+            "{log} cannot go with {report}: the report would replace the log"
         )));
     }
     let written = [(log, Writing::Appends), (report, Writing::Replaces)];

@@ -68,13 +68,13 @@ fn is_in(heading: Heading, name: &str) -> bool {
     format!(" {title} ").contains(&format!(" {name} "))
 }
 
-/// Returns the error about an unknown topic of `--help`, with the sections and a tip. `name` is the topic in the form
-/// of long names, to which the tip looks for a similar one.
+/// Returns the error about an unknown topic of `--help`, with the sections. `name` is the topic in the form of long
+/// names, for which a tip names a similar one.
 fn unknown_topic(topic: &str, name: &str) -> UsageError {
     let sections = Heading::ALL.map(Heading::word);
     let names = OPTIONS.iter().map(|opt| opt.long);
     let known = sections.into_iter().chain([EXAMPLES]).chain(names);
-    let tip = tip_for_option(name, known, "--help alone");
+    let tip = tip_for_option(name, known);
     let sections = sections.join(", ");
     UsageError(format!(
         "--help: {topic:?} is neither an option nor one of {sections}, {EXAMPLES}; nothing was run{tip}"

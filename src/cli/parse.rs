@@ -12,8 +12,7 @@ use super::help;
 use super::suggest::tip_for_flag;
 use crate::options::opt::{Kind, Spec};
 use crate::options::problem::UsageError;
-use crate::options::{COLOR, FOR, HELP, OPTIONS, VERSION};
-use crate::text::is_printable;
+use crate::options::{COLOR, HELP, OPTIONS, VERSION};
 
 /// A parsed command line; option values are still text.
 #[derive(Debug, Default)]
@@ -23,8 +22,6 @@ pub struct CommandLine {
     pub options: Vec<(&'static Spec, OsString)>,
     /// The command and its arguments; may be empty.
     pub command: Vec<OsString>,
-    /// `--` stands before the command, so that its first word is certainly meant as the command.
-    pub has_dashes: bool,
     /// The option directly before the command, without `--` between them, if it takes no text, or takes it after `=`
     /// and has none: the command may be meant as its text.
     pub switch_before_command: Option<&'static Spec>,
@@ -50,7 +47,6 @@ pub fn parse(args: &[OsString]) -> Result<Task, UsageError> {
         .map_err(|_| usage_error(words))?;
     let wants_summary = matches.get_flag(SUMMARY_ID);
     let mut line = command_line(&mut matches, &used.options);
-    line.has_dashes = used.has_dashes;
     line.switch_before_command = used.switch_before_command;
     // --help overrides -h, and -h overrides --version.
     if let Some(topic) = line.text(&HELP) {
@@ -79,8 +75,7 @@ impl CommandLine {
 struct Used {
     /// Each once, in any order; all options of backoff if one is `--help`.
     options: Vec<&'static Spec>,
-    /// This one and the next are as in [`CommandLine`].
-    has_dashes: bool,
+    /// As in [`CommandLine`].
     switch_before_command: Option<&'static Spec>,
 }
 
@@ -123,12 +118,10 @@ fn options_used(words: &[OsString]) -> Result<Used, UsageError> {
     used.sort_by_key(|opt| opt.long);
     used.dedup_by_key(|opt| opt.long);
     let next = words.next();
-    let has_dashes = next == Some(b"--");
     // In `--pty true make`, the command `true` may be meant as the text of the switch.
-    let is_command_next = next.is_some() && !has_dashes;
+    let is_command_next = next.is_some_and(|next| next != b"--");
     Ok(Used {
         options: used,
-        has_dashes,
         switch_before_command: last_switch.filter(|_| is_command_next),
     })
 }
@@ -157,12 +150,8 @@ fn check_text(opt: &Spec, next: &[u8]) -> Result<(), UsageError> {
     }
     let long = opt.long;
     let next = String::from_utf8_lossy(name_in(next));
-    let why = format!("a value is required for '--{long}', but '{next}' follows");
-    if *opt == *FOR && next == "--" {
-        return Err(UsageError::new(format!("{why}; tip: try --for auto")));
-    }
     Err(UsageError::new(format!(
-        "{why}; tip: try --{long}={next} if it is the value"
+        "a value is required for '--{long}', but '{next}' follows; if it is the value, write --{long}={next}"
     )))
 }
 
@@ -244,9 +233,9 @@ fn command_line(matches: &mut ArgMatches, options: &[&'static Spec]) -> CommandL
     line
 }
 
-/// Returns the error about a command line that clap has rejected, in one line: backoff's own tip if another tool or
-/// an earlier version has the option, or else clap's text. Parses again with all options declared, not only those in
-/// use, so that clap can suggest any.
+/// Returns the error about a command line that clap has rejected, in one line: with a tip if another tool has the
+/// option, or else clap's text. Parses again with all options declared, not only those in use, so that clap can suggest
+/// any.
 fn usage_error(words: &[OsString]) -> UsageError {
     let Err(error) = described(OPTIONS.iter().copied()).try_get_matches_from(words) else {
         // Not reached: options that are not in use do not change what clap accepts.
@@ -254,12 +243,9 @@ fn usage_error(words: &[OsString]) -> UsageError {
     };
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
-        && let Some(tip) = tip_for_flag(
-            word.trim_start_matches('-'),
-            value_after(words, word).as_deref(),
-        )
+        && let Some(tip) = tip_for_flag(word.trim_start_matches('-'))
     {
-        return UsageError(format!("unexpected argument '{word}' found; tip: {tip}"));
+        return UsageError(format!("unexpected argument '{word}' found{tip}"));
     }
     UsageError(in_one_line(&error.render().to_string()))
 }
@@ -274,29 +260,13 @@ fn in_one_line(clap_text: &str) -> String {
         }
         // clap's tip to put the word after `--` would make it the command.
         if line.starts_with("tip: to pass") {
-            parts.push("tip: try --help");
+            parts.push("see --help");
         } else {
             parts.push(line);
         }
     }
     parts.truncate(2);
     parts.join("; ")
-}
-
-/// Returns the value of an unknown option, to be repeated in a tip: the text after its `=`, or the next word. None if
-/// there is none, or if it looks like an option or cannot be printed. `option` is its name as clap reports it, with
-/// dashes, without `=`; a letter in a word of several (`-vx`) is not found, and has none.
-fn value_after(words: &[OsString], option: &str) -> Option<String> {
-    let index = words
-        .iter()
-        .position(|word| name_in(word.as_bytes()) == option.as_bytes())?;
-    let word = words[index].to_str()?;
-    let value = match word.split_once('=') {
-        Some((_, value)) => value,
-        None => words.get(index + 1)?.to_str()?,
-    };
-    let is_value = !value.is_empty() && !value.starts_with('-') && value.chars().all(is_printable);
-    is_value.then(|| value.to_owned())
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl<'c> WrappedCommand<'c> {
 /// Returns the name and the arguments of the program that presets judge: the innermost one that has a preset, or else
 /// the innermost of all. `sudo curl URL` is `curl URL`, and `npx cowsay` is `npx cowsay`, as only npx has a preset. The
 /// name is that by which presets know the program ([`name_for_presets`]). Empty if there is no command.
-pub(crate) fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
+fn wrapped_program<'c>(command: &[&'c str]) -> Vec<&'c str> {
     let mut words = command.to_vec();
     // The innermost so far that has a preset.
     let mut last_known = None;

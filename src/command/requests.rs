@@ -57,17 +57,6 @@ pub(crate) enum Selection {
     Auto,
 }
 
-/// Characters by which a shell may spell a name in another way.
-const SPELLING: [char; 9] = ['$', '`', '\\', '\'', '"', '*', '?', '[', '{'];
-
-/// Returns false if no word of a command can name this client: then the slow search for its calls can be spared. Script
-/// files may name it all the same, so that callers ask this only if they would not read them. An exported function may
-/// do so as well, and is then overlooked: only a remark is lost by that.
-pub(crate) fn may_name(client: &str, command: &[&str]) -> bool {
-    let mut words = command.iter();
-    words.any(|word| word.contains(client) || word.contains(SPELLING))
-}
-
 impl Requests {
     /// Finds the calls of curl and wget in a command and in all its scripts, which are read through `surroundings`.
     pub(crate) fn find(command: &[&str], surroundings: &dyn Surroundings) -> Requests {
@@ -82,7 +71,7 @@ impl Requests {
     /// Returns the first request of this client that certainly sends something, without a fixed key. Doubts, guessed
     /// calls and unknown code do not count: they are too common to trouble a user who has not asked for the judgement.
     /// Returns None if there is no such request.
-    pub(crate) fn sending(&self, client: &str) -> Option<Finding> {
+    fn sending(&self, client: &str) -> Option<Finding> {
         for JudgedCall { call, request } in self.judged_calls(client) {
             if let (Certainty::Named, Some(option)) = (call.certainty, request.sends) {
                 return Some(Finding {
@@ -147,7 +136,7 @@ impl Requests {
 
 impl Finding {
     /// Returns what was found, and where it stands, for messages: `curl -d in the script of sh -c`.
-    pub(crate) fn seen(&self) -> String {
+    fn seen(&self) -> String {
         match &self.location {
             Location::Command => self.what.clone(),
             Location::Script(text) => format!("{} in {text}", self.what),

@@ -43,7 +43,7 @@ enum Resolution {
 
 use Resolution::{KeepBoth, Override, Refuse};
 
-const GROWS: &str = "cannot go with {}: this jitter grows by itself; tip: try --jitter full";
+const GROWS: &str = "cannot go with {}: this jitter grows by itself";
 const NO_GROWTH: &str = "cannot go with {}: no wait grows until a failure";
 const AGAIN: &str = "cannot go with {}: a success would be carried out again";
 
@@ -117,7 +117,7 @@ static CONFLICTS: [Conflict; 13] = [
         second: &REPORT.spec,
         contradict: is_same_file,
         resolution: Override,
-        problem: "cannot go with {}: the report would replace the log; tip: try another file",
+        problem: "cannot go with {}: the report would replace the log",
     },
     Conflict {
         first: &IDEMPOTENT.spec,
@@ -138,14 +138,14 @@ static CONFLICTS: [Conflict; 13] = [
         second: &MAX_DELAY.spec,
         contradict: is_longer,
         resolution: KeepBoth,
-        problem: "is longer than {}; tip: try a larger --max-delay",
+        problem: "is longer than {}",
     },
     Conflict {
         first: &STOP_AT_DELAY.spec,
         second: &MAX_DELAY.spec,
         contradict: is_longer,
         resolution: KeepBoth,
-        problem: "can never be reached with {}; tip: try a larger --max-delay",
+        problem: "can never be reached with {}",
     },
 ];
 
@@ -287,7 +287,7 @@ fn settle_start(
     let waits: Vec<String> = found.iter().map(ToString::to_string).collect();
     let waits = waits.join(" and ");
     Err(UsageError(format!(
-        "{waits} may leave no time before {limit}; tip: try a shorter wait or a later limit"
+        "{waits} may leave no time before {limit}"
     )))
 }
 

@@ -104,7 +104,7 @@ impl Config {
         let known = names.clone().collect::<Vec<_>>().join(", ");
         Err(setting.error(format!(
             "is not one of {known}{}",
-            tip(&setting.shown(), names, "")
+            tip(&setting.shown(), names)
         )))
     }
 }

@@ -260,10 +260,10 @@ fn find(name: &str) -> Option<Preset> {
     named.or_else(|| for_program(name))
 }
 
-/// Returns the preset that `--list-presets NAME` shows, or the problem of the name with a tip.
+/// Returns the preset that `--list-presets NAME` shows, or the problem of the name.
 pub(crate) fn named(name: &str) -> Parsed<Preset> {
     find(name).ok_or_else(|| {
-        let tip = tip(name, names_and_programs(), "--list-presets alone");
+        let tip = tip(name, names_and_programs());
         Problem::new(format!("{name:?} is not a preset{tip}"))
     })
 }
@@ -330,8 +330,8 @@ fn unknown(name: &str, list: &str) -> String {
     let known = names_and_programs()
         .chain(["auto"])
         .filter(|_| name != "help");
-    let tip = tip(name, known, "--list-presets");
-    format!("{which}is not a preset{tip}")
+    let tip = tip(name, known);
+    format!("{which}is not a preset of --list-presets{tip}")
 }
 
 /// Returns the presets that the names of `--for` select for a command with this file name, each once, as `auto` may

@@ -10,7 +10,7 @@ use super::setting::{Setting, Source, UsageError};
 use crate::cli::parse::CommandLine;
 use crate::options::opt::{Kind, Opt, Spec};
 use crate::options::problem::Checked;
-use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS, RETRY_AFTER};
+use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
@@ -192,34 +192,13 @@ fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
         return Ok(());
     }
     let long = opt.long;
-    let problem = match opt.kind {
-        Kind::Optional { .. } => match accepted_text(opt, text) {
-            Some(accepted) => {
-                format!("takes a value only after =; tip: try --{long}={accepted}")
-            }
-            None => format!("takes a value only after =, and not this one; tip: leave {text} out"),
-        },
-        Kind::Count => format!("takes no value, but may be repeated; tip: leave {text} out"),
-        _ => format!("takes no value; tip: leave {text} out"),
+    let tip = match opt.kind {
+        Kind::Optional { name, .. } => format!("write the value after =, as in --{long}={name}"),
+        _ => format!("leave {text} out"),
     };
-    let why = format!("{text:?} after --{long} would be run as the command: the option {problem}");
     Err(UsageError::new(format!(
-        "{why}, or put -- before a command of that name"
+        "{text:?} after --{long} would be run as the command; tip: {tip}, or put -- before a command of that name"
     )))
-}
-
-/// Returns the text after `=` that a word behind an option is meant as, for a tip: `30s` in `--retry-after 30`, which
-/// lacks a unit. None if the option would not accept the word, as in `--retry-after 00`.
-fn accepted_text(opt: &Spec, word: &str) -> Option<String> {
-    let texts = [word.to_owned(), format!("{word}s")];
-    texts.into_iter().find(|text| {
-        if *opt == *RETRY_AFTER {
-            RETRY_AFTER.read(text.as_ref()).is_ok()
-        } else {
-            // The other options accept every word that `is_value_of_switch` takes for a value.
-            true
-        }
-    })
 }
 
 /// Returns a variable's value by its full name; an empty variable counts as unset.

@@ -7,12 +7,11 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::setting::{Setting, Source, UsageError};
-use crate::cli::suggest::{Replacement, replacement, tip_for_option};
-use crate::options::opt::{Kind, Sources, Spec};
+use crate::cli::suggest::tip_for_option;
+use crate::options::opt::{Kind, Spec};
 use crate::options::problem::Checked;
-use crate::options::similar::one_slip_away;
+use crate::options::similar::tip;
 use crate::options::{OPTIONS, POLICY};
-use crate::text::printable;
 
 /// Settings under a name.
 #[derive(Debug, Clone)]
@@ -72,9 +71,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<ParsedFile, UsageError> 
                 let known = ["defaults", "policy"]
                     .into_iter()
                     .filter(|known| *known != name);
-                let tip = one_slip_away(name, known).map(|known| format!("try {known}"));
-                let tip = tip.as_deref().unwrap_or("put options under [defaults]");
-                let why = format!("is neither a table [defaults] nor [policy.NAME]; tip: {tip}");
+                let tip = tip(name, known);
+                let why = format!("is neither a table [defaults] nor [policy.NAME]{tip}");
                 return Err(document.wrong_key(key, &why));
             }
         }
@@ -90,22 +88,13 @@ fn in_order<'a, 't>(table: &'t DeTable<'a>) -> Vec<(&'t Key<'a>, &'t TomlValue<'
 }
 
 /// Returns the option of a key, or an error, to which the caller adds the key, if a file or a policy cannot set the
-/// option. Accepts `max_delay` for `max-delay`. For a misspelled key, or one of another tool or an earlier version, the
-/// error suggests our option. A tip about an option that is gone translates `value`, that of the key, which is None
-/// unless it is a text or a whole number.
-fn option_of_key(key: &str, value: Option<&str>, source: &Source) -> Checked<&'static Spec> {
-    if let Some(Replacement { opt, value }) = replacement(key, value) {
-        let text = printable(&value);
-        let tip = match opt.sources {
-            Sources::All => format!("try {} = \"{text}\"", opt.long),
-            _ => format!("give --{}={text} on the command line", opt.long),
-        };
-        return Err(UsageError::new(format!("is not an option; tip: {tip}")));
-    }
+/// option. Accepts `max_delay` for `max-delay`. For a misspelled key, or one of another tool, the error suggests our
+/// option.
+fn option_of_key(key: &str, source: &Source) -> Checked<&'static Spec> {
     let name = key.replace('_', "-");
     let Some(opt) = OPTIONS.iter().copied().find(|opt| opt.long == name) else {
         let settable = OPTIONS.iter().filter(|opt| opt.is_setting());
-        let tip = tip_for_option(key, settable.map(|opt| opt.long), "");
+        let tip = tip_for_option(key, settable.map(|opt| opt.long));
         return Err(UsageError::new(format!("is not an option{tip}")));
     };
     if !opt.is_setting() {
@@ -150,14 +139,13 @@ impl TomlText<'_> {
     fn policy(&self, key: &Key<'_>, value: &TomlValue<'_>) -> Result<Policy, UsageError> {
         let name = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
-            let problem = format!("is not a policy; tip: try [policy.{}]", printable(name));
-            return Err(self.wrong_key(key, &problem));
+            return Err(self.wrong_key(key, "is not a table [policy.NAME]"));
         };
         // Names appear in messages and in the first column of a list.
         if name.is_empty() || !name.chars().all(is_of_name) {
             return Err(self.wrong_key(
                 key,
-                "cannot be the name of a policy; tip: try letters, digits, - and _",
+                "cannot be the name of a policy, which has letters, digits, -, _ and . only",
             ));
         }
         // `options` rejects the key `about` in a configuration file.
@@ -180,8 +168,7 @@ impl TomlText<'_> {
             if key.get_ref() == "about" && self.file.is_empty() {
                 continue;
             }
-            let value_for_tip = text_for_tip(value.get_ref());
-            let opt = option_of_key(key.get_ref(), value_for_tip.as_deref(), source)
+            let opt = option_of_key(key.get_ref(), source)
                 .map_err(|problem| self.wrong_key(key, &problem.0))?;
             if layer.iter().any(|setting| setting.opt == opt) {
                 return Err(self.wrong_key(key, "is given twice, with - and with _"));
@@ -260,15 +247,6 @@ fn text_of_flag(value: &DeValue<'_>, opt: &Spec) -> Option<String> {
         // TOML allows a plus sign; durations and sizes do not.
         (DeValue::Float(number), _) => Some(number.as_str().trim_start_matches('+').to_owned()),
         (DeValue::String(text), _) => Some(text.clone().into_owned()),
-        _ => None,
-    }
-}
-
-/// Returns the text of a string or a whole number, for a tip; None for any other value.
-fn text_for_tip(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.clone().into_owned()),
-        DeValue::Integer(number) => Some(decimal(number)),
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ pub(crate) static BUDGET_MIN: Opt<u64> = Opt {
 
 /// `--budget-window`
 pub(crate) static BUDGET_WINDOW: Opt<Duration> = Opt {
-    reader: Reader::Text(|text| values::period(text, "10m")),
+    reader: Reader::Text(values::period),
     spec: Spec {
         kind: Kind::One("DURATION"),
         about: "Time during which an attempt counts",

@@ -1,5 +1,5 @@
 //! Parses DURATION: numbers with units, added up. The units are those of humantime. The rest is read here, as a number
-//! alone is one of seconds, as `sleep` takes it, and errors need a tip.
+//! alone is one of seconds, as `sleep` takes it, and errors say what is wrong.
 
 use std::time::Duration;
 
@@ -10,48 +10,9 @@ use super::problem::{Parsed, Problem};
 pub fn duration(text: &str) -> Parsed<Duration> {
     read(text.trim()).map_err(|why| {
         Problem::new(format!(
-            "is not a duration ({why}); tip: try 500ms, 2s, 1.5s or 1m30s"
+            "is not a duration such as 500ms, 1.5s or 1m30s ({why})"
         ))
     })
-}
-
-/// Parses a DURATION that limits something, and that 0 disables: for words that mean no limit to other tools, the
-/// problem suggests 0. To leave the option out would not do for an option with a default, or if a file sets it.
-pub fn limit(text: &str) -> Parsed<Duration> {
-    duration(text).map_err(|problem| suggest_zero(text).unwrap_or(problem))
-}
-
-/// Parses a list of limits (`--timeout`), with the problems of [`limit`] for a single one.
-pub fn limits(text: &str) -> Parsed<Vec<Duration>> {
-    durations(text).map_err(|problem| suggest_zero(text).unwrap_or(problem))
-}
-
-/// Returns a better problem for a text that is no duration, if it is a word for the lack of a limit (`none`); None for
-/// any other text, which keeps its own.
-fn suggest_zero(text: &str) -> Option<Problem> {
-    if is_word_for_no_limit(text) {
-        return Some(Problem::new(
-            "is not a duration; tip: try 0 for no limit, or 500ms or 2s",
-        ));
-    }
-    None
-}
-
-/// Returns true for words that other tools take for the lack of a limit, so that the tip can say how it is done here.
-pub(super) fn is_word_for_no_limit(text: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "never",
-        "none",
-        "no",
-        "off",
-        "false",
-        "unlimited",
-        "infinite",
-        "infinity",
-        "inf",
-        "forever",
-    ];
-    WORDS.contains(&&*text.trim().to_lowercase())
 }
 
 /// Parses a list of durations (`--delays`, `--timeout`), separated by commas. The problem of a single one is that of
@@ -67,7 +28,7 @@ pub fn durations(text: &str) -> Parsed<Vec<Duration>> {
 fn element(part: &str) -> Parsed<Duration> {
     read(part).map_err(|why| {
         Problem::new(format!(
-            "is not a list of durations ({part:?}: {why}); tip: try 1s,5s,30s"
+            "is not a list of durations such as 1s,5s,30s ({part:?}: {why})"
         ))
     })
 }

@@ -38,31 +38,24 @@ pub(crate) fn jitter(text: &str) -> Parsed<Jitter> {
         name => {
             // An unknown word ends here with its problem; a known one takes no parameter.
             word(&JITTERS, name)?;
-            let why = format!("has a parameter that {name} does not take; tip: try {name}");
+            let why = format!("has a parameter that {name} does not take");
             Err(Problem::new(why))
         }
     }
 }
 
-/// Parses the width of `additive:WIDTH`, a duration. A percentage is one of another jitter, which the problem names.
+/// Parses the width of `additive:WIDTH`, a duration.
 fn additive(width: &str) -> Parsed<Jitter> {
     match duration(width) {
         Ok(spread) => Ok(Jitter::Additive { spread }),
-        Err(_) if percent(width).is_ok() => Err(Problem::new(format!(
-            "has a percentage as its width; tip: try proportional:{width}"
-        ))),
         Err(problem) => Err(Problem::new(format!("has a width that {problem}"))),
     }
 }
 
-/// Parses the share of `proportional:PERCENT`. A length of time with its unit belongs to another jitter, which the
-/// problem names.
+/// Parses the share of `proportional:PERCENT`.
 fn proportional(share: &str) -> Parsed<Jitter> {
     match percent(share) {
         Ok(spread) => Ok(Jitter::Proportional { spread }),
-        Err(_) if duration(share).is_ok() && share.parse::<f64>().is_err() => Err(Problem::new(
-            format!("has a duration as its share; tip: try additive:{share}"),
-        )),
         Err(problem) => Err(Problem::new(format!("has a share that {problem}"))),
     }
 }

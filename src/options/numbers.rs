@@ -14,12 +14,8 @@ pub(super) fn digits(text: &str) -> Option<u128> {
 /// Parses a whole number from `least` to `most`; plain ASCII digits only. The problem of a number out of range names
 /// both ends, or only the one that the number is beyond if `most` is the largest u64.
 pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
-    // 3, or else the end of the range next to it.
-    let example = least.max(3).min(most);
     let Some(number) = digits(text) else {
-        return Err(Problem::new(format!(
-            "is not a whole number; tip: try {example}"
-        )));
+        return Err(Problem::new("is not a whole number"));
     };
     let range = match u64::try_from(number) {
         Ok(n) if (least..=most).contains(&n) => return Ok(n),
@@ -34,14 +30,12 @@ pub fn whole(text: &str, least: u64, most: u64) -> Parsed<u64> {
 pub fn factor(text: &str) -> Parsed<f64> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
-        _ => Err(Problem::new(
-            "is not a number of at least 1; tip: try 2 or 1.5",
-        )),
+        _ => Err(Problem::new("is not a number of at least 1")),
     }
 }
 
 /// Parses `25%` or `0.25` as a fraction in [0, 1]. A number above 1 without `%`, such as 25, is probably meant as a
-/// percentage, so it is rejected with a tip.
+/// percentage, so it is rejected.
 pub fn percent(text: &str) -> Parsed<f64> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -49,10 +43,8 @@ pub fn percent(text: &str) -> Parsed<f64> {
     };
     match number.parse::<f64>() {
         Ok(n) if (0.0..=unit).contains(&n) => Ok(n / unit),
-        Ok(n) if unit == 1.0 && (0.0..=100.0).contains(&n) => Err(Problem::new(format!(
-            "is above 1, which is 100%; tip: try {n}%"
-        ))),
+        Ok(n) if unit == 1.0 && n > 1.0 => Err(Problem::new("is above 1, which is 100%")),
         Ok(_) => Err(Problem::new("is out of range; it must be from 0% to 100%")),
-        Err(_) => Err(Problem::new("is not a percentage; tip: try 25% or 0.25")),
+        Err(_) => Err(Problem::new("is not a percentage such as 25% or 0.25")),
     }
 }

@@ -1,11 +1,10 @@
 //! Names that resemble others: tips about typos in options, variables, words and presets.
 
-/// Returns `; tip: try ...` with the known word that is one typo away, or else with `examples`. Returns an empty string
-/// if both are missing.
-pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>, examples: &str) -> String {
-    match one_slip_away(word, known).unwrap_or(examples) {
-        "" => String::new(),
-        tip => format!("; tip: try {tip}"),
+/// Returns `; tip: try ...` with the known word that is one typo away; empty if there is none.
+pub(crate) fn tip<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> String {
+    match one_slip_away(word, known) {
+        Some(similar) => format!("; tip: try {similar}"),
+        None => String::new(),
     }
 }
 

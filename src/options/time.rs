@@ -31,7 +31,7 @@ pub(crate) static ATTEMPTS: Opt<Option<u64>> = Opt {
 
 /// `--deadline`
 pub(crate) static DEADLINE: Opt<Duration> = Opt {
-    reader: Reader::Text(values::limit),
+    reader: Reader::Text(values::duration),
     spec: Spec {
         short: Some('d'),
         kind: Kind::One("DURATION"),
@@ -49,7 +49,7 @@ pub(crate) static DEADLINE: Opt<Duration> = Opt {
 
 /// `--stop-after`
 pub(crate) static STOP_AFTER: Opt<Duration> = Opt {
-    reader: Reader::Text(values::limit),
+    reader: Reader::Text(values::duration),
     spec: Spec {
         kind: Kind::One("DURATION"),
         about: "Time limit for starting attempts; a running one may finish",
@@ -63,7 +63,7 @@ pub(crate) static STOP_AFTER: Opt<Duration> = Opt {
 
 /// `--timeout`
 pub(crate) static TIMEOUT: Opt<Vec<Duration>> = Opt {
-    reader: Reader::Text(values::limits),
+    reader: Reader::Text(values::durations),
     spec: Spec {
         short: Some('t'),
         kind: Kind::List("DURATION,..."),
@@ -78,7 +78,7 @@ pub(crate) static TIMEOUT: Opt<Vec<Duration>> = Opt {
 
 /// `--idle-timeout`
 pub(crate) static IDLE_TIMEOUT: Opt<Duration> = Opt {
-    reader: Reader::Text(values::limit),
+    reader: Reader::Text(values::duration),
     spec: Spec {
         short: Some('i'),
         kind: Kind::One("DURATION"),
@@ -106,7 +106,7 @@ pub(crate) static SIGNAL: Opt<Signal> = Opt {
 
 /// `--kill-after`
 pub(crate) static KILL_AFTER: Opt<Duration> = Opt {
-    reader: Reader::Text(values::limit),
+    reader: Reader::Text(values::duration),
     spec: Spec {
         short: Some('k'),
         kind: Kind::One("DURATION"),

@@ -1,13 +1,12 @@
 //! The grammars of option values. Each function takes the text and returns the value, or the problem of the text as the
-//! rest of a sentence, mostly with a tip: a text that is accepted.
+//! rest of a sentence, mostly with what would be accepted.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use super::codes::*;
-use super::duration::is_word_for_no_limit;
-pub use super::duration::{duration, durations, limit, limits};
+pub use super::duration::{duration, durations};
 pub(crate) use super::jitters::*;
 pub use super::numbers::*;
 pub use super::problem::Parsed;
@@ -17,8 +16,7 @@ pub(super) use super::words::{names, word};
 use crate::search::pattern::Pattern;
 use crate::text::is_printable;
 
-/// Parses a number of at least 1, or `unlimited`, which is None. For words and -1, which mean that to other tools, the
-/// problem suggests `unlimited`.
+/// Parses a number of at least 1, or `unlimited`, which is None.
 pub fn attempts(text: &str) -> Parsed<Option<u64>> {
     match digits(text) {
         Some(_) => match whole(text, 1, u64::MAX) {
@@ -27,25 +25,19 @@ pub fn attempts(text: &str) -> Parsed<Option<u64>> {
         },
         None if text.eq_ignore_ascii_case("unlimited") => Ok(None),
         None => {
-            let means_unlimited = is_word_for_no_limit(text) || text == "-1";
-            let examples = if means_unlimited {
-                "unlimited"
-            } else {
-                "3 or unlimited"
-            };
-            let tip = tip(text, ["unlimited"].into_iter(), examples);
-            Err(Problem::new(format!("is not a whole number{tip}")))
+            let tip = tip(text, ["unlimited"].into_iter());
+            Err(Problem::new(format!(
+                "is not a whole number or unlimited{tip}"
+            )))
         }
     }
 }
 
-/// Parses a duration for which 0 makes no sense: at least one millisecond, the unit of stores. `example` is the
-/// duration that the problem suggests.
-pub fn period(text: &str, example: &str) -> Parsed<Duration> {
+/// Parses a duration for which 0 makes no sense: at least one millisecond, the unit of stores.
+pub fn period(text: &str) -> Parsed<Duration> {
     let duration = duration(text)?;
     if duration < Duration::from_millis(1) {
-        let why = format!("is out of range; it must be at least 1ms; tip: try {example}");
-        return Err(Problem::new(why));
+        return Err(Problem::new("is out of range; it must be at least 1ms"));
     }
     Ok(duration)
 }
@@ -53,7 +45,7 @@ pub fn period(text: &str, example: &str) -> Parsed<Duration> {
 /// Parses a size in bytes: `64KiB`, `1.5GiB`, `10MB`, `1G`. Units are powers of 1024, except kB, KB, MB, GB and TB.
 /// Parts of a byte are dropped; a size beyond u64 is the largest.
 pub fn size(text: &str) -> Parsed<u64> {
-    const WRONG: &str = "is not a size; tip: try 64KiB, 10MB or 1GiB";
+    const WRONG: &str = "is not a size such as 64KiB, 10MB or 1GiB";
     let digits = text
         .bytes()
         .take_while(|b| b.is_ascii_digit() || *b == b'.')
@@ -79,23 +71,17 @@ pub fn size(text: &str) -> Parsed<u64> {
 /// line holds when patterns see it.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
-        return Err(Problem::new(
-            "is empty, so it would match every line; tip: try 'timed out|refused'",
-        ));
+        return Err(Problem::new("is empty, so it would match every line"));
     }
     if Pattern::names_escape(text) {
         let why = "escape sequences are removed before patterns see a line";
-        return Err(Problem::new(format!(
-            "names ESC, but {why}; tip: leave out what colors the text"
-        )));
+        return Err(Problem::new(format!("names ESC, but {why}")));
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.
         let message = error.to_string();
         let kind = message.rsplit("error: ").next().unwrap_or_default();
-        Problem::new(format!(
-            "is not a regular expression ({kind}); tip: try 'connection (refused|reset)'"
-        ))
+        Problem::new(format!("is not a regular expression ({kind})"))
     })
 }
 
@@ -107,9 +93,7 @@ pub fn any_text(text: &str) -> Parsed<String> {
 /// always succeed.
 pub fn predicate(text: &str) -> Parsed<String> {
     match text.trim() {
-        "" => Err(Problem::new(
-            "is empty; tip: try a command for the shell, such as 'grep -q done'",
-        )),
+        "" => Err(Problem::new("is empty, but must be a shell command")),
         _ => Ok(text.to_owned()),
     }
 }
@@ -118,12 +102,8 @@ pub fn predicate(text: &str) -> Parsed<String> {
 /// percent-encoded as three.
 pub fn budget_name(text: &str) -> Parsed<String> {
     match text {
-        "" => Err(Problem::new(
-            "is empty; tip: try the name of what is called, such as api.example.org",
-        )),
-        name if name.len() > 80 => Err(Problem::new(
-            "is longer than 80 bytes; tip: try a shorter name",
-        )),
+        "" => Err(Problem::new("is empty, but must be a name")),
+        name if name.len() > 80 => Err(Problem::new("is longer than 80 bytes")),
         name => Ok(name.to_owned()),
     }
 }
@@ -132,7 +112,7 @@ pub fn budget_name(text: &str) -> Parsed<String> {
 pub fn label(text: &str) -> Parsed<String> {
     const MOST: usize = 64;
     let problem = if text.trim().is_empty() {
-        "is empty".to_owned()
+        "is empty, but must be a name".to_owned()
     } else if !text.chars().all(is_printable) {
         "holds a control character or an invisible one".to_owned()
     } else if text.chars().count() > MOST {
@@ -140,9 +120,7 @@ pub fn label(text: &str) -> Parsed<String> {
     } else {
         return Ok(text.to_owned());
     };
-    Err(Problem::new(format!(
-        "{problem}; tip: try a name such as nightly-sync"
-    )))
+    Err(Problem::new(problem))
 }
 
 /// Parses on or off, in the words that are common for them: a switch, as a variable or a file gives it, or the text of
@@ -151,7 +129,7 @@ pub fn switch(text: &str) -> Parsed<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err(Problem::new("is not on or off; tip: try 1 or 0")),
+        _ => Err(Problem::new("is not on or off")),
     }
 }
 
@@ -160,9 +138,9 @@ pub fn switch(text: &str) -> Parsed<bool> {
 pub fn count(text: &str) -> Parsed<u8> {
     match digits(text) {
         Some(_) => whole(text, 0, u64::from(u8::MAX)).map(|count| count as u8),
-        None => switch(text).map(u8::from).map_err(|_| {
-            Problem::new("is not on, off or a number from 0 to 255; tip: try 1, 2 or 0")
-        }),
+        None => switch(text)
+            .map(u8::from)
+            .map_err(|_| Problem::new("is not on, off or a number from 0 to 255")),
     }
 }
 
@@ -180,16 +158,11 @@ pub fn retry_after(text: &str) -> Parsed<Option<Duration>> {
     let longest = duration(text)
         .map_err(|problem| Problem::new(format!("is not on or off, and {problem}")))?;
     if longest.is_zero() {
-        return Err(Problem::new(
-            "accepts no wait at all; tip: try off, or a limit such as 2m",
-        ));
+        return Err(Problem::new("must be more than 0, or off"));
     }
-    // 1 is on, so a person may take another bare number for that, too, and not for seconds. Checked last, as the tip
-    // must be a duration that is accepted.
+    // 1 is on, so a person may take another bare number for that, too, and not for seconds.
     if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return Err(Problem::new(format!(
-            "has no unit; tip: try {text}s, or 1 for on"
-        )));
+        return Err(Problem::new("must have a unit, such as 30s or 2m"));
     }
     Ok(Some(longest))
 }
@@ -203,7 +176,7 @@ pub(super) fn is_wait(text: &str) -> bool {
 /// Parses a path, which need not be UTF-8. Rejects an empty one, which an unset variable of a script leaves.
 pub(super) fn path(text: &OsStr) -> Parsed<PathBuf> {
     if text.is_empty() {
-        return Err(Problem::new("is not a path; tip: try a file name"));
+        return Err(Problem::new("is empty, but must be a path"));
     }
     Ok(PathBuf::from(text))
 }

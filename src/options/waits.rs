@@ -165,7 +165,7 @@ pub(crate) static SPLAY: Opt<Duration> = Opt {
 
 /// `--reset-after`
 pub(crate) static RESET_AFTER: Opt<Duration> = Opt {
-    reader: Reader::Text(|text| values::period(text, "10m")),
+    reader: Reader::Text(values::period),
     spec: Spec {
         kind: Kind::One("DURATION"),
         about: "Reset waits and attempts if an attempt ran this long",

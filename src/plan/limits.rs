@@ -103,9 +103,9 @@ pub(super) fn attempts(settings: &Settings, until: Until) -> Checked<InEffect<Op
 fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
     let consecutive = settings.value(&CONSECUTIVE)?;
     match (attempts, settings.find(&CONSECUTIVE)) {
-        (Some(most), Some(setting)) if consecutive > most => Err(setting.error(format!(
-            "can never be reached with {most} attempts; tip: try a larger --attempts"
-        ))),
+        (Some(most), Some(setting)) if consecutive > most => {
+            Err(setting.error(format!("can never be reached with {most} attempts")))
+        }
         _ => Ok(consecutive),
     }
 }

@@ -12,7 +12,6 @@ mod rules;
 mod without_effect;
 
 use self::delays::DecidedDelays;
-use self::idempotence::Idempotence;
 use self::in_effect::Deciders;
 use self::limits::{BudgetAndStore, Premises};
 use self::remarks::Remarks;
@@ -33,7 +32,7 @@ use crate::options::{
 };
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
-use crate::run::plan::{Nesting, OutputOptions, Plan};
+use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan};
 
 /// A plan, and the store of its budget.
 pub(crate) struct Planned {
@@ -128,7 +127,7 @@ fn hidden_defaults(config: &Config, in_effect: &Settings) -> Checked<Vec<Setting
 /// Parts of a plan that depend on each other.
 struct Parts {
     rules: Rules,
-    idempotence: Idempotence,
+    not_idempotent: Option<NotIdempotent>,
     nesting: Nesting,
     delays: Delays,
     limits: Limits,
@@ -152,7 +151,7 @@ fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     let words: Vec<&str> = texts.iter().map(|word| &**word).collect();
     let command = WrappedCommand::new(&words, preset_names(settings)?);
     let parts = read_parts(settings, sources, &words, &command)?;
-    let remarks = find_remarks(settings, sources, &words, &command, &parts);
+    let remarks = find_remarks(settings, sources, &command, &parts);
     let planned = assemble(settings, sources.typed, parts, remarks)?;
     // Last, as a text that cannot be read is the first thing to mend.
     without_effect::check(settings)?;
@@ -167,7 +166,8 @@ fn read_parts(
     words: &[&str],
     command: &WrappedCommand<'_>,
 ) -> Checked<Parts> {
-    let idempotence = idempotence::idempotence(settings, words, command, sources.surroundings)?;
+    let not_idempotent =
+        idempotence::why_not_idempotent(settings, words, command, sources.surroundings)?;
     let nested = settings.value(&NESTED)?;
     let nesting = nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
@@ -178,7 +178,7 @@ fn read_parts(
     } = delays::delays(settings, until)?;
     let premises = Premises {
         until,
-        idempotent: idempotence.why_not.is_none(),
+        idempotent: not_idempotent.is_none(),
         leave_to_outer: nested == Nested::Once && nesting.depth > 0,
     };
     let attempts = limits::attempts(settings, until)?;
@@ -187,7 +187,7 @@ fn read_parts(
     let budget_and_store = limits::budget(settings, nesting.counted_budget.as_deref())?;
     Ok(Parts {
         rules,
-        idempotence,
+        not_idempotent,
         nesting,
         delays,
         limits,
@@ -203,19 +203,18 @@ fn read_parts(
 fn find_remarks(
     settings: &Settings,
     sources: Sources<'_>,
-    words: &[&str],
     command: &WrappedCommand<'_>,
     parts: &Parts,
 ) -> Remarks {
     let output = &parts.output;
     let mut remarks = Remarks::on_variables(sources.variables, &parts.nesting, output);
-    remarks.add_not_idempotent(output, parts.idempotence.why_not.as_ref());
+    remarks.add_not_idempotent(output, parts.not_idempotent.as_ref());
     // `-vv`
     if output.verbosity >= 2 {
         let lines = remarks::settings_and_rules(settings, command, sources.config, &parts.deciders);
         remarks.remarks.extend(lines);
     }
-    remarks.on_failure = remarks::on_failure(settings, command, words);
+    remarks.on_failure = remarks::on_failure(settings, command);
     remarks
 }
 
@@ -238,7 +237,6 @@ fn assemble(
     let attempts = parts.limits.attempts;
     let plan = Plan {
         command: typed.command.clone(),
-        has_dashes: typed.has_dashes,
         streams: output::streams(settings, parts.rules.patterns, attempts)?,
         classifier: parts.rules.classifier,
         retry_if: settings.get(&RETRY_IF)?,
@@ -258,8 +256,7 @@ fn assemble(
         nesting: parts.nesting,
         remarks: remarks.remarks,
         remarks_on_failure: remarks.on_failure,
-        remark_on_retry: parts.idempotence.remark,
-        not_idempotent: parts.idempotence.why_not,
+        not_idempotent: parts.not_idempotent,
         output: parts.output,
         limits: parts.limits,
         delays: parts.delays,

@@ -7,30 +7,24 @@ use std::os::unix::ffi::OsStrExt;
 use super::in_effect::{self, Deciders};
 use crate::cli::suggest;
 use crate::command::http;
-use crate::command::program::{WrappedCommand, wrapped_program};
+use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, Variables, variable};
 use crate::options::opt::Spec;
 use crate::options::similar::one_slip_away;
 use crate::options::values::whole;
-use crate::options::{OPTIONS, RETRY_AFTER, RETRY_MATCH, VERBOSE};
+use crate::options::{OPTIONS, RETRY_MATCH};
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
-use crate::text::printable;
 
 /// Returns the remarks to print after a failed first attempt: before it, they would trouble a user whose command
-/// succeeds. `words` are those of the command, `command` is the program that presets judge.
-pub(super) fn on_failure(
-    settings: &Settings,
-    command: &WrappedCommand<'_>,
-    words: &[&str],
-) -> Vec<String> {
+/// succeeds. `command` is the program that presets judge.
+pub(super) fn on_failure(settings: &Settings, command: &WrappedCommand<'_>) -> Vec<String> {
     let remarks = [
         number_as_pattern(settings),
         without_preset(command),
         hidden_status(command),
-        without_headers(settings, words),
     ];
     remarks.into_iter().flatten().collect()
 }
@@ -60,48 +54,6 @@ fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     ))
 }
 
-/// Returns a remark if `--retry-after` is given and can find no header, as it looks in the output, where curl prints
-/// none unless an option says so. Only with `-v`, as the rest of the output may name a wait, too.
-fn without_headers(settings: &Settings, words: &[&str]) -> Option<String> {
-    settings.get(&RETRY_AFTER).ok()??;
-    // Not `WrappedCommand::wrapped`, which is empty without `--for`.
-    let wrapped = wrapped_program(words);
-    let (program, words) = wrapped.split_first()?;
-    let name = program.rsplit('/').next()?;
-    let prints_headers = words.iter().any(|word| prints_headers(word));
-    if name != "curl" || prints_headers || settings.count(&VERBOSE) == Ok(0) {
-        return None;
-    }
-    Some("--retry-after sees no headers, as curl prints none; tip: add -D /dev/stderr".to_owned())
-}
-
-/// Returns true if an argument of curl is, or may be, an option that prints the headers of an answer: by a letter
-/// (`-i`, `-sD`) or a long name, which curl also takes cut short (`--inc`). Any other word with such a letter after a
-/// `-` counts, too, as this only drops a remark.
-fn prints_headers(word: &str) -> bool {
-    match word.strip_prefix("--") {
-        Some(long) => {
-            !long.is_empty()
-                && HEADERS_OF_CURL
-                    .iter()
-                    .any(|option| option.starts_with(long))
-        }
-        None => word.starts_with('-') && word.contains(['D', 'i', 'I', 'v']),
-    }
-}
-
-/// Options of curl that print the headers of an answer.
-const HEADERS_OF_CURL: [&str; 5] = ["dump-header", "include", "show-headers", "head", "verbose"];
-
-/// Variables that can only mean backoff's number of attempts.
-const OTHER_ATTEMPTS: [&str; 5] = [
-    "RETRIES",
-    "MAX_RETRIES",
-    "TRIES",
-    "MAX_TRIES",
-    "MAX_ATTEMPTS",
-];
-
 /// Warnings and remarks about valid settings.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
@@ -114,33 +66,27 @@ pub(super) struct Remarks {
 }
 
 impl Remarks {
-    /// Returns warnings about unknown variables `BACKOFF_...` that are probably typos, and, with `-v`, remarks about
-    /// others, which may be another program's. A setting that is silently ignored would show only when it is needed.
+    /// Returns warnings about unknown variables `BACKOFF_...` that are probably typos, or have another tool's name of an
+    /// option: a setting that is silently ignored would show only when it is needed. Other variables may be another
+    /// program's. Inner runs inherit the variables, and only the outermost run warns, unless there is `-v`.
     pub(super) fn on_variables(
         variables: &Variables,
         nesting: &Nesting,
         output: &OutputOptions,
     ) -> Remarks {
         let mut remarks = Remarks::default();
-        let is_verbose = output.verbosity >= 1;
+        if output.verbosity < 1 && nesting.depth > 0 {
+            return remarks;
+        }
         for (name, value) in variables {
             // An empty variable counts as unset.
             if value.is_empty() || is_known(variables, name) {
                 continue;
             }
             let name = name.to_string_lossy();
-            let key = name.trim_start_matches("BACKOFF_");
-            match tip_for_typo(key, value) {
-                // Inner runs inherit the variables; the outermost has printed the warnings.
-                Some(tip) if is_verbose || nesting.depth == 0 => {
-                    let warning = format!("unknown variable {name:?}; tip: {tip}");
-                    remarks.warnings.push(warning);
-                }
-                None if is_verbose => {
-                    let remark = format!("unknown variable {name:?}{}", tip_for_foreign(key));
-                    remarks.remarks.push(remark);
-                }
-                _ => {}
+            if let Some(tip) = tip_for_variable(name.trim_start_matches("BACKOFF_")) {
+                let warning = format!("unknown variable {name:?}; tip: {tip}");
+                remarks.warnings.push(warning);
             }
         }
         remarks
@@ -176,38 +122,22 @@ fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
     !opt.is_action() && opt.has_variable(name.as_bytes())
 }
 
-/// Returns a tip for a variable that is certainly meant for backoff: of an option that is gone, another word for the
-/// number of attempts, or one typo away from a known name. Returns None for any other. `key` is its name without
-/// `BACKOFF_`; the tip about an option that is gone repeats the `value`.
-fn tip_for_typo(key: &str, value: &OsStr) -> Option<String> {
-    if let Some(suggest::Replacement { opt, value }) = suggest::replacement(key, value.to_str()) {
-        let text = printable(&value);
-        // An option that prints something in place of a run has no variable.
-        if opt.is_action() {
-            return Some(format!("give --{}={text} on the command line", opt.long));
+/// Returns a tip for a variable that is certainly meant for backoff: with another tool's name of an option, or one typo
+/// away from a known name. None for any other. `key` is its name without `BACKOFF_`.
+fn tip_for_variable(key: &str) -> Option<String> {
+    let (opt, difference) = match suggest::foreign(key) {
+        Some(foreign) => (foreign.opt, foreign.difference),
+        None => {
+            let long = one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
+            let opt: &Spec = OPTIONS.iter().find(|opt| opt.long == long)?;
+            (opt, "")
         }
-        return Some(format!("try {}={text}", opt.variable()));
-    }
-    if OTHER_ATTEMPTS.contains(&key) {
-        return Some("try BACKOFF_ATTEMPTS, which counts the first one, too".to_owned());
-    }
-    let long = one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
-    let opt = OPTIONS.iter().find(|opt| opt.long == long)?;
+    };
+    // An option that prints something in place of a run has no variable.
     if opt.is_action() {
-        return Some(format!("give --{long} on the command line"));
+        return Some(format!("give --{} on the command line", opt.long));
     }
-    Some(format!("try {}", opt.variable()))
-}
-
-/// Returns a tip, to be appended to a message, for another tool's name of an option that a variable can set; an empty
-/// text if there is none. `key` is the name of the variable without `BACKOFF_`.
-fn tip_for_foreign(key: &str) -> String {
-    match suggest::foreign(key) {
-        Some(foreign) if !foreign.opt.is_action() => {
-            format!("; tip: try {}", foreign.opt.variable())
-        }
-        _ => String::new(),
-    }
+    Some(format!("try {}{difference}", opt.variable()))
 }
 
 /// Returns the lines of `-vv`: the file, each option that is set or has a default, such as

@@ -140,9 +140,9 @@ fn check_size(patterns: &[Pattern]) -> Checked<()> {
     if places <= MOST_PLACES {
         return Ok(());
     }
-    let problem =
-        format!("the patterns are too large together (over {MOST_PLACES} characters and classes)");
-    Err(UsageError::new(problem + "; tip: try smaller repetitions"))
+    Err(UsageError::new(format!(
+        "the patterns are too large together (over {MOST_PLACES} characters and classes)"
+    )))
 }
 
 /// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt. Its

@@ -30,12 +30,12 @@ static NEEDS: [Needs; 4] = [
             &STORE_DOWN.spec,
         ],
         one_of: &[&BUDGET.spec],
-        shown: "a budget; tip: try --budget NAME",
+        shown: "--budget",
     },
     Needs {
         options: &[&SIGNAL.spec],
         one_of: &[&TIMEOUT.spec, &IDLE_TIMEOUT.spec, &DEADLINE.spec],
-        shown: "a limit; tip: try --timeout, --idle-timeout or --deadline",
+        shown: "--timeout, --idle-timeout or --deadline",
     },
     Needs {
         options: &[&MATCH_ON.spec],
@@ -52,12 +52,12 @@ static NEEDS: [Needs; 4] = [
             &RETRY_AFTER.spec,
             &HOOK_OUTPUT.spec,
         ],
-        shown: "a rule or a predicate; tip: try --retry-match, --for or --retry-if",
+        shown: "a rule or a predicate, such as --retry-match, --for or --retry-if",
     },
     Needs {
         options: &[&HOOK_OUTPUT.spec],
         one_of: &[&ON_RETRY.spec, &BEFORE_RETRY.spec, &ON_GIVE_UP.spec],
-        shown: "a hook; tip: try --on-give-up, --on-retry or --before-retry",
+        shown: "--on-give-up, --on-retry or --before-retry",
     },
 ];
 

@@ -197,7 +197,7 @@ pub struct StartFailure {
     /// True if the command, or the interpreter of a script, does not exist (ENOENT, ENOTDIR): status 127. Otherwise the
     /// command exists and cannot be run: 126.
     pub not_found: bool,
-    /// Text for people, such as `command not found`; may end with a tip.
+    /// Text for people, such as `command not found`.
     pub message: String,
 }
 
@@ -208,17 +208,9 @@ impl StartFailure {
     /// Message if no file is at the path that was given.
     pub const NO_FILE: &'static str = "No such file or directory";
 
-    /// Returns true if the name of the command may be a mistake, so that a message may guess which. `not_found` would
-    /// also cover a script whose interpreter is missing.
+    /// Returns true if the name of the command may be a word of a shell. `not_found` would also cover a script whose interpreter is missing.
     pub(crate) fn is_about_name(&self) -> bool {
         [StartFailure::NOT_FOUND, StartFailure::NO_FILE].contains(&self.message.as_str())
-    }
-
-    /// Returns the message in two parts, the problem and the tip, which may be empty and begins with `; tip: `: what is
-    /// said about the problem belongs between them.
-    pub(crate) fn problem_and_tip(&self) -> (&str, &str) {
-        let tip_begin = self.message.find("; tip: ").unwrap_or(self.message.len());
-        self.message.split_at(tip_begin)
     }
 
     /// Returns 127 if the command was not found, 126 if it cannot be run (POSIX `sh`, `env`).

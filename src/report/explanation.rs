@@ -5,9 +5,8 @@ use super::text::Sentences;
 use super::words::{limiting_option, survivors, typed_limit, with_detail};
 use crate::policy::budget::Counts;
 use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
-use crate::policy::outcome::{End, Outcome};
+use crate::policy::outcome::Outcome;
 use crate::policy::session::{GiveUp, Until};
-use crate::policy::sets::CodeSet;
 use crate::run::event::JudgedAttempt;
 use crate::text::{length, printable};
 
@@ -38,14 +37,13 @@ impl Sentences<'_> {
             return String::new();
         }
         match why {
-            GiveUp::StoreDown => "; use --store-down local to retry".to_owned(),
             GiveUp::NotIdempotent if !self.is_idempotent_option_no() => {
                 "; use --idempotent yes if a repetition does no harm".to_owned()
             }
             GiveUp::Permanent if self.may_be_in_another_language(attempt) => {
                 "; its messages may not be in English: try env LC_ALL=C.UTF-8 COMMAND".to_owned()
             }
-            GiveUp::Permanent => self.rule_to_add(attempt),
+            GiveUp::Permanent => self.rule_to_add(attempt).to_owned(),
             _ => match limiting_option(&self.plan.limits, why) {
                 Some(limit) => format!("; raise --{} to allow more", limit.option),
                 None => String::new(),
@@ -86,7 +84,10 @@ impl Sentences<'_> {
                 format!("the output asked to wait {asked}, longer than {limit}")
             }
             GiveUp::Budget(counts) => self.budget_exhausted(counts),
-            GiveUp::StoreDown => format!("the store of {} cannot be used", self.budget()),
+            GiveUp::StoreDown => format!(
+                "the store of {} cannot be used: --store-down deny",
+                self.budget()
+            ),
             GiveUp::NotIdempotent => self.not_idempotent(),
             GiveUp::Nested => "--nested once leaves retries to the outer backoff".to_owned(),
             GiveUp::Stdin => {
@@ -143,10 +144,8 @@ impl Sentences<'_> {
             Why::ReaderGone if outcome.seen.reader_gone => {
                 return READER_GONE.to_owned();
             }
-            // SIGPIPE of another pipe or socket, or a failed start: only the user may know that a retry helps.
-            Why::ReaderGone | Why::CannotStart => {
-                return "permanent unless --retry-exit lists it".to_owned();
-            }
+            // SIGPIPE of another pipe or socket, or a failed start.
+            Why::ReaderGone | Why::CannotStart => return "permanent".to_owned(),
             Why::Unread => {
                 return "its output is cut off, as its reader stopped reading".to_owned();
             }
@@ -187,47 +186,21 @@ impl Sentences<'_> {
     /// Returns true if a preset may have missed a line of the failure only because it is not in English: none of its
     /// rules matched, but one lacks only its text.
     fn may_be_in_another_language(&self, attempt: &JudgedAttempt) -> bool {
+        let end = &attempt.outcome.end;
+        let lacks_only_text = |rule: &Rule| {
+            rule.name.starts_with("--for") && rule.codes.is_none_or(|codes| codes.contains_end(end))
+        };
         self.plan.may_be_translated
             && matches!(attempt.verdict.why(), Some(Why::NoRuleMatched))
-            && self
-                .lacking_only_text(&attempt.outcome.end)
-                .any(|rule| rule.name.starts_with("--for"))
+            && self.retry_rules().any(lacks_only_text)
     }
 
-    /// Returns the retry rules that fit all but their text: they list the code, or have only a text, and so hold for
-    /// any code. No rule may have matched.
-    fn lacking_only_text(&self, end: &End) -> impl Iterator<Item = &Rule> {
-        self.retry_rules()
-            .filter(|rule| rule.codes.is_none_or(|codes| codes.contains_end(end)))
-    }
-
-    /// Returns advice for a failure that no rule of the only preset matches: what the preset retries, and the option
-    /// that adds a rule (`-e` for a code, `-r` for a text). Nothing after any other failure, and with rules of the
-    /// user's own, who knows how to add one.
-    fn rule_to_add(&self, attempt: &JudgedAttempt) -> String {
-        let (Some(Why::NoRuleMatched), Some(preset)) = (attempt.verdict.why(), self.only_preset())
-        else {
-            return String::new();
-        };
-        let preset = preset.trim_start_matches("--for ");
-        let end = &attempt.outcome.end;
-        // Empty if `-e` could add no code: after 0, or an end that is none of the command's own.
-        let new_code = match end {
-            End::Exited(code) if *code != 0 => code.to_string(),
-            End::Signaled(signal) => signal.to_string(),
-            _ => String::new(),
-        };
-        if new_code.is_empty() || self.lacking_only_text(end).next().is_some() {
-            let lines = format!("it retries on lines that --list-presets {preset} shows");
-            return format!("; {lines}; add -r TEXT to retry on another");
+    /// Returns advice for a failure that no rule of the only preset matches. Nothing after any other failure, and with
+    /// rules of the user's own, who knows how to add one.
+    fn rule_to_add(&self, attempt: &JudgedAttempt) -> &'static str {
+        match (attempt.verdict.why(), self.only_preset()) {
+            (Some(Why::NoRuleMatched), Some(_)) => "; add -r TEXT, or --for NAME, to retry this",
+            _ => "",
         }
-        // Here each retry rule is one of codes.
-        let codes = self
-            .retry_rules()
-            .filter_map(|rule| rule.codes)
-            .fold(CodeSet::default(), CodeSet::union);
-        format!(
-            "; it retries exit {codes} (--list-presets {preset}); add -e {new_code} to retry this, too"
-        )
     }
 }

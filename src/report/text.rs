@@ -4,9 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{
-    how_it_failed, likely_mistake, outcome_without_tip, survivors, typed_limit, with_detail,
-};
+use super::words::{how_it_failed, survivors, tip_about_shell, typed_limit, with_detail};
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome};
 use crate::policy::session::{GiveUp, Stop, Until};
@@ -80,9 +78,8 @@ impl Sentences<'_> {
             Event::Interrupted {
                 by: Interruption::OfCommand,
                 outcome: Some(outcome),
-                signal,
                 ..
-            } => interrupted_by_command(*signal, outcome),
+            } => interrupted_by_command(outcome),
             Event::Interrupted {
                 signal, outcome, ..
             } => interrupted(*signal, *outcome),
@@ -245,20 +242,17 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns why the command could not start, without the tip, which `tip_to_start` returns. The attempt must not
-    /// have started.
+    /// Returns why the command could not start. The attempt must not have started.
     fn cannot_run(&self, outcome: &Outcome) -> String {
         let command = self.plan.command.first().map(quoted).unwrap_or_default();
-        format!("cannot run {command}: {}", outcome_without_tip(outcome))
+        format!("cannot run {command}: {outcome}")
     }
 
-    /// Returns the tip about the likely mistake in a command that could not start, to be appended to the whole
-    /// sentence. Empty if a file of that name exists, and only its interpreter is missing, or it may not be executed.
-    /// The message about a function of bash has a tip of its own, which is returned then.
+    /// Returns the tip about a command that could not start, to be appended to the whole sentence. Empty if a file of
+    /// that name exists, and only its interpreter is missing, or it may not be executed.
     fn tip_to_start(&self, outcome: &Outcome) -> String {
         match &outcome.end {
-            End::NotStarted(why) if why.is_about_name() => likely_mistake(self.plan),
-            End::NotStarted(why) => why.problem_and_tip().1.to_owned(),
+            End::NotStarted(why) if why.is_about_name() => tip_about_shell(&self.plan.command),
             _ => String::new(),
         }
     }
@@ -304,9 +298,8 @@ fn retry_rule(verdict: &Verdict) -> &str {
 
 /// Returns what follows the label about INT or QUIT that ended the command, but that backoff has not received: most
 /// likely a key of a terminal of the command's own, so that the user wants no retry.
-fn interrupted_by_command(signal: Signal, outcome: &Outcome) -> String {
-    let advice = format!("use --retry-exit {signal} to retry");
-    format!("interrupted: {outcome}; no further attempt; {advice}")
+fn interrupted_by_command(outcome: &Outcome) -> String {
+    format!("interrupted: {outcome}; no further attempt")
 }
 
 /// Returns what follows the label about a signal that backoff received, during an attempt with this outcome, or while

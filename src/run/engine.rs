@@ -261,22 +261,12 @@ impl Run<'_> {
     }
 
     /// Reports a retry before its wait. Before the first retry of the run also warns about nested runs, whose retries
-    /// multiply, and remarks that the command may take effect twice, unless the failure is safe to repeat.
+    /// multiply.
     fn announce_retry(&mut self, delay: Duration, attempt: &JudgedAttempt) -> RunResult<()> {
         let nesting = &self.plan.nesting;
         // The session has counted this retry.
-        if self.session.retries == 1 {
-            if nesting.warns {
-                self.emit(&Event::Nested(nesting))?;
-            }
-            let may_have_taken_effect = attempt
-                .verdict
-                .reason()
-                .is_some_and(|reason| !reason.is_safe_to_repeat);
-            // An inner run is silent, as the outermost one remarks on the same command.
-            if may_have_taken_effect && nesting.depth == 0 {
-                self.remark(self.plan.remark_on_retry.as_slice())?;
-            }
+        if self.session.retries == 1 && nesting.warns {
+            self.emit(&Event::Nested(nesting))?;
         }
         let is_asked = self.session.is_wait_asked;
         self.emit(&Event::Retrying {

@@ -18,8 +18,6 @@ use crate::policy::signal::Signal;
 pub(crate) struct Plan {
     /// Command and arguments; empty only if nothing runs.
     pub(crate) command: Vec<OsString>,
-    /// `--` stands before the command, so that its first word is certainly meant as the command.
-    pub(crate) has_dashes: bool,
     pub(crate) limits: Limits,
     pub(crate) delays: Delays,
     pub(crate) classifier: Classifier,
@@ -47,12 +45,10 @@ pub(crate) struct Plan {
     pub(crate) may_be_translated: bool,
     /// Warnings about settings.
     pub(crate) warnings: Vec<String>,
-    /// Remarks about settings, and with `-vv` the settings themselves; empty without `-v`.
+    /// With `-v` why the command is not idempotent, if its words show that, and with `-vv` all settings.
     pub(crate) remarks: Vec<String>,
     /// Remarks to print if the first attempt runs and fails.
     pub(crate) remarks_on_failure: Vec<String>,
-    /// Remark for the first retry, if the failure before it may have taken effect.
-    pub(crate) remark_on_retry: Option<String>,
 }
 
 /// Why a command is not idempotent, for a message.

@@ -163,14 +163,14 @@ fn a_word_after_help_is_a_section_and_no_command() {
         ("--help=stream", "; tip: try streams"),
         (
             "--help RETRIES",
-            "; tip: try attempts, which counts the first one, too",
+            "; tip: try attempts, which counts the first attempt",
         ),
         (
             "--help echo started",
             "is neither an option nor one of time, rules, waits, streams, hooks, budgets, output, other, examples",
         ),
         ("--help timout", "; tip: try timeout"),
-        ("--help nope", "; tip: try --help alone"),
+        ("--help nope", "; nothing was run"),
     ] {
         backoff(words)
             .code(125)

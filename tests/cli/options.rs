@@ -30,12 +30,8 @@ fn every_value_must_be_there_and_be_text() {
                 for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
                     // The text after `=` may be a password.
                     let name = next.trim_end_matches("=3");
-                    let tip = match (flag.as_str(), next) {
-                        ("--for", "--") => "--for auto".to_owned(),
-                        _ => format!("{flag}={name} if it is the value"),
-                    };
                     let why = format!(
-                        "a value is required for '{flag}', but '{name}' follows; tip: try {tip}"
+                        "a value is required for '{flag}', but '{name}' follows; if it is the value, write {flag}={name}"
                     );
                     refused(&mut with(&format!(" {next}")), &why);
                 }
@@ -80,12 +76,12 @@ fn problem_of(opt: &Opt) -> &'static str {
         Takes::Value(name) => match name.as_str() {
             "DURATION" | "DURATION,..." => "is not a duration ",
             "CODES" => "is not a list of exit codes ",
-            "CODE" => "is not an exit code; ",
-            "N" | "N|unlimited" => "is not a whole number; ",
+            "CODE" => "is not an exit code ",
+            "N" | "N|unlimited" => "is not a whole number",
             "REGEX" => "is not a regular expression ",
-            "PERCENT" => "is not a percentage; ",
-            "SIGNAL" => "is not a signal; ",
-            "SIZE" => "is not a size; ",
+            "PERCENT" => "is not a percentage ",
+            "SIGNAL" => "is not a signal ",
+            "SIZE" => "is not a size ",
             _ => "",
         },
         _ => "",
@@ -161,7 +157,7 @@ budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0
 budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
 store | /proc/none | --budget api -- true | /proc/none
-store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | --store-down local to retry
+store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | cannot be used: --store-down deny
 quiet | 1 | -n 2 -b 1ms -- false | [backoff: false: gave up
 verbose | 2 | -- true argument | 'argument'
 log-format | json | -n 1 -- false | "event":"gave_up"

@@ -405,7 +405,7 @@ fn control_c_in_a_terminal_of_the_command_ends_the_run() {
         Terminal::with("backoff -b 60s -m 60s -- script -qec 'echo up; exec sleep 60' /dev/null");
     terminal.expect("up");
     terminal.send(CTRL_C);
-    terminal.expect("no further attempt; use --retry-exit SIGINT to retry");
+    terminal.expect("no further attempt");
     terminal.expect_status(130);
 }
 

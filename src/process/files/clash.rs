@@ -49,7 +49,7 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
         return clash_with_output(stdio::ERR, "standard error", writing);
     }
     if config.and_then(identity_of) == Some(file) {
-        return Some("is the configuration file; tip: try another file".to_owned());
+        return Some("is the configuration file".to_owned());
     }
     None
 }
@@ -59,12 +59,10 @@ pub(crate) fn clash(path: &Path, writing: Writing, config: Option<&Path>) -> Opt
 /// neither overwrites the other.
 fn clash_with_output(fd: RawFd, name: &str, writing: Writing) -> Option<String> {
     match writing {
-        Writing::Replaces => Some(format!(
-            "would replace the file of {name}; tip: try another file"
-        )),
+        Writing::Replaces => Some(format!("would replace the file of {name}")),
         Writing::Appends if is_appending(fd) => None,
         Writing::Appends => Some(format!(
-            "is the file of {name}, which would overwrite the log; tip: try >> to append, or another file"
+            "is the file of {name}, which would overwrite the log unless opened with >>"
         )),
     }
 }

@@ -106,8 +106,7 @@ fn name_of(words: &[CString]) -> &[u8] {
 /// Explains for a message why none of the `files`, which exec has tried for `name`, could be executed, of which `errno`
 /// alone says too little: a missing interpreter of a script is "no such file", too. `not_found` decides between the
 /// exit statuses 127 and 126, as in a shell. Called in the child, as looking at files may hang. May also be about an
-/// earlier step of the child, with any `errno`. Other code compares the message with the constants of [`StartFailure`],
-/// and splits it at its tip, which stands last.
+/// earlier step of the child, with any `errno`. Other code compares the message with the constants of [`StartFailure`].
 fn explain(errno: Errno, name: &[u8], files: &[CString]) -> StartFailure {
     let paths: Vec<&Path> = files.iter().map(path_of).collect();
     let existing = paths.iter().find(|path| path.exists());
@@ -115,9 +114,6 @@ fn explain(errno: Errno, name: &[u8], files: &[CString]) -> StartFailure {
         (Errno::ENOENT | Errno::ENOTDIR, Some(file)) => missing_interpreter(file),
         (Errno::ENOENT, None) if paths.iter().any(|path| path.is_symlink()) => {
             "it is a symbolic link to nothing".into()
-        }
-        (Errno::ENOENT | Errno::ENOTDIR, _) if is_bash_function(name) => {
-            "it is a function of bash, and no program; tip: try bash -c '...'".into()
         }
         // A path is not looked for in PATH.
         (Errno::ENOENT, _) if name.contains(&b'/') => StartFailure::NO_FILE.into(),
@@ -128,12 +124,6 @@ fn explain(errno: Errno, name: &[u8], files: &[CString]) -> StartFailure {
     };
     let not_found = matches!(errno, Errno::ENOENT | Errno::ENOTDIR);
     StartFailure { not_found, message }
-}
-
-/// Returns true if bash has exported a function of this name (`export -f`), which is no program that exec could find.
-fn is_bash_function(name: &[u8]) -> bool {
-    let name = std::str::from_utf8(name);
-    name.is_ok_and(|name| variable(&format!("BASH_FUNC_{name}%%")).is_some())
 }
 
 /// Returns the files that exec has to try for a name, in the order of `path`, a value of PATH. They need not exist. A
