@@ -206,7 +206,7 @@ fn help_fits_a_narrow_terminal() {
         let columns = usize::from(columns).min(80);
         let explained = shown.lines().filter(|line| line.starts_with("          "));
         assert!(
-            explained.clone().count() > 69
+            explained.clone().count() > 60
                 && explained.into_iter().all(|line| line.len() <= columns),
             "{shown}"
         );
