@@ -54,7 +54,7 @@ fn checksum(record: &[u8]) -> u64 {
 
 /// Returns the ledger of a record, or None if its numbers are none that backoff writes, or too few. The first slot
 /// whose end is 0 is no slot: there, the zeros begin that fill the page.
-pub fn decode(record: &[u8]) -> Option<Ledger> {
+fn decode(record: &[u8]) -> Option<Ledger> {
     let (words, _) = record.as_chunks();
     let numbers: Vec<u64> = words
         .iter()

@@ -155,24 +155,3 @@ impl fmt::Display for Finding {
         write!(f, "{} {risk}", self.seen())
     }
 }
-
-/// Access for the fuzz target: reads a text of a shell as the script of `sh -c`, and judges each client's calls in it.
-/// Returns how many clients may send something, only so that the compiler does not leave out the work.
-#[cfg(feature = "fuzzing")]
-pub fn judge_script(text: &str) -> usize {
-    struct Nothing;
-    impl Surroundings for Nothing {
-        fn variable(&self, name: &str) -> Option<String> {
-            // Some variables are set, and send data.
-            (name.len() == 1).then(|| "-d x".to_owned())
-        }
-        fn script(&self, _: &str) -> super::ScriptFile {
-            super::ScriptFile::NotThere
-        }
-    }
-    let requests = Requests::find(&["sh", "-c", text], &Nothing);
-    ["curl", "wget"]
-        .iter()
-        .filter(|client| requests.first_unsafe(client, Selection::Named).is_some())
-        .count()
-}

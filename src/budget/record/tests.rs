@@ -88,10 +88,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_can_be_read(file in prop::collection::vec(any::<u8>(), 0..200), magic: bool) {
-        let file = if magic { [MAGIC.as_slice(), &file].concat() } else { file };
-        let _ = read(&file);
-        let _ = decode(&file);
+    fn any_bytes_are_read_into_a_ledger_that_fits(bytes in prop::collection::vec(any::<u8>(), 0..2 * FILE_SIZE), magic: bool) {
+        let file = if magic { [MAGIC.as_slice(), &bytes].concat() } else { bytes.clone() };
+        for ledger in [read(&file), decode(&bytes)].into_iter().flatten() {
+            prop_assert!(ledger.slots.len() <= MOST_SLOTS);
+            prop_assert_eq!(read(&write(&ledger)), Some(ledger));
+        }
     }
 
     #[test]

@@ -273,6 +273,16 @@ proptest! {
     }
 
     #[test]
+    fn any_output_is_read_and_no_reset_exceeds_what_is_accepted(lines: Vec<Vec<u8>>, accepted: u32, reset in "x-ratelimit-reset: [0-9]{0,12}") {
+        let accepted = Duration::from_secs(accepted.into());
+        let mut found = RetryAfter::default();
+        for line in lines.iter().map(Vec::as_slice).chain([b"x-ratelimit-remaining: 0", reset.as_bytes()]) {
+            found.read(&[line, b"\n"].concat(), now());
+        }
+        prop_assert!(found.wait(accepted) <= found.asked.max(Some(accepted)));
+    }
+
+    #[test]
     fn more_is_never_less(a: u64, b: u64, fraction: u32, unit in "( ?(ms|s|min|hours|days))") {
         let ask = |n: u64| asked(format!("please try again in {n}.{fraction}{unit}")).unwrap();
         prop_assert_eq!(a.cmp(&b), ask(a).cmp(&ask(b)).then(a.cmp(&b)));

@@ -98,6 +98,17 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    #[test]
+    fn any_bytes_are_cleaned_and_do_not_grow(pieces: Vec<Vec<u8>>) {
+        let (mut cleaner, mut clean) = (Cleaner::default(), Vec::new());
+        for piece in &pieces {
+            clean.extend_from_slice(cleaner.clean(piece));
+        }
+        clean.extend_from_slice(cleaner.finish());
+        prop_assert!(clean.len() <= pieces.concat().len());
+        prop_assert!(!clean.iter().any(|byte| b"\x1b\r\x08".contains(byte)));
+    }
+
     /// Asserts that both cleaners agree, into whatever pieces the stream is cut.
     #[test]
     fn the_naive_cleaner_agrees(stream in stream(), sizes in vec(1_usize..50, 1..6)) {
