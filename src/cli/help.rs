@@ -129,9 +129,8 @@ pub(super) fn version() -> String {
         "none"
     };
     format!(
-        "backoff {}\ntarget: {}\nlibc: {libc}\nfeatures: {redis}\n",
-        env!("CARGO_PKG_VERSION"),
-        env!("BUILD_TARGET")
+        "backoff {}\nlibc: {libc}\nfeatures: {redis}\n",
+        env!("CARGO_PKG_VERSION")
     )
 }
 

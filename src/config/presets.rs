@@ -350,7 +350,6 @@ pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<Preset>
 }
 
 #[cfg(test)]
-#[cfg(recorded)]
 mod recorded_tests;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The operating system for one command: processes, signals, the terminal, streams, the clock.
 //! Implements [`crate::run::host::Host`]. Holds all `unsafe` of the project, behind safe functions.
-//! `cfg(portable)`, which `build.rs` sets, is any system except Linux: `sys::system` is the seam.
+//! `sys::system` is the seam between Linux and other systems.
 //!
 //! Listed from the bottom: a module imports only modules above it in this list.
 #![allow(unsafe_code)]

@@ -11,7 +11,7 @@ use crate::common::process::{descendants_named, is_alive, parent_of, state, stop
 use crate::common::pty::{
     CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
 };
-use crate::common::{Ends, HIGHEST, IS_PORTABLE, backoff, clean, eventually, probe, send, within};
+use crate::common::{Ends, HIGHEST, IS_LINUX, backoff, clean, eventually, probe, send, within};
 
 #[test]
 fn on_a_terminal_all_three_are_one_of_its_size() {
@@ -94,7 +94,7 @@ fn a_window_that_changes_is_one_winch() {
     stty(&ours, "cols 60");
     assert_eq!(winches(&mut terminal), 0);
     // A system that does not mark the sender takes it for the terminal's.
-    if !*IS_PORTABLE {
+    if IS_LINUX {
         send(backoff, Signal::SIGWINCH);
         assert_eq!(winches(&mut terminal), 1);
     }

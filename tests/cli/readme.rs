@@ -1,5 +1,5 @@
-//! Runs the console blocks of the README and of the page for coding agents with a stand-in for curl, and uses the
-//! configuration and the Makefile of the documents.
+//! Runs the console blocks of the README with a stand-in for curl, and uses the configuration and the Makefile of the
+//! documents.
 
 use crate::cases::{check, console_blocks};
 use crate::common::documents::{blocks, document};
@@ -13,27 +13,17 @@ echo 'curl: (22) The requested URL returned error: 503' >&2
 exit 22
 ";
 
-/// Runs the console blocks of a document, and asserts their number.
-fn check_blocks(name: &str, count: usize) {
+#[test]
+fn every_console_block_of_the_readme_does_what_it_shows() {
     let dir = tempfile::tempdir().unwrap();
     executable(&within(&dir, "curl"), OVERLOADED);
     let path = format!("{}:{}", dir.path().display(), path_with_backoff());
     let variables = [("PATH", path), ("BACKOFF_BASE", "10ms".to_owned())];
-    let blocks = console_blocks(&document(name));
-    assert_eq!(blocks.len(), count);
+    let blocks = console_blocks(&document("README.md"));
+    assert_eq!(blocks.len(), 2);
     for block in blocks {
         check(&block, &variables, without_times).unwrap();
     }
-}
-
-#[test]
-fn every_console_block_of_the_readme_does_what_it_shows() {
-    check_blocks("README.md", 2);
-}
-
-#[test]
-fn every_console_block_for_agents_does_what_it_shows() {
-    check_blocks("skills/backoff/SKILL.md", 2);
 }
 
 #[test]

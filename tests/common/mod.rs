@@ -47,10 +47,8 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// True if the binary avoids calls that only Linux has: on other systems, and if `.ci/release portable` has built it,
-/// in a directory `portable`. See the known limits in docs/DESIGN.md.
-pub static IS_PORTABLE: LazyLock<bool> =
-    LazyLock::new(|| cfg!(not(target_os = "linux")) || BIN.contains("/portable/"));
+/// Other systems lack some calls: see the known limits in docs/DESIGN.md.
+pub const IS_LINUX: bool = cfg!(target_os = "linux");
 
 /// The signal with the highest number that has a name and is no fault.
 #[cfg(target_os = "linux")]
@@ -58,19 +56,19 @@ pub const HIGHEST: Signal = Signal::SIGPWR;
 #[cfg(not(target_os = "linux"))]
 pub const HIGHEST: Signal = Signal::SIGUSR2;
 
-/// Returns the seconds that a command sleeps unless backoff ends it. Few in a portable build, where the command
-/// survives a KILL of backoff.
+/// Returns the seconds that a command sleeps unless backoff ends it. Few where the command survives a KILL of backoff.
 pub fn long_sleep() -> u32 {
-    if *IS_PORTABLE { 2 } else { 60 }
+    if IS_LINUX { 60 } else { 2 }
 }
 
-/// Returns the path of the probe (examples/probe.rs).
+/// Returns the path of the probe (`probe.rs`).
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);
     path.pop();
     path.push("examples/probe");
     let written = |path: &std::path::Path| path.metadata().and_then(|facts| facts.modified()).ok();
-    if written(&path) < written(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/probe.rs").as_ref())
+    if written(&path)
+        < written(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/probe.rs").as_ref())
     {
         // A plain `cargo test` builds the probe; `cargo test --test NAME` does not.
         let built = Command::new(env!("CARGO"))

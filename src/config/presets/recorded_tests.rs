@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -16,8 +17,8 @@ use crate::config::presets;
 use crate::search::clean::Cleaner;
 use crate::search::grams::Grams;
 
-const SAMPLES: &str = include_str!("../../../tests/presets/samples.tsv");
-const MISSES: &str = include_str!("../../../tests/presets/misses.tsv");
+static SAMPLES: LazyLock<String> = LazyLock::new(|| recordings("samples.tsv"));
+static MISSES: LazyLock<String> = LazyLock::new(|| recordings("misses.tsv"));
 
 /// The output of a tool in one run.
 struct Recorded {
@@ -40,6 +41,15 @@ static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     let lines = SAMPLES.lines().filter(|line| !line.starts_with('#'));
     lines.skip(1).map(recorded).collect()
 });
+
+/// Reads a table of recordings. The published crate comes without them: returns nothing there.
+fn recordings(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/presets");
+    if !path.exists() {
+        return String::new();
+    }
+    std::fs::read_to_string(path.join(name)).expect("a table")
+}
 
 /// Returns the run that a line of the samples describes.
 fn recorded(line: &'static str) -> Recorded {
@@ -209,7 +219,7 @@ fn each_line_that_a_row_matches_is_found_by_its_literals() {
             }
         }
     }
-    assert!(matches > 1000, "{matches}");
+    assert!(matches > 1000 || RECORDED.is_empty(), "{matches}");
 }
 
 /// Returns a run with the end of its output, in a line.
@@ -243,6 +253,9 @@ fn auto_picks_the_preset_of_each_recorded_tool() {
 /// Asserts that a file is what was made, or writes it.
 #[track_caller]
 fn assert_current(file: &str, committed: &str, made: &str) {
+    if RECORDED.is_empty() {
+        return;
+    }
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(format!("{}/{file}", env!("CARGO_MANIFEST_DIR")), made).expect("a file");
     } else {

@@ -1,5 +1,5 @@
 //! The record by which macOS describes a process: `struct kinfo_proc` of its `sys/sysctl.h`, in 64-bit programs. Read
-//! from bytes by offsets, as `libc` does not declare it, and so that tests run on every system.
+//! from bytes by offsets, as `libc` does not declare it.
 
 use nix::libc;
 

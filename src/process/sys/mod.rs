@@ -14,6 +14,6 @@ pub(crate) mod temporary;
 pub(crate) mod tty;
 
 /// The one seam between systems: both files have the same functions.
-#[cfg_attr(not(portable), path = "linux.rs")]
-#[cfg_attr(portable, path = "other.rs")]
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 pub(crate) mod system;

@@ -1,5 +1,4 @@
-//! The functions of `macos.rs` for all other systems except Linux (the BSDs, and Linux itself when it tests
-//! `other.rs`).
+//! The functions of `macos.rs` for all other systems except Linux: the BSDs.
 
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;

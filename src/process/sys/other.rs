@@ -1,5 +1,4 @@
-//! Replacements for Linux's own calls, which `linux.rs` explains, on other systems. Linux runs it in tests, where it
-//! imitates macOS.
+//! Replacements for Linux's own calls, which `linux.rs` explains, on other systems.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -25,29 +24,24 @@ pub(crate) use variant::{is_runnable, list, program_name, read_process, room, te
 #[cfg_attr(not(target_os = "macos"), path = "not_macos.rs")]
 mod variant;
 
-/// Its records are plain bytes, which tests of every system can read.
-#[cfg(any(target_os = "macos", test))]
+#[cfg(target_os = "macos")]
 mod kinfo;
 mod select;
 
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 
 /// The BSDs mark what the kernel sends.
-pub(crate) const SENDERS: Senders = if cfg!(any(target_os = "macos", target_os = "linux")) {
+pub(crate) const SENDERS: Senders = if cfg!(target_os = "macos") {
     Senders::Unmarked
 } else {
     Senders::Marked
 };
 
-/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status; None on Linux (in tests), which has no
-/// such signal. All systems that have it use this number.
+/// Returns SIGINFO, by which Ctrl-T asks the foreground group for its status. All systems that have it use
+/// this number.
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     const SIGINFO: i32 = 29;
-    if cfg!(target_os = "linux") {
-        None
-    } else {
-        signal::Signal::from_number(SIGINFO)
-    }
+    signal::Signal::from_number(SIGINFO)
 }
 
 /// There is no such call: the caller closes descriptors one by one.

@@ -1,6 +1,6 @@
 //! Standard input of several attempts, with real pipes and commands. A descriptor of the test replaces backoff's
 //! standard input.
-#![cfg(not(portable))]
+#![cfg(target_os = "linux")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at clocks and have writers of their own"
