@@ -4,8 +4,7 @@
 //! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
 //! terminal and signal model and the known limits.
 //!
-//! The crate promises [`main`] only. `policy` and `search` are open for `lab/`, `fuzz/` and `tests/`, and may change
-//! with any version.
+//! The crate promises [`main`] only. `policy` is open for `examples/`, and may change with any version.
 
 mod budget;
 mod cli;
@@ -18,8 +17,7 @@ pub mod policy;
 mod process;
 mod report;
 mod run;
-#[doc(hidden)]
-pub mod search;
+mod search;
 mod text;
 
 use std::cell::RefCell;
@@ -315,22 +313,4 @@ fn print(text: &str) -> Exit {
 fn complain(line: &str) -> Exit {
     stdio::complain(line);
     exit::FAULT
-}
-
-/// Internals for the fuzz targets.
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing {
-    pub use crate::budget::record;
-    pub use crate::cli::parse::{CommandLine, Task, parse};
-    pub use crate::command::requests::judge_script;
-
-    /// Plans the run of a command line, and returns the output of `--list-policies`, whatever the task, or the usage
-    /// error: a target checks both with any configuration file.
-    pub fn printed(typed: &CommandLine) -> Result<Vec<String>, String> {
-        let printed = || {
-            let prepared = crate::prepare(typed)?;
-            crate::config::listing::policies(&prepared.config)
-        };
-        printed().map_err(|usage: crate::UsageError| usage.0)
-    }
 }

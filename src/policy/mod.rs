@@ -2,16 +2,16 @@
 //! all of it is passed in as values. Only the forecast has a random generator of its own, with a fixed seed.
 
 pub mod budget;
-pub mod classifier;
+pub(crate) mod classifier;
 pub mod delay;
-pub mod exit;
-pub mod forecast;
-pub mod outcome;
+pub(crate) mod exit;
+pub(crate) mod forecast;
+pub(crate) mod outcome;
 mod rate_limit;
-pub mod retry_after;
-pub mod session;
-pub mod sets;
-pub mod signal;
+pub(crate) mod retry_after;
+pub(crate) mod session;
+pub(crate) mod sets;
+pub(crate) mod signal;
 #[cfg(test)]
 pub(crate) mod test_samples;
 mod times;

@@ -11,7 +11,7 @@ use rand::Rng;
 use super::classifier::{Verdict, Why};
 use super::delay::Delays;
 use super::outcome::Outcome;
-pub use limits::{GiveUp, LatestBegin, Limits, Until};
+pub use limits::{GiveUp, Limits, Until};
 
 /// The next step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

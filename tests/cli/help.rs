@@ -260,7 +260,7 @@ fn the_version_comes_first_and_then_what_it_was_built_for() {
             "{text}"
         );
         assert!(!value("features: ").is_empty(), "{text}");
-        assert_eq!(lines.len(), 4);
+        assert_eq!(lines.len(), 3);
     }
 }
 

@@ -89,6 +89,7 @@ impl LatestBegin {
 
 impl Limits {
     /// Retries every transient failure, for as long as it takes.
+    #[cfg(test)]
     pub const UNLIMITED: Limits = Limits {
         until: Until::Success,
         attempts: None,
