@@ -35,7 +35,7 @@ tests! {
     the_recipe_for_containers ["redis-server", "openssl"] any_node_of_a_cluster_will_do ["redis-server"]
     a_node_of_a_cluster_is_gone ["redis-server"]
     a_name_that_is_being_moved ["redis-server"] term_while_the_store_is_asked []
-    term_while_the_last_attempt_is_counted [] stopped_while_the_store_is_asked []
+    stopped_while_the_store_is_asked []
     no_store_is_asked_without_a_budget [] nothing_is_held_during_a_wait ["redis-server"]
     the_script_is_the_ledger ["redis-server"] the_script_has_as_many_slots ["redis-server"]
 }
@@ -592,24 +592,6 @@ fn stopped_while_the_store_is_asked() {
     live.signal(Signal::SIGCONT);
     let said = live.code(1).err();
     assert!(!said.contains("warning"), "{said}");
-}
-
-fn term_while_the_last_attempt_is_counted() {
-    for (keep, script) in [("success", "echo out"), ("final", "echo out; exit 3")] {
-        // The server never answers.
-        let (store, questions, _) = slow_server();
-        let options = format!("--budget api --store {store} --stdout {keep} --stop-exit 3");
-        let mut live = backoff(format!("{options} -- sh -c '{script}'")).live();
-        questions.recv_timeout(PATIENCE).unwrap();
-        // It is printed once the command has ended.
-        live.expect_line("out");
-        live.signal(Signal::SIGTERM);
-        let ended = match keep {
-            "success" => live.code(0),
-            _ => live.killed_by(Signal::SIGTERM),
-        };
-        ended.stdout("").stderr("...");
-    }
 }
 
 fn no_store_is_asked_without_a_budget() {
