@@ -370,16 +370,3 @@ fn every_word_of_a_list_is_accepted() {
         }
     }
 }
-
-/// `cargo run` and `cargo test` export the variables that the build script sets.
-#[test]
-fn the_build_sets_no_variable_that_is_taken_for_an_option() {
-    let version = backoff("--version").code(0).out();
-    let target = version
-        .lines()
-        .find_map(|line| line.strip_prefix("target: "))
-        .unwrap();
-    let mut exported = std::env::vars().filter(|(_, value)| value == target);
-    let is_ours = |name: &str| name.starts_with("BACKOFF_");
-    assert_eq!(exported.find(|(name, _)| is_ours(name)), None);
-}
