@@ -19,7 +19,7 @@ use regex::Regex;
 /// The modules from top to bottom: a module imports only from modules below it.
 const ROOMS: &[&str] = &[
     "the top", "plan", "command", "config", "cli", "options", "process", "budget", "report", "run",
-    "search", "policy", "text",
+    "policy", "search", "text",
 ];
 
 /// The modules of `process`, from top to bottom. Files in no folder, and `host`, are its top.

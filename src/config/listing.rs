@@ -84,8 +84,6 @@ struct ListedRule {
     /// Expression for a line, ignoring case; null for any output.
     #[serde(rename = "match")]
     text: Option<String>,
-    /// The rule does not hold if the command has this word.
-    unless: Option<&'static str>,
     from: &'static str,
 }
 
@@ -117,7 +115,6 @@ impl ListedRule {
             verdict: row.verdict.word(),
             exit: row.codes.map(|codes| codes.to_string()),
             text: row.expression().map(Cow::into_owned),
-            unless: row.unless,
             from: row.source,
         }
     }

@@ -13,10 +13,7 @@ use crate::options::similar::tip;
 use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
-use table::{
-    SECTIONS, columns, expanded, lines_of, list_of_texts, preset_lines, split_at_list,
-    texts_of_list,
-};
+use table::{SECTIONS, columns, expanded, lines_of, preset_lines, split_at_list, texts_of_list};
 
 /// The tools that ran against failing servers, made from their recorded output: preset, tools with versions, and date.
 const EVIDENCE: &str = include_str!("presets/evidence.tsv");
@@ -38,9 +35,6 @@ pub(crate) struct Preset {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) verdict: RowVerdict,
-    /// With this word among its arguments, a command's failure does not meet the row: `conda run` prints what another
-    /// program says.
-    pub(crate) unless: Option<&'static str>,
     /// Required exit codes; None matches any failure.
     pub(crate) codes: Option<CodeSet>,
     /// Regex that a line must match, ignoring case; None matches any output. `{NAME}` stands for the list of this name.
@@ -106,9 +100,6 @@ impl Row {
         if let Some(text) = self.text {
             conditions.push(("match", text.to_owned()));
         }
-        if let Some(word) = self.unless {
-            conditions.push(("unless the command has", word.to_owned()));
-        }
         conditions
     }
 
@@ -117,10 +108,10 @@ impl Row {
         self.text.map(expanded)
     }
 
-    /// Returns the expression as a pattern, which reads the lists that it names on first use: most runs print nothing.
-    /// None if the row has no text.
+    /// Returns the expression as a pattern; None if the row has no text.
     pub(crate) fn pattern(&self) -> Option<Pattern> {
-        self.text.map(|text| Pattern::known(text, list_of_texts))
+        let expression = self.expression()?;
+        Some(Pattern::of_preset(expression.into_owned()))
     }
 }
 
@@ -224,16 +215,10 @@ fn own_rows(preset: &str) -> impl Iterator<Item = Row> + use<> {
 /// Returns the fact of a line. None for a comment, the line of a preset, and a malformed line, which a test finds.
 fn row(line: &'static str) -> Option<Row> {
     let [_, verdict, codes, text, source] = columns(line)?;
-    // `retry`, or with a condition `retry unless WORD`.
-    let (word, unless) = match verdict.split_once(' ') {
-        Some((word, condition)) => (word, Some(condition.strip_prefix("unless ")?)),
-        None => (verdict, None),
-    };
     let verdict = RowVerdict::ALL
         .into_iter()
-        .find(|known| known.word() == word)?;
+        .find(|known| known.word() == verdict)?;
     Some(Row {
-        unless,
         verdict,
         codes: match codes {
             "-" => None,

@@ -67,15 +67,10 @@ pub fn size(text: &str) -> Parsed<u64> {
     Ok((number * scale) as u64)
 }
 
-/// Parses a regular expression; rejects an empty one, as it would match every line, and one that names ESC, which no
-/// line holds when patterns see it.
+/// Parses a regular expression; rejects an empty one, as it would match every line.
 pub(crate) fn regex(text: &str) -> Parsed<Pattern> {
     if text.is_empty() {
         return Err(Problem::new("is empty, so it would match every line"));
-    }
-    if Pattern::names_escape(text) {
-        let why = "escape sequences are removed before patterns see a line";
-        return Err(Problem::new(format!("names ESC, but {why}")));
     }
     Pattern::parse(text).map_err(|error| {
         // The message draws the expression on several lines before it names the error.

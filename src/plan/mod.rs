@@ -237,7 +237,7 @@ fn assemble(
     let attempts = parts.limits.attempts;
     let plan = Plan {
         command: typed.command.clone(),
-        streams: output::streams(settings, parts.rules.patterns, attempts)?,
+        streams: output::streams(settings, &parts.rules, attempts)?,
         classifier: parts.rules.classifier,
         retry_if: settings.get(&RETRY_IF)?,
         success_if: settings.get(&SUCCESS_IF)?,

@@ -1,8 +1,8 @@
 //! Reads the options on the command's standard streams, on backoff's own messages, and on exit statuses.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use super::rules::Rules;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
@@ -17,14 +17,13 @@ use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
 use crate::run::plan::{Format, OutputOptions};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
-use crate::search::patterns::Patterns;
 
 /// Reads the options on the command's standard streams, from which the run later decides what it has to read itself.
-/// `patterns` are those of all rules. `attempts` is the limit on attempts, None without one: with several attempts, the
+/// `rules` tell what is searched for. `attempts` is the limit on attempts, None without one: with several attempts, the
 /// input may have to be kept for the next one.
 pub(super) fn streams(
     settings: &Settings,
-    patterns: Patterns,
+    rules: &Rules,
     attempts: Option<u64>,
 ) -> Checked<StreamOptions> {
     let has_hook_output = settings.is_on(&HOOK_OUTPUT)?;
@@ -44,7 +43,8 @@ pub(super) fn streams(
         },
         pty: settings.is_on(&PTY)?,
         is_watched: is_watched(settings.value(&MATCH_ON)?),
-        patterns: Arc::new(patterns),
+        watch_list: rules.watch_list.clone(),
+        has_presets: rules.classifier.preset_rules.is_some(),
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
         has_retry_if: settings.has(&RETRY_IF),
         has_success_if: settings.has(&SUCCESS_IF),

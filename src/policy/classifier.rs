@@ -1,25 +1,32 @@
 //! Judges an attempt by its end and output: success, transient failure or permanent failure. The run then asks the
 //! predicates, commands of the user, where the options leave the judgement to them.
 
+use std::cell::LazyCell;
 use std::fmt;
 use std::rc::Rc;
 
 use super::sets::CodeSet;
-use crate::policy::outcome::{End, Outcome, Seen};
+use crate::policy::outcome::{End, Outcome};
 use crate::policy::signal::Signal;
+use crate::search::examined::Examined;
+use crate::search::pattern::Pattern;
 
-/// The options that tell success from failure, and transient failures from permanent ones. Patterns are indices into
-/// [`Seen::matched`], as the text is searched elsewhere.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The rules of presets, which are read at the first failure.
+pub type PresetRules = LazyCell<Vec<Rule>, Box<dyn FnOnce() -> Vec<Rule>>>;
+
+/// The options that tell success from failure, and transient failures from permanent ones.
+#[derive(Debug, Default)]
 pub struct Classifier {
     /// `--success-exit`: codes that count as success, as a shell shows them.
     pub success_exit: CodeSet,
     /// `--success-match`: patterns, at least one of which must match.
-    pub success_match: Vec<usize>,
+    pub success_match: Vec<Pattern>,
     /// `--fail-match`: patterns, none of which may match.
-    pub fail_match: Vec<usize>,
-    /// Rules about failures. Stop rules win.
+    pub fail_match: Vec<Pattern>,
+    /// Rules of the user about failures: those with a pattern first, as they outrank more.
     pub rules: Vec<Rule>,
+    /// `--for`; None if no preset is in use. Rules that are safe to repeat stand before others of their kind.
+    pub preset_rules: Option<PresetRules>,
     /// `--retry-exit`, one of the rules as well: the only one that makes an interruption of the command transient.
     pub retry_exit: CodeSet,
     /// `--retry-if` is given: it decides if no rule does, except after a timeout, a failed start, SIGPIPE or lost
@@ -38,13 +45,13 @@ pub enum RuleKind {
 }
 
 /// Classifies a failure that meets all conditions of the rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Rule {
     pub kind: RuleKind,
     /// Ends that match: exit codes, perhaps `timeout`. 126 and 127 match a command that cannot start, too.
     pub codes: Option<CodeSet>,
     /// Pattern that a line of the output must match.
-    pub pattern: Option<usize>,
+    pub pattern: Option<Pattern>,
     /// The failure may be retried even if the command is not idempotent: nothing was done, or the user says so.
     pub is_safe_to_repeat: bool,
     /// Name in messages: `--retry-exit`, `--for curl`.
@@ -183,12 +190,10 @@ impl Why {
 impl Classifier {
     /// Judges an attempt: first success or failure, by the exit code, `--fail-match` and `--success-match` in this
     /// order, then a failure by the rules. Predicates (`--success-if`, `--retry-if`) run later, as they are processes.
-    pub fn judge(&self, outcome: &Outcome) -> Verdict {
-        let Outcome { end, seen, .. } = outcome;
-        let fail_match = self
-            .fail_match
-            .iter()
-            .find_map(|pattern| seen.text(*pattern));
+    pub fn judge(&self, outcome: &Outcome, examined: &Examined) -> Verdict {
+        let end = &outcome.end;
+        let mut fail_match = self.fail_match.iter();
+        let fail_match = fail_match.find_map(|pattern| examined.find(pattern));
         let cause = if *end == End::Exited(0) && !self.has_good_code(end) {
             Some(FailureCause::SuccessExit)
         } else if !self.has_good_code(end) {
@@ -196,29 +201,31 @@ impl Classifier {
             None
         } else if fail_match.is_some() {
             Some(FailureCause::FailMatch)
-        } else if self.lacks_success_match(seen) {
+        } else if self.lacks_success_match(examined) {
             Some(FailureCause::NoSuccessMatch)
         } else {
             return Verdict::Success;
         };
         self.judge_failure(&Failure {
             outcome,
+            examined,
             fail_match,
             cause,
         })
     }
 
     /// Returns true if `--success-match` is given and no line matches.
-    fn lacks_success_match(&self, seen: &Seen) -> bool {
+    fn lacks_success_match(&self, examined: &Examined) -> bool {
         let mut patterns = self.success_match.iter();
-        !self.success_match.is_empty() && patterns.all(|pattern| seen.text(*pattern).is_none())
+        !self.success_match.is_empty() && patterns.all(|pattern| examined.find(pattern).is_none())
     }
 
     /// Judges a successful attempt that `--success-if` calls a failure. As it was a success otherwise, no
     /// `--fail-match` pattern matched.
-    pub fn judge_denied(&self, outcome: &Outcome) -> Verdict {
+    pub fn judge_denied(&self, outcome: &Outcome, examined: &Examined) -> Verdict {
         self.judge_failure(&Failure {
             outcome,
+            examined,
             fail_match: None,
             cause: Some(FailureCause::SuccessIf),
         })
@@ -246,9 +253,9 @@ impl Classifier {
         }
     }
 
-    /// Judges a failed attempt by the first of these that applies: survivors, stop rules, lost output and a lost reader
-    /// make it permanent, retry rules make it transient; `judge_without_rule` judges the rest. Collects all rules that
-    /// apply, as the first of a kind names the verdict, but any of this kind may say that a repetition is safe.
+    /// Judges a failed attempt. The first of these that applies decides: survivors, stop rules of the user, lost output
+    /// and a lost reader, a text that the user retries, stop rules of presets, other retry rules;
+    /// `judge_without_rule` judges the rest.
     fn judge_failure(&self, failure: &Failure<'_>) -> Verdict {
         let Outcome {
             survivors, seen, ..
@@ -257,18 +264,8 @@ impl Classifier {
         if !survivors.is_empty() {
             return failure.permanent(Why::Survivors);
         }
-        let mut stop_rules = Vec::new();
-        let mut retry_rules = Vec::new();
-        for rule in &self.rules {
-            if rule.applies(failure.outcome) {
-                match rule.kind {
-                    RuleKind::Stop => stop_rules.push(rule),
-                    RuleKind::Retry => retry_rules.push(rule),
-                }
-            }
-        }
-        if let Some(first) = stop_rules.first() {
-            return Verdict::Permanent(failure.by_rule(first, &stop_rules));
+        if let Some(stop) = failure.first(&self.rules, RuleKind::Stop) {
+            return Verdict::Permanent(failure.by_rule(stop));
         }
         // The output of another attempt would follow the gap.
         if seen.unread {
@@ -278,10 +275,33 @@ impl Classifier {
         if seen.reader_gone {
             return failure.permanent(Why::ReaderGone);
         }
-        if let Some(first) = retry_rules.first() {
-            return Verdict::Transient(failure.by_rule(first, &retry_rules));
+        let retry = failure.first(&self.rules, RuleKind::Retry);
+        if let Some(retry) = retry
+            && retry.pattern.is_some()
+        {
+            return Verdict::Transient(failure.by_rule(retry));
+        }
+        if let Some(stop) = failure.first(self.rules_of_presets(), RuleKind::Stop) {
+            return Verdict::Permanent(failure.by_rule(stop));
+        }
+        if let Some(retry) = retry {
+            return Verdict::Transient(failure.by_rule(retry));
+        }
+        if let Some(retry) = failure.first(self.rules_of_presets(), RuleKind::Retry) {
+            return Verdict::Transient(failure.by_rule(retry));
         }
         self.judge_without_rule(failure)
+    }
+
+    /// Returns the rules of presets; none without `--for`.
+    pub fn rules_of_presets(&self) -> &[Rule] {
+        self.preset_rules.as_ref().map_or(&[], |rules| rules)
+    }
+
+    /// Returns true if a rule can make a failure transient, so that all others are permanent.
+    fn has_retry_rule(&self) -> bool {
+        let mut rules = self.rules.iter();
+        self.preset_rules.is_some() || rules.any(|rule| rule.kind == RuleKind::Retry)
     }
 
     /// Judges a failure to which no rule applies: by a cause that backoff knows itself, else by `--retry-if`, else as
@@ -301,10 +321,9 @@ impl Classifier {
         if self.has_retry_if {
             return Verdict::Ask(failure.reason(Why::ByDefault));
         }
-        let has_retry_rule = self.rules.iter().any(|rule| rule.kind == RuleKind::Retry);
         // Retry rules list transient failures of the command; with `--success-if` the command itself calls this end a
         // success.
-        if has_retry_rule && failure.cause != Some(FailureCause::SuccessIf) {
+        if self.has_retry_rule() && failure.cause != Some(FailureCause::SuccessIf) {
             failure.permanent(Why::NoRuleMatched)
         } else {
             failure.transient()
@@ -315,8 +334,9 @@ impl Classifier {
 /// A failed attempt that is to be judged.
 struct Failure<'a> {
     outcome: &'a Outcome,
+    examined: &'a Examined,
     /// Text that a `--fail-match` pattern matched.
-    fail_match: Option<&'a str>,
+    fail_match: Option<String>,
     cause: Option<FailureCause>,
 }
 
@@ -335,22 +355,25 @@ impl Failure<'_> {
     fn reason(&self, why: Why) -> Reason {
         Reason {
             why,
-            matched: self.fail_match.map(str::to_owned),
+            matched: self.fail_match.clone(),
             cause: self.cause,
             is_safe_to_repeat: self.outcome.has_not_run(),
         }
     }
 
-    /// Returns the reason of a verdict by `rules`, those of one kind that apply, of which `first` is the first. The
-    /// first gives the name and, if it has a pattern, the matched text; any of them can declare a repetition safe.
-    fn by_rule(&self, first: &Rule, rules: &[&Rule]) -> Reason {
-        let mut reason = self.reason(Why::Rule(first.name.to_string()));
-        if let Some(pattern) = first.pattern
-            && let Some(text) = self.outcome.seen.text(pattern)
-        {
-            reason.matched = Some(text.to_owned());
+    /// Returns the first of these rules that has this kind and applies.
+    fn first<'r>(&self, rules: &'r [Rule], kind: RuleKind) -> Option<&'r Rule> {
+        let mut rules = rules.iter().filter(|rule| rule.kind == kind);
+        rules.find(|rule| rule.applies(self.outcome, self.examined))
+    }
+
+    /// Returns the reason of a verdict by a rule that applies. If it has a pattern, it names the matched text.
+    fn by_rule(&self, rule: &Rule) -> Reason {
+        let mut reason = self.reason(Why::Rule(rule.name.to_string()));
+        if let Some(pattern) = &rule.pattern {
+            reason.matched = self.examined.find(pattern);
         }
-        reason.is_safe_to_repeat |= rules.iter().any(|rule| rule.is_safe_to_repeat);
+        reason.is_safe_to_repeat |= rule.is_safe_to_repeat;
         reason
     }
 }
@@ -359,20 +382,19 @@ impl Rule {
     /// Returns true if the failure meets all conditions of the rule: one of its codes, a match of its pattern. A rule
     /// without codes, or without a pattern, has no such condition, but a retry rule without codes never applies to a
     /// timeout.
-    fn applies(&self, outcome: &Outcome) -> bool {
+    fn applies(&self, outcome: &Outcome, examined: &Examined) -> bool {
         let has_code = self
             .codes
             .is_none_or(|codes| codes.contains_end(&outcome.end));
-        let has_match = self
-            .pattern
-            .is_none_or(|pattern| outcome.seen.text(pattern).is_some());
         // A timeout is transient by default. A retry pattern alone must not mark it safe to repeat, as the command went
         // on after it printed the text; codes may, as they list `timeout`.
         let is_retry_without_codes = self.kind == RuleKind::Retry && self.codes.is_none();
         if is_retry_without_codes && matches!(outcome.end, End::TimedOut(_)) {
             return false;
         }
-        has_code && has_match
+        let has_match = |pattern: &Pattern| examined.find(pattern).is_some();
+        // The output is searched last, as this takes longest.
+        has_code && self.pattern.as_ref().is_none_or(has_match)
     }
 }
 

@@ -133,10 +133,7 @@ impl fmt::Display for Outcome {
 /// Findings in the streams of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The beginning of the first matching text of each pattern. Empty without patterns, and if nothing was observed.
-    pub matched: Vec<Option<String>>,
-    /// Longest wait that a line asked for, or else that a spent limit needs: from the time of the line, but the run
-    /// waits for all of it after the attempt.
+    /// Longest wait that a failed attempt's output asked for, or else that a spent limit needs, from its end.
     pub wait_asked: Option<Duration>,
     /// Standard input that the command has read cannot be replayed: it is too much, or was not kept (`input_error`).
     pub input_lost: bool,
@@ -154,13 +151,6 @@ pub struct Seen {
     /// Output was lost: the attempt was ended before a reader took the rest. False if the deadline ended it, which then
     /// is the end that messages name.
     pub unread: bool,
-}
-
-impl Seen {
-    /// Returns the beginning of the first text that matched the pattern with this index; None if nothing did.
-    pub fn text(&self, pattern: usize) -> Option<&str> {
-        self.matched.get(pattern)?.as_deref()
-    }
 }
 
 /// How an attempt ended.

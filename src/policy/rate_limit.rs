@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use regex_automata::meta::Regex;
+use regex::bytes::Regex;
 
 use super::times::{Found, LONGEST_RESET, NUMBER, length, lengths, regex, until_date};
 
@@ -103,13 +103,13 @@ impl RateLimits {
         if let Some(field) = &*FIELD {
             for captures in field.captures_iter(line) {
                 let captures = &captures;
-                self.read_field(&Found { line, captures }, now);
+                self.read_field(&Found { captures }, now);
             }
         }
         if let Some(list) = &*LIST {
             for captures in list.captures_iter(line) {
-                if let Some(span) = captures.get_group_by_name("list") {
-                    self.read_list(&String::from_utf8_lossy(&line[span.range()]));
+                if let Some(list) = captures.name("list") {
+                    self.read_list(&String::from_utf8_lossy(list.as_bytes()));
                 }
             }
         }

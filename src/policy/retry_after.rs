@@ -21,7 +21,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use regex_automata::meta::Regex;
+use regex::bytes::Regex;
 
 use super::rate_limit::RateLimits;
 use super::times::{Found, GAP, NUMBER, length, lengths, regex, unit_names, until_date};
@@ -52,23 +52,31 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
 });
 
+/// Returns the wait that lines of an attempt's output ask for, which ended at `now`: the longest, or else that for a
+/// spent limit.
+pub fn wait_asked<'a>(lines: impl Iterator<Item = &'a [u8]>, now: SystemTime) -> Option<Duration> {
+    let mut retry_after = RetryAfter::default();
+    for line in lines {
+        retry_after.read(&[line, b"\n"].concat(), now);
+    }
+    retry_after.wait()
+}
+
 /// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; a wait beyond
 /// the range of [`Duration`] saturates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RetryAfter {
+struct RetryAfter {
     asked: Option<Duration>,
     limits: RateLimits,
 }
 
 impl RetryAfter {
-    /// Reads a line without control sequences (`search::clean`), with its line feed, or a part of a long one, printed
-    /// at `now`, and remembers the longest wait. A number or unit counts only if a byte follows: at the end of a part,
-    /// the rest of it may be missing.
-    pub fn read(&mut self, line: &[u8], now: SystemTime) {
+    /// Reads a line as a person sees it, with its line feed, printed at `now`, and remembers the longest wait. A
+    /// number or unit counts only if a byte follows.
+    fn read(&mut self, line: &[u8], now: SystemTime) {
         if let Some(expression) = &*REQUEST {
             for captures in expression.captures_iter(line) {
                 let request = WaitRequest(Found {
-                    line,
                     captures: &captures,
                 });
                 self.asked = self.asked.max(request.wait(now));
@@ -79,7 +87,7 @@ impl RetryAfter {
 
     /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait
     /// for a limit that is spent. None if there is neither.
-    pub fn wait(&self) -> Option<Duration> {
+    fn wait(&self) -> Option<Duration> {
         self.asked.or_else(|| self.limits.wait())
     }
 }

@@ -4,9 +4,7 @@
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use regex_automata::meta::Regex;
-use regex_automata::util::captures::Captures;
-use regex_automata::util::syntax;
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 /// The longest reset, a leap year. A larger number of seconds is an epoch. An epoch further ahead is ignored, as it may
 /// be in milliseconds.
@@ -52,27 +50,26 @@ static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Builds an expression over bytes that ignores case and blanks in its text. None if the text is no expression, which
 /// tests exclude: a panic in a rare line of output would be worse than a wait that is not seen.
 pub(super) fn regex(text: &str) -> Option<Regex> {
-    let syntax = syntax::Config::new().unicode(false).utf8(false);
-    let syntax = syntax.case_insensitive(true).ignore_whitespace(true);
-    Regex::builder().syntax(syntax).build(text).ok()
+    let mut builder = RegexBuilder::new(text);
+    builder.unicode(false).case_insensitive(true);
+    builder.ignore_whitespace(true).build().ok()
 }
 
 /// A match of an expression in a line of output.
 pub(super) struct Found<'a> {
-    pub(super) line: &'a [u8],
-    pub(super) captures: &'a Captures,
+    pub(super) captures: &'a Captures<'a>,
 }
 
 impl<'a> Found<'a> {
     /// Returns true if the group of this name matched.
     pub(super) fn has(&self, group: &str) -> bool {
-        self.captures.get_group_by_name(group).is_some()
+        self.captures.name(group).is_some()
     }
 
     /// Returns the text of a group, if it matched and is UTF-8.
     pub(super) fn text(&self, group: &str) -> Option<&'a str> {
-        let span = self.captures.get_group_by_name(group)?;
-        str::from_utf8(&self.line[span.range()]).ok()
+        let found = self.captures.name(group)?;
+        str::from_utf8(found.as_bytes()).ok()
     }
 }
 
@@ -165,12 +162,15 @@ fn distance_of_zone(zone: &str) -> Option<Duration> {
 pub(super) fn length(text: &str) -> Duration {
     let mut total = 0_u128;
     let mut last_unit = u128::MAX;
-    for found in LENGTH.iter().flat_map(|length| length.captures_iter(text)) {
+    for found in LENGTH
+        .iter()
+        .flat_map(|length| length.captures_iter(text.as_bytes()))
+    {
         // Group 1 is the number, 2 the first unit.
-        let number = found.get_group(1).map_or("0", |span| &text[span.range()]);
+        let number = found.get(1).map_or("0", |number| &text[number.range()]);
         // A match always has a unit; without one, the sum would end here.
         let unit = (0..UNITS.len())
-            .find(|index| found.get_group(index + 2).is_some())
+            .find(|index| found.get(index + 2).is_some())
             .map_or(last_unit, |index| UNITS[index].1);
         if unit >= last_unit {
             break;

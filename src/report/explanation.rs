@@ -179,7 +179,8 @@ impl Sentences<'_> {
     }
 
     fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
-        let rules = self.plan.classifier.rules.iter();
+        let classifier = &self.plan.classifier;
+        let rules = classifier.rules.iter().chain(classifier.rules_of_presets());
         rules.filter(|rule| rule.kind == RuleKind::Retry)
     }
 

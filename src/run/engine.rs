@@ -17,6 +17,7 @@ use super::state::{Run, Step, StoreState};
 use crate::policy::classifier::Verdict;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, Outcome};
+use crate::policy::retry_after;
 use crate::policy::session::{Decision, Session, Stop};
 use crate::policy::signal::Signal;
 
@@ -169,8 +170,12 @@ impl Run<'_> {
     /// Judges an attempt by rules and predicates, and reports its end. After a first attempt that failed, also prints
     /// remarks on settings that may be mistakes. An error is a signal that ends the run, or a predicate that cannot be
     /// run.
-    fn judge(&mut self, outcome: Outcome) -> RunResult<JudgedAttempt> {
-        let judged = self.verdict(&outcome);
+    fn judge(&mut self, mut outcome: Outcome) -> RunResult<JudgedAttempt> {
+        let examined = self.host.take_examined();
+        let judged = self.verdict(&outcome, &examined);
+        if judged != Ok(Verdict::Success) && self.plan.limits.max_retry_after.is_some() {
+            outcome.seen.wait_asked = retry_after::wait_asked(examined.lines(), examined.at);
+        }
         // The end is reported even if a signal interrupts a predicate.
         self.emit(&Event::Ended {
             outcome: &outcome,

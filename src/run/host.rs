@@ -12,6 +12,7 @@ use super::variable_list::VariableList;
 use crate::policy::budget::Answer;
 use crate::policy::outcome::Outcome;
 use crate::policy::signal::Signal;
+use crate::search::examined::Examined;
 use crate::text::describe_error;
 
 /// Limits and variables of one run of the command, or of a predicate or hook.
@@ -136,6 +137,8 @@ pub(crate) trait Host {
     /// runs nothing, and the outcome is a timeout. An error is a signal that came before the start, or a fault of
     /// backoff's.
     fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
+    /// Returns what rules may ask of the output of the last attempt, and forgets it.
+    fn take_examined(&mut self) -> Examined;
     /// Restores the terminal's modes to those before the first attempt.
     fn tidy_terminal(&mut self);
     /// Waits, handling signals, but not past the deadline. Returns a little early: the program that runs next (the

@@ -7,6 +7,7 @@ use super::state::Run;
 use crate::policy::classifier::{Reason, Verdict, Why};
 use crate::policy::outcome::{End, Outcome, TimeLimit};
 use crate::policy::session::Until;
+use crate::search::examined::Examined;
 
 impl Run<'_> {
     /// Judges an attempt by the rules, then a success by `--success-if`, and a failure that the rules leave open
@@ -14,16 +15,16 @@ impl Run<'_> {
     /// any failure then ends the run. A predicate answers by 0 (yes) or 1 (no); any other end is a failure of the
     /// predicate, which makes one of the attempt ([`predicate_failed`]). An error is a signal that ends the run, or a
     /// predicate that cannot be run.
-    pub(super) fn verdict(&mut self, outcome: &Outcome) -> RunResult<Verdict> {
+    pub(super) fn verdict(&mut self, outcome: &Outcome, examined: &Examined) -> RunResult<Verdict> {
         let classifier = &self.plan.classifier;
-        let mut verdict = classifier.judge(outcome);
+        let mut verdict = classifier.judge(outcome, examined);
         if verdict == Verdict::Success
             && let Some(shell) = &self.plan.success_if
         {
             let answer = self.ask(shell, outcome, None)?;
             verdict = match answer.end {
                 End::Exited(0) => Verdict::Success,
-                End::Exited(1) => classifier.judge_denied(outcome),
+                End::Exited(1) => classifier.judge_denied(outcome, examined),
                 _ => predicate_failed("--success-if", &answer, Reason::new(Why::ByDefault)),
             };
         }

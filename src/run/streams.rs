@@ -2,10 +2,9 @@
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::search::patterns::Patterns;
+use crate::search::watch::WatchList;
 
 /// An output of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,8 +135,10 @@ pub(crate) struct StreamOptions {
     pub(crate) pty: bool,
     /// `--match-on`: rules and predicates examine this output.
     pub(crate) is_watched: PerChannel<bool>,
-    /// Patterns of the rules.
-    pub(crate) patterns: Arc<Patterns>,
+    /// Patterns of the user.
+    pub(crate) watch_list: WatchList,
+    /// `--for` is in use, whose rules read the end of watched output.
+    pub(crate) has_presets: bool,
     /// `--retry-after`: look for waits that the output asks for.
     pub(crate) retry_after: Option<Duration>,
     /// `--retry-if` is given, which gets watched output.
@@ -156,6 +157,10 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
+    fn has_rules(&self) -> bool {
+        self.has_presets || !self.watch_list.patterns.is_empty()
+    }
+
     /// Returns the reasons why backoff must see this output, which also stand in the line of `-vv`. Without any, no
     /// byte of it passes through backoff: the command inherits the caller's descriptor, or has `/dev/null`.
     fn reasons(&self, channel: Channel) -> Vec<&'static str> {
@@ -163,7 +168,7 @@ impl StreamOptions {
         // Each reason stands beside its condition.
         let reasons = [
             (self.pty, "--pty"),
-            (watched && !self.patterns.list.is_empty(), "rules"),
+            (watched && self.has_rules(), "rules"),
             (watched && self.has_retry_if, "--retry-if"),
             (watched && self.has_success_if, "--success-if"),
             (watched && self.has_hook_output, "--hook-output"),

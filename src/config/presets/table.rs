@@ -163,11 +163,6 @@ pub(super) fn expanded(text: &'static str) -> Cow<'static, str> {
     format!("{before}(?:{}){}", parts.join("|"), expanded(after)).into()
 }
 
-/// Returns the expression of the list with this name, an alternation; it may name other lists, which stay as they are.
-pub(super) fn list_of_texts(name: &str) -> String {
-    texts_of_list(name).collect::<Vec<_>>().join("|")
-}
-
 /// Returns the expressions of the list with this name, one for each line.
 pub(super) fn texts_of_list(name: &str) -> impl Iterator<Item = &'static str> + use<> {
     lines_of(name).filter_map(columns).map(|columns| columns[3])

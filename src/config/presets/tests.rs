@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -9,10 +9,7 @@ use super::{
     Preset, Row, RowVerdict, columns, expanded, find, lines_of, list, own_rows, split_at_list,
 };
 use crate::config::presets;
-use crate::search::clean::Cleaner;
-use crate::search::pattern::Pattern;
-use crate::search::patterns::{MOST_PLACES, Patterns};
-use crate::search::scanner::Scanner;
+use crate::search::visible;
 
 /// A tool, an exit code and an output.
 type Sample = (&'static str, u8, &'static str);
@@ -55,24 +52,10 @@ fn innocent() -> Vec<&'static str> {
         .collect()
 }
 
-fn known(row: &Row) -> Option<Pattern> {
-    row.pattern()
-}
-
-fn all_known() -> Vec<Pattern> {
-    let rows: Vec<Row> = presets::all().flat_map(|preset| preset.rows()).collect();
-    rows.iter().filter_map(known).collect()
-}
-
 /// Returns the lines that patterns see.
 fn lines(output: &str) -> Vec<Vec<u8>> {
-    let mut cleaner = Cleaner::default();
-    let mut clean = cleaner.clean(output.as_bytes()).to_vec();
-    clean.extend_from_slice(cleaner.finish());
-    clean
-        .split(|byte| *byte == b'\n')
-        .map(<[u8]>::to_vec)
-        .collect()
+    let text = visible::visible(output.as_bytes());
+    visible::lines(&text).map(<[u8]>::to_vec).collect()
 }
 
 /// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds.
@@ -196,42 +179,6 @@ fn the_own_rows_come_first() {
     let network: Vec<Row> = find("network").unwrap().rows().collect();
     assert!(rows.ends_with(&network));
     assert!(rows.len() > network.len());
-}
-
-#[test]
-fn a_run_may_look_for_all_of_them() {
-    let places: usize = all_known().iter().map(Pattern::places).sum();
-    assert!(places < MOST_PLACES, "{places}");
-}
-
-/// Asserts that the scanner's shortcuts do not change the result.
-#[test]
-fn a_run_finds_in_its_output_what_the_expressions_match() {
-    let kinds = ["transient", "refused", "permanent", "innocent"];
-    let samples: Vec<Sample> = kinds.into_iter().flat_map(samples).collect();
-    for preset in presets::all() {
-        // Compiled once per preset, so that each regex keeps its cache between searches.
-        let regexes: Vec<Regex> = preset
-            .rows()
-            .filter_map(|row| row.expression())
-            .map(regex)
-            .collect();
-        let patterns = preset.rows().filter_map(|row| known(&row)).collect();
-        let patterns = Arc::new(Patterns::new(patterns));
-        let is_own = |tool| find(tool).is_none_or(|of_tool| of_tool == preset);
-        for (.., output) in samples.iter().filter(|(tool, ..)| is_own(tool)) {
-            let mut found = vec![false; regexes.len()];
-            let mut scanner = Scanner::new(Arc::clone(&patterns));
-            scanner.push(output.as_bytes(), &mut |index, _| found[index] = true);
-            scanner.finish(&mut |index, _| found[index] = true);
-            let lines = lines(output);
-            let expected: Vec<bool> = regexes
-                .iter()
-                .map(|regex| lines.iter().any(|line| regex.is_match(line)))
-                .collect();
-            assert_eq!(found, expected, "{}: {output:?}", preset.name);
-        }
-    }
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! Compares the classifier with a naive model on random rules. Few codes and patterns, so that several rules often
 //! match one failure: which of them decides is easy to get wrong.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
-use super::tests::outcome;
+use super::tests::{examined, pattern};
 use super::*;
 use crate::policy::outcome::TimeLimit;
 use crate::policy::test_samples;
 
-/// Each rule has its own pattern.
-const PATTERNS: usize = 4;
+/// Rules of the user, and as many of presets.
+const RULES: usize = 3;
 
 /// Generates the codes of a rule: none, or one small code, perhaps with `timeout`.
 fn codes() -> impl Strategy<Value = Option<CodeSet>> {
@@ -23,32 +25,39 @@ fn codes() -> impl Strategy<Value = Option<CodeSet>> {
     prop::option::of(codes)
 }
 
-/// Generates a rule. Its pattern, if any, is 0, which `classifier` replaces.
-fn rule() -> impl Strategy<Value = Rule> {
-    (any::<bool>(), codes(), any::<bool>(), any::<bool>()).prop_map(
-        |(stops, codes, looks, safe)| Rule {
+/// Generates rules, each with or without the pattern of its number, which begins at `first`.
+fn rules(first: usize) -> impl Strategy<Value = Vec<Rule>> {
+    let rule = (any::<bool>(), codes(), any::<bool>(), any::<bool>());
+    prop::collection::vec(rule, 0..=RULES).prop_map(move |rules| {
+        let numbered = rules.into_iter().zip(first..);
+        let rules = numbered.map(|((stops, codes, looks, safe), number)| Rule {
             kind: if stops {
                 RuleKind::Stop
             } else {
                 RuleKind::Retry
             },
             codes,
-            pattern: looks.then_some(0),
+            pattern: looks.then(|| pattern(number)),
             is_safe_to_repeat: safe && !stops,
             name: format!("{stops} {codes:?}").into(),
-        },
-    )
+        });
+        rules.collect()
+    })
 }
 
-/// Generates a classifier with up to [`PATTERNS`] rules. The pattern of a rule has the rule's own index.
+/// Generates a classifier, whose rules are ordered as the plan orders them.
 fn classifier() -> impl Strategy<Value = Classifier> {
-    prop::collection::vec(rule(), 0..=PATTERNS).prop_map(|mut rules| {
-        for (own, rule) in rules.iter_mut().enumerate() {
-            rule.pattern = rule.pattern.map(|_| own);
+    (rules(0), rules(RULES)).prop_map(|(mut rules, mut of_presets)| {
+        for rule in &mut rules {
+            rule.is_safe_to_repeat = rule.kind == RuleKind::Retry;
         }
+        rules.sort_by_key(|rule| rule.pattern.is_none());
+        of_presets.sort_by_key(|rule| !rule.is_safe_to_repeat);
+        let has_presets = !of_presets.is_empty();
         Classifier {
             success_exit: test_samples::codes("0"),
             rules,
+            preset_rules: has_presets.then(|| PresetRules::new(Box::new(|| of_presets))),
             ..Classifier::default()
         }
     })
@@ -75,55 +84,58 @@ fn shown(verdict: &Verdict) -> VerdictKind {
 /// Judges by the text of the manual. `code` is None after a timeout; `found` says of each pattern if the output
 /// matched.
 fn naive(classifier: &Classifier, code: Option<u8>, found: &[bool]) -> VerdictKind {
-    let holds = |rule: &Rule| {
-        rule.codes
-            .is_none_or(|codes| code.map_or(codes.contains_timeout(), |code| codes.contains(code)))
-            && rule.pattern.is_none_or(|pattern| found[pattern])
+    let is_found = |pattern: &Pattern| {
+        (0..found.len())
+            .any(|number| found[number] && pattern.text() == super::tests::pattern(number).text())
     };
+    let holds = |rule: &&Rule| {
+        let is_code = rule.codes.is_none_or(|codes| match code {
+            Some(code) => codes.contains(code),
+            None => codes.contains_timeout(),
+        });
+        let is_blind = rule.kind == RuleKind::Retry && rule.codes.is_none() && code.is_none();
+        is_code && !is_blind && rule.pattern.as_ref().is_none_or(is_found)
+    };
+    let of = |rules: &[Rule], kind: RuleKind| -> Vec<Rule> {
+        let rules = rules.iter().filter(|rule| rule.kind == kind);
+        rules.filter(holds).cloned().collect()
+    };
+    let (own, presets) = (&classifier.rules, classifier.rules_of_presets());
+    let retries = of(own, RuleKind::Retry);
+    let preset_retries = of(presets, RuleKind::Retry);
+    let has_retry_rule = !presets.is_empty() || own.iter().any(|rule| rule.kind == RuleKind::Retry);
     if code == Some(0) {
-        return VerdictKind::Success;
+        VerdictKind::Success
+    } else if !of(own, RuleKind::Stop).is_empty() {
+        VerdictKind::Permanent
+    } else if retries.iter().any(|rule| rule.pattern.is_some()) {
+        VerdictKind::Transient(true)
+    } else if !of(presets, RuleKind::Stop).is_empty() {
+        VerdictKind::Permanent
+    } else if !retries.is_empty() {
+        VerdictKind::Transient(true)
+    } else if !preset_retries.is_empty() {
+        VerdictKind::Transient(preset_retries.iter().any(|rule| rule.is_safe_to_repeat))
+    } else if code.is_none() || !has_retry_rule {
+        VerdictKind::Transient(false)
+    } else {
+        VerdictKind::Permanent
     }
-    let timed_out = code.is_none();
-    if classifier
-        .rules
-        .iter()
-        .any(|rule| rule.kind == RuleKind::Stop && holds(rule))
-    {
-        return VerdictKind::Permanent;
-    }
-    let mut retries = classifier
-        .rules
-        .iter()
-        .filter(|rule| rule.kind == RuleKind::Retry)
-        .peekable();
-    if timed_out {
-        let mut naming = retries
-            .filter(|rule| rule.codes.is_some_and(|codes| codes.contains_timeout()) && holds(rule));
-        return VerdictKind::Transient(naming.any(|rule| rule.is_safe_to_repeat));
-    }
-    if retries.peek().is_none() {
-        return VerdictKind::Transient(false);
-    }
-    let met: Vec<&Rule> = retries.filter(|rule| holds(rule)).collect();
-    if met.is_empty() {
-        return VerdictKind::Permanent;
-    }
-    VerdictKind::Transient(met.iter().any(|rule| rule.is_safe_to_repeat))
 }
 
 proptest! {
     // A fault here needs several rules that match together.
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
-    /// Asserts that any stop rule that applies makes a failure permanent, wherever it stands; else any retry rule makes
-    /// it transient, and any that is safe to repeat makes it safe. Which rule the verdict names is not compared.
+    /// Asserts which kind of rule wins. Which rule the verdict names is not compared.
     #[test]
     fn rules_decide_as_in_the_naive_model(
         classifier in classifier(),
         code in prop::option::of(0_u8..4),
-        found in prop::collection::vec(any::<bool>(), PATTERNS),
+        found in prop::collection::vec(any::<bool>(), 2 * RULES),
     ) {
-        let verdict = classifier.judge(&outcome(code.map_or(End::TimedOut(TimeLimit::Timeout), End::Exited), &found));
+        let end = code.map_or(End::TimedOut(TimeLimit::Timeout), End::Exited);
+        let verdict = classifier.judge(&Outcome::new(end, Duration::ZERO), &examined(&found));
         prop_assert_eq!(shown(&verdict), naive(&classifier, code, &found));
     }
 }

@@ -1,7 +1,7 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::policy::outcome::{Seen, StartFailure, TimeLimit};
+use crate::policy::outcome::{StartFailure, TimeLimit};
 use crate::policy::test_samples::codes;
 
 fn rules(rules: &[Rule]) -> Classifier {
@@ -20,7 +20,7 @@ fn rule(kind: RuleKind, codes: Option<&str>, pattern: Option<usize>) -> Rule {
     Rule {
         kind,
         codes: codes.map(self::codes),
-        pattern,
+        pattern: pattern.map(self::pattern),
         is_safe_to_repeat: false,
         name: name.into(),
     }
@@ -33,20 +33,20 @@ fn not_found() -> End {
     })
 }
 
-/// Returns the outcome of an attempt whose output matches some of the patterns.
-pub(super) fn outcome(end: End, found: &[bool]) -> Outcome {
-    let matched = found
-        .iter()
-        .map(|found| found.then(|| "text".to_owned()))
-        .collect();
-    let seen = Seen {
-        matched,
-        ..Seen::default()
-    };
-    Outcome {
-        seen,
-        ..Outcome::new(end, Duration::ZERO)
-    }
+/// Returns the pattern with this number.
+pub(super) fn pattern(number: usize) -> Pattern {
+    Pattern::parse(&format!("pattern {number}")).unwrap()
+}
+
+/// Returns the output of an attempt that matches some of the patterns.
+pub(super) fn examined(found: &[bool]) -> Examined {
+    let found = found.iter().enumerate().filter(|(_, found)| **found);
+    let found = found.map(|(number, _)| (format!("pattern {number}"), "text".to_owned()));
+    Examined::new(found.collect(), Vec::new(), SystemTime::UNIX_EPOCH)
+}
+
+fn outcome(end: End) -> Outcome {
+    Outcome::new(end, Duration::ZERO)
 }
 
 fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
@@ -54,7 +54,7 @@ fn judge(classifier: &Classifier, end: End) -> (char, Option<Why>) {
 }
 
 fn judge_output(classifier: &Classifier, end: End, found: &[bool]) -> (char, Option<Why>) {
-    shown(classifier.judge(&outcome(end, found)))
+    shown(classifier.judge(&outcome(end), &examined(found)))
 }
 
 fn shown(verdict: Verdict) -> (char, Option<Why>) {
@@ -155,7 +155,7 @@ fn signals_and_timeouts_are_ends_like_codes() {
 #[test]
 fn output_can_make_a_failure_and_prove_a_success() {
     let mut rules = rules(&[]);
-    (rules.success_match, rules.fail_match) = (vec![0, 1], vec![2]);
+    (rules.success_match, rules.fail_match) = (vec![pattern(0), pattern(1)], vec![pattern(2)]);
     assert_eq!(
         judge_output(&rules, End::Exited(0), &[false, true, false]).0,
         's'
@@ -192,12 +192,12 @@ fn the_predicate_is_asked_if_no_rule_decides() {
 fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
     let mut rules = Classifier {
         success_exit: codes("0,3"),
-        success_match: vec![0],
-        fail_match: vec![1],
+        success_match: vec![pattern(0)],
+        fail_match: vec![pattern(1)],
         ..rules(&[])
     };
     let cause = |rules: &Classifier, end: End, found: [bool; 2]| {
-        let verdict = rules.judge(&outcome(end, &found));
+        let verdict = rules.judge(&outcome(end), &examined(&found));
         verdict.reason().map(|reason| reason.cause)
     };
     assert_eq!(cause(&rules, End::Exited(0), [true, false]), None);
@@ -244,7 +244,7 @@ fn a_hook_or_predicate_that_failed_is_named() {
 #[test]
 fn a_success_that_success_if_denies_is_judged_as_a_failure() {
     let denied = |classifier: &Classifier, code: u8, found: bool| {
-        let verdict = classifier.judge_denied(&outcome(End::Exited(code), &[found]));
+        let verdict = classifier.judge_denied(&outcome(End::Exited(code)), &examined(&[found]));
         let cause = verdict.reason().and_then(|reason| reason.cause);
         assert_eq!(cause, Some(FailureCause::SuccessIf));
         shown(verdict)
@@ -266,8 +266,9 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
 
 #[test]
 fn an_attempt_that_did_not_start_is_safe_to_repeat() {
-    let verdict =
-        |end| rules(&[rule(RuleKind::Retry, Some("1,127"), None)]).judge(&outcome(end, &[]));
+    let verdict = |end| {
+        rules(&[rule(RuleKind::Retry, Some("1,127"), None)]).judge(&outcome(end), &examined(&[]))
+    };
     let is_safe = |end| verdict(end).reason().unwrap().is_safe_to_repeat;
     assert!(is_safe(not_found()) && !is_safe(End::Exited(127)));
 }
@@ -288,9 +289,9 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
         for (reader_gone, unread, why) in
             [(true, false, Why::ReaderGone), (true, true, Why::Unread)]
         {
-            let mut outcome = outcome(end.clone(), &[]);
+            let mut outcome = outcome(end.clone());
             (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
-            let verdict = rules.judge(&outcome);
+            let verdict = rules.judge(&outcome, &examined(&[]));
             // As in a shell, no message reports a pipeline whose reader has seen enough.
             assert_eq!(
                 verdict.is_silent_end(&outcome),

@@ -1,16 +1,12 @@
-use super::super::retry_after::RetryAfter;
+use super::super::retry_after::wait_asked;
 use super::*;
 
 /// Wed, 21 Oct 2026 07:28:00 GMT
 const NOW: u64 = 1_792_567_680;
 
 fn of_output(output: &str) -> Option<u64> {
-    let mut retry_after = RetryAfter::default();
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(NOW);
-    for line in output.split_inclusive('\n') {
-        retry_after.read(line.as_bytes(), now);
-    }
-    let wait = retry_after.wait()?;
+    let wait = wait_asked(output.lines().map(str::as_bytes), now)?;
     Some(u64::try_from(wait.as_millis()).unwrap())
 }
 

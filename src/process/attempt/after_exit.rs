@@ -22,8 +22,6 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(10);
 /// Time for the last words of a pipeline, even if `--timeout` is over. After a limit or a signal, draining lasts no
 /// longer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Longest time spent on searching drained output: far less than a second, unless the patterns are hostile.
-const LONGEST_SEARCH: Duration = Duration::from_secs(3);
 
 /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
 /// could not be ended, and make the failure permanent; an empty list if all have ended, or if those that go on could be
@@ -96,8 +94,6 @@ impl Drained {
 pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
     // The reader gets some time even past the deadline.
     attempt.event_loop.give_readers_time(now());
-    // Searching with hostile patterns must not delay the end: past this time, output is forwarded unsearched.
-    attempt.event_loop.streams.observer.search_left = LONGEST_SEARCH;
     let was_cut_short = attempt.is_cut_short();
     let mut last_moved = now();
     let mut end_of_draining = end_of_draining(attempt, last_moved);

@@ -202,8 +202,8 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
     }
 }
 
-/// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (matched patterns,
-/// waits asked for, a lost reader). Corrects an end that `--pty` has changed. An error means that a stream failed,
+/// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (a
+/// lost reader, input that cannot be replayed). Corrects an end that `--pty` has changed. An error means that a stream failed,
 /// which ends the run: backoff cannot vouch for its data.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
     // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.

@@ -29,6 +29,7 @@ use crate::run::host::{
     WaitEnd,
 };
 use crate::run::plan::{Plan, SharedBudget};
+use crate::search::examined::Examined;
 use crate::text::describe_error;
 use query::{GivenUp, NoAnswer, Query};
 
@@ -260,6 +261,10 @@ impl Host for System {
             deadline: self.deadline,
         };
         run(&mut self.event_loop, program)
+    }
+
+    fn take_examined(&mut self) -> Examined {
+        self.event_loop.streams.observer.take_examined()
     }
 
     fn tidy_terminal(&mut self) {

@@ -165,8 +165,8 @@ impl Streams {
         Ok(None)
     }
 
-    /// Ends the attempt: closes its pipes and pseudo-terminal, keeps the input that it has read for the next attempt,
-    /// and examines unfinished last lines of the output. Returns what the streams have shown, or the first error of a
+    /// Ends the attempt: closes its pipes and pseudo-terminal, and keeps the input that it has read for the next
+    /// attempt. Returns what the streams have shown, or the first error of a
     /// stream as a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         if self.pty.is_some() {
@@ -180,10 +180,9 @@ impl Streams {
         };
         self.input.end();
         self.starting = None;
-        let found = self.observer.finish();
         let seen = Seen {
-            matched: found.matched,
-            wait_asked: found.wait_asked,
+            // Set by the run.
+            wait_asked: None,
             input_lost: self.input.kept.is_incomplete,
             input_error: self.input.kept.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),

@@ -142,10 +142,11 @@ impl Streams {
     /// small if both outputs have data and take turns, so that they stay in order. An output that can keep no more
     /// goes on printing what it has kept instead ([`Output::read_next`]). Returns true if it has read any byte.
     fn read_output(&mut self, channel: Channel, is_other_ready: bool) -> bool {
-        let mut limit = self.observer.read_limit(channel);
-        if self.turns.is_some() && is_other_ready {
-            limit = limit.min(turns::CHUNK);
-        }
+        let limit = if self.turns.is_some() && is_other_ready {
+            turns::CHUNK
+        } else {
+            usize::MAX
+        };
         let new_bytes = self.outputs[channel].read_next(limit);
         let has_read = !new_bytes.is_empty();
         self.observer.observe(channel, new_bytes);
