@@ -14,6 +14,7 @@ mod options;
 mod plan;
 #[doc(hidden)]
 pub mod policy;
+mod presets;
 mod process;
 mod report;
 mod run;
@@ -136,11 +137,11 @@ fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<Strin
 /// or of all if there are none. An unknown name is an error.
 fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, UsageError> {
     if format == Format::Json {
-        listing::presets_as_json(names)
+        presets::listing::presets_as_json(names)
     } else if names.is_empty() {
-        Ok(listing::presets().collect())
+        Ok(presets::listing::presets().collect())
     } else {
-        listing::presets_named(names)
+        presets::listing::presets_named(names)
     }
 }
 
@@ -241,7 +242,7 @@ fn text_of_script(bytes: &[u8]) -> Option<String> {
 /// `cli` makes the document, and may not look up presets itself, as imports only go down (see the heading).
 fn generated_document(settings: &Settings) -> Result<String, UsageError> {
     let kind = settings.value(&GENERATE)?;
-    let presets: Vec<_> = config::presets::all().map(|preset| preset.name).collect();
+    let presets: Vec<_> = presets::all().iter().map(|preset| preset.name).collect();
     Ok(document(kind, &presets.join(" ")))
 }
 

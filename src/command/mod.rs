@@ -15,12 +15,12 @@ pub(crate) mod nesting;
 pub(crate) mod program;
 pub(crate) mod requests;
 mod scope;
-mod shells;
+pub(crate) mod shells;
 mod syntax;
 mod text;
 mod word;
 pub(crate) mod words;
-mod wrappers;
+pub(crate) mod wrappers;
 
 /// The variables and files that the command will find when it runs.
 pub(crate) trait Surroundings {

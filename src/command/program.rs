@@ -4,7 +4,8 @@
 //! Only names decide. At an unknown word, the search ends with the program found so far.
 
 use super::wrappers::{DEEPEST, inner_command};
-use crate::config::presets::{PresetName, for_program};
+use crate::presets::for_program;
+use crate::presets::names::PresetName;
 
 /// Facts about the command for rules and checks.
 pub(crate) struct WrappedCommand<'c> {

@@ -24,7 +24,7 @@ const LONG_OPTIONS: [&str; 14] = [
     "wordexp",
 ];
 
-pub(super) fn is_shell(name: &str) -> bool {
+pub(crate) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 

@@ -22,7 +22,6 @@ use crate::command::Surroundings;
 use crate::command::nesting::nesting;
 use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
-use crate::config::presets::PresetName;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::{Settings, Variables};
 use crate::options::problem::Checked;
@@ -32,6 +31,7 @@ use crate::options::{
 };
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
+use crate::presets::names::PresetName;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan};
 
 /// A plan, and the store of its budget.
@@ -171,7 +171,7 @@ fn read_parts(
     let nested = settings.value(&NESTED)?;
     let nesting = nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
-    let rules = rules::rules(settings, words, command)?;
+    let rules = rules::rules(settings, words, command, sources.surroundings)?;
     let DecidedDelays {
         delays,
         mut deciders,

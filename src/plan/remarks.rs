@@ -9,12 +9,13 @@ use crate::cli::suggest;
 use crate::command::http;
 use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
-use crate::config::presets::{self, PresetName};
 use crate::config::settings::{Settings, Variables, variable};
 use crate::options::opt::Spec;
 use crate::options::similar::one_slip_away;
 use crate::options::values::whole;
 use crate::options::{OPTIONS, RETRY_MATCH};
+use crate::presets::for_program;
+use crate::presets::names::{PresetName, chosen};
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 
@@ -46,7 +47,7 @@ fn number_as_pattern(settings: &Settings) -> Option<String> {
 /// judged although it is not.
 fn without_preset(command: &WrappedCommand<'_>) -> Option<String> {
     let program = command.wrapped.first().copied().unwrap_or_default();
-    if !command.presets.contains(&PresetName::Auto) || presets::for_program(program).is_some() {
+    if !command.presets.contains(&PresetName::Auto) || for_program(program).is_some() {
         return None;
     }
     Some(format!(
@@ -152,7 +153,7 @@ pub(super) fn settings_and_rules(
     let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
     let options = OPTIONS.iter().filter(|opt| opt.is_setting());
     lines.extend(options.filter_map(|opt| in_effect::line(settings, deciders, opt)));
-    for preset in presets::chosen(&command.presets, command.wrapped.first().copied()) {
+    for preset in chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
             let verdict = row.verdict.word();
             lines.push(format!(

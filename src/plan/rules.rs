@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use crate::command::http::refusal_covers_all_requests;
 use crate::command::program::{WrappedCommand, is_backoff};
-use crate::config::presets::{self, Preset, RowVerdict};
+use crate::command::shells::is_shell;
+use crate::command::wrappers::is_wrapper;
+use crate::command::{ScriptFile, Surroundings};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::Checked;
@@ -16,6 +18,9 @@ use crate::options::{
 use crate::policy::classifier::{Classifier, PresetRules, Rule, RuleKind};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
+use crate::presets::Preset;
+use crate::presets::names::chosen;
+use crate::presets::rules::RowVerdict;
 use crate::search::pattern::Pattern;
 use crate::search::watch::WatchList;
 
@@ -34,6 +39,7 @@ pub(super) fn rules(
     settings: &Settings,
     words: &[&str],
     command: &WrappedCommand<'_>,
+    surroundings: &dyn Surroundings,
 ) -> Checked<Rules> {
     let success_match = settings.all(&SUCCESS_MATCH)?;
     let fail_match = settings.all(&FAIL_MATCH)?;
@@ -57,7 +63,7 @@ pub(super) fn rules(
         success_match,
         fail_match,
         rules,
-        preset_rules: preset_rules(settings, command),
+        preset_rules: preset_rules(settings, words, command, surroundings),
         retry_exit: retry_exit.unwrap_or_default(),
         has_retry_if: settings.has(&RETRY_IF),
     };
@@ -131,13 +137,19 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
 
 /// Returns the rules of the presets that `--for` chooses for the command, to be read at the first failure. None without
 /// `--for`, or if `auto` knows no preset for the command's program.
-fn preset_rules(settings: &Settings, command: &WrappedCommand<'_>) -> Option<PresetRules> {
+fn preset_rules(
+    settings: &Settings,
+    words: &[&str],
+    command: &WrappedCommand<'_>,
+    surroundings: &dyn Surroundings,
+) -> Option<PresetRules> {
     let program = command.wrapped.first().copied();
-    let presets: Vec<ChosenPreset> = presets::chosen(&command.presets, program)
+    let presets: Vec<ChosenPreset> = chosen(&command.presets, program)
         .into_iter()
         .map(|preset| ChosenPreset {
             has_before_retry: settings.has(&BEFORE_RETRY),
             refusal_is_proof: refusal_is_proof(&preset, command),
+            codes: meaning_of_codes(&preset, words, command, surroundings),
             preset,
         })
         .collect();
@@ -161,21 +173,74 @@ fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
         && refusal_covers_all_requests(&command.wrapped)
 }
 
+/// Returns what an exit code of the command says about the preset's tool.
+fn meaning_of_codes(
+    preset: &Preset,
+    words: &[&str],
+    command: &WrappedCommand<'_>,
+    surroundings: &dyn Surroundings,
+) -> Codes {
+    let Some(program) = command.wrapped.first() else {
+        return Codes::OfTool;
+    };
+    if preset.is_for(program) {
+        return Codes::OfTool;
+    }
+    let runs_shell = words.iter().any(|word| is_shell(word));
+    let path = words.iter().find(|word| word.ends_with(program));
+    if runs_shell || is_wrapper(program) || is_script(path.unwrap_or(program), surroundings) {
+        Codes::PassedOn
+    } else {
+        Codes::OfAnother
+    }
+}
+
+/// Returns true if the program with this name or path is a script.
+fn is_script(program: &str, surroundings: &dyn Surroundings) -> bool {
+    let is_script = |path: &str| {
+        let file = surroundings.script(path);
+        matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
+    };
+    if program.contains('/') {
+        return is_script(program);
+    }
+    let path = surroundings.variable("PATH").unwrap_or_default();
+    let mut folders = path.split(':');
+    folders.any(|folder| is_script(&format!("{folder}/{program}")))
+}
+
+/// The exit codes of the command, as seen by a preset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Codes {
+    /// The command is the tool.
+    OfTool,
+    /// The command is a script or a wrapper, which ends with the code of a command that it runs.
+    PassedOn,
+    /// The command has codes of its own, such as make's 2.
+    OfAnother,
+}
+
 /// A preset that applies to the command.
 struct ChosenPreset {
     preset: Preset,
     has_before_retry: bool,
     /// A refusal that the preset finds proves that nothing was done.
     refusal_is_proof: bool,
+    codes: Codes,
 }
 
 impl ChosenPreset {
-    /// Returns a rule for each row of the preset.
+    /// Returns a rule for each row of the preset that can hold.
     fn rules(&self) -> Vec<Rule> {
         let name: Rc<str> = format!("--for {}", self.preset.name).into();
-        let rules = self.preset.rows().map(|row| Rule {
+        let rows = self.preset.rows().into_iter();
+        let rows = rows.filter(|row| row.text.is_some() || self.codes != Codes::OfAnother);
+        let rules = rows.map(|row| Rule {
             kind: self.kind(row.verdict),
-            codes: row.codes,
+            // The text alone tells if the tool is a part of a script or of another program.
+            codes: row
+                .codes
+                .filter(|_| row.text.is_none() || self.codes == Codes::OfTool),
             pattern: row.pattern(),
             is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
             name: Rc::clone(&name),

@@ -166,10 +166,11 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns `--for NAME`, the name of each rule of a preset, if all retry rules are of this one; None if there are
-    /// others, which no sentence about the preset would explain, or no rules.
+    /// Returns `--for NAME`, the name of each rule of a preset, if no other rule can retry; None if there are others,
+    /// which no sentence about the preset would explain, or no rules.
     fn only_preset(&self) -> Option<&str> {
-        let mut names = self.retry_rules().map(|rule| &*rule.name);
+        let of_presets = self.plan.classifier.rules_of_presets().iter();
+        let mut names = self.retry_rules().chain(of_presets).map(|rule| &*rule.name);
         let first = names.next()?;
         if first.starts_with("--for") && names.all(|name| name == first) {
             Some(first)

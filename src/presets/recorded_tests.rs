@@ -1,19 +1,13 @@
-//! Judges what real tools printed, and keeps `evidence.tsv` and the table in `docs/presets.md`, which name the tools.
-//! `BLESS=1 cargo test --lib -- recorded` rewrites them.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "BLESS is a variable of the tests"
-)]
+//! Judges what real tools printed, byte by byte.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{EVIDENCE, Evidence, Preset, Row, RowVerdict, find};
-use crate::config::presets;
+use super::rules::{Row, RowVerdict};
+use super::{Preset, all, for_program};
 use crate::search::visible;
 
 static SAMPLES: LazyLock<String> = LazyLock::new(|| recordings("samples.tsv"));
@@ -28,8 +22,6 @@ struct Recorded {
     fault: &'static str,
     mode: &'static str,
     exit: u8,
-    version: &'static str,
-    date: &'static str,
     program: &'static str,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
@@ -59,8 +51,8 @@ fn recorded(line: &'static str) -> Recorded {
         fault,
         mode,
         exit,
-        version,
-        date,
+        _version,
+        _date,
         command,
         stdout,
         stderr,
@@ -73,8 +65,6 @@ fn recorded(line: &'static str) -> Recorded {
         fault,
         mode,
         exit: exit.parse().expect("an exit status"),
-        version,
-        date,
         program: word.rsplit('/').next().unwrap_or_default(),
         stdout: unescaped(stdout),
         stderr: unescaped(stderr),
@@ -116,8 +106,13 @@ struct Compiled {
 }
 
 static COMPILED: LazyLock<BTreeMap<&str, Vec<Compiled>>> = LazyLock::new(|| {
-    let of_preset = |preset: Preset| (preset.name, preset.rows().map(compiled).collect());
-    presets::all().map(of_preset).collect()
+    let of_preset = |preset: &Preset| {
+        (
+            preset.name,
+            preset.rows().into_iter().map(compiled).collect(),
+        )
+    };
+    all().iter().map(of_preset).collect()
 });
 
 /// Compiles the expression of a row. Without the scanner's shortcuts, so that the tests judge the rows alone.
@@ -209,86 +204,7 @@ fn shown(run: &Recorded) -> String {
 #[test]
 fn auto_picks_the_preset_of_each_recorded_tool() {
     for run in RECORDED.iter() {
-        let preset = presets::for_program(run.program).map(|preset| preset.name);
+        let preset = for_program(run.program).map(|preset| preset.name);
         assert_eq!(preset, Some(run.preset), "{}", run.program);
-    }
-}
-
-/// Asserts that a file is what was made, or writes it.
-#[track_caller]
-fn assert_current(file: &str, committed: &str, made: &str) {
-    if RECORDED.is_empty() {
-        return;
-    }
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(format!("{}/{file}", env!("CARGO_MANIFEST_DIR")), made).expect("a file");
-    } else {
-        assert!(
-            committed == made,
-            "{file} has drifted: run BLESS=1 cargo test --lib -- recorded"
-        );
-    }
-}
-
-#[test]
-fn the_evidence_has_not_drifted() {
-    let mut made = String::new();
-    for preset in presets::all() {
-        let runs: Vec<_> = RECORDED
-            .iter()
-            .filter(|run| run.preset == preset.name)
-            .collect();
-        if let Some(date) = runs.iter().map(|run| run.date).max() {
-            writeln!(made, "{}\t{}\t{date}", preset.name, tools(&runs)).expect("a string");
-        }
-    }
-    assert_current("src/config/presets/evidence.tsv", EVIDENCE, &made);
-}
-
-/// Returns programs with versions, as in `npm 10.9.9, 11.21.2; npx 10.9.9`.
-fn tools(runs: &[&Recorded]) -> String {
-    let mut versions: BTreeMap<&str, BTreeSet<(Vec<u32>, &str)>> = BTreeMap::new();
-    for run in runs {
-        let numbers = run.version.split(|c: char| !c.is_ascii_digit());
-        let key = numbers.filter_map(|number| number.parse().ok()).collect();
-        versions
-            .entry(run.program)
-            .or_default()
-            .insert((key, run.version));
-    }
-    let of_program = |(program, versions): (&&str, &BTreeSet<(Vec<u32>, &str)>)| {
-        let versions: Vec<&str> = versions.iter().map(|(_, version)| *version).collect();
-        format!("{program} {}", versions.join(", "))
-    };
-    versions
-        .iter()
-        .map(of_program)
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
-#[test]
-fn the_document_has_a_row_for_each_preset() {
-    let file = "docs/presets.md";
-    let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-    let committed = std::fs::read_to_string(path).expect("a document");
-    let heading = "| preset | programs | judged by |\n|---|---|---|\n";
-    let (text, _) = committed.split_once(heading).expect("a table");
-    let mut made = text.to_owned() + heading;
-    for preset in presets::all() {
-        let programs = preset.programs().collect::<Vec<_>>().join(", ");
-        let judges = match preset.evidence() {
-            Evidence::Run { tools, .. } => tools,
-            Evidence::Quoted => "quoted texts",
-        };
-        writeln!(made, "| {} | {programs} | {judges} |", preset.name).expect("a string");
-    }
-    assert_current(file, &committed, &made);
-}
-
-#[test]
-fn each_run_names_a_preset() {
-    for run in RECORDED.iter() {
-        assert!(find(run.preset).is_some(), "{}", run.preset);
     }
 }

@@ -1,0 +1,158 @@
+//! Output of `--list-presets`, for people and as JSON.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+
+use serde::Serialize;
+
+use super::names::named;
+use super::rules::{Row, RowVerdict, list, split_at_list};
+use super::{Preset, all};
+use crate::options::problem::UsageError;
+use crate::report::json;
+
+/// Lists presets by name, with descriptions and the further programs that `--for auto` picks them for, and a line on
+/// how to see more.
+pub(crate) fn presets() -> impl Iterator<Item = String> {
+    let lines = all().iter().map(|preset| {
+        let others: Vec<&str> = preset
+            .programs()
+            .filter(|program| *program != preset.name)
+            .collect();
+        let also = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" (also for {})", others.join(", "))
+        };
+        format!("{:<18}{}{also}\n", preset.name, preset.read().about)
+    });
+    lines.chain(["\n--list-presets NAME shows the rules of one.\n".to_owned()])
+}
+
+/// Returns a text for each name, about the preset with this name or, as for `podman`, for this program. An unknown name
+/// is an error.
+pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+    Ok(all_named(names)?.iter().map(listed_preset).collect())
+}
+
+fn all_named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
+    names.iter().map(|name| preset_named(name)).collect()
+}
+
+fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
+    named(&name.to_string_lossy())
+        .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
+}
+
+/// Lists the presets for these names (as [`presets_named`]), or all if there are no names, with their rules: a JSON
+/// object on a line for each. An unknown name is an error.
+pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+    let presets = if names.is_empty() {
+        all().to_vec()
+    } else {
+        all_named(names)?
+    };
+    Ok(presets
+        .iter()
+        .map(|preset| json::line(&Listed::new(preset)))
+        .collect())
+}
+
+/// A preset as data.
+#[derive(Serialize)]
+struct Listed {
+    preset: &'static str,
+    about: String,
+    /// Programs for which `--for auto` picks it.
+    programs: Vec<&'static str>,
+    /// Presets whose rules stand after its own.
+    includes: Vec<String>,
+    rules: Vec<ListedRule>,
+}
+
+/// A rule of a preset as data.
+#[derive(Serialize)]
+struct ListedRule {
+    verdict: &'static str,
+    /// Exit codes in the form of `--retry-exit`; null for any.
+    exit: Option<String>,
+    /// Expression for a line, ignoring case; null for any output.
+    #[serde(rename = "match")]
+    text: Option<String>,
+    from: String,
+}
+
+impl Listed {
+    /// Returns a preset as data, with the rules of the presets that it includes.
+    fn new(preset: &Preset) -> Listed {
+        let file = preset.read();
+        Listed {
+            preset: preset.name,
+            about: file.about,
+            programs: preset.programs().collect(),
+            includes: file.include,
+            rules: preset.rows().into_iter().map(ListedRule::new).collect(),
+        }
+    }
+}
+
+impl ListedRule {
+    /// Returns a rule as data, with the lists in its expression written out.
+    fn new(row: Row) -> ListedRule {
+        ListedRule {
+            verdict: row.verdict.word(),
+            exit: row.codes.map(|codes| codes.to_string()),
+            text: row.expression(),
+            from: row.source,
+        }
+    }
+}
+
+/// Returns the text about one preset: what it is for, its rules, and the lists that their expressions name. Ends with
+/// an empty line, as the text of another preset may follow.
+fn listed_preset(preset: &Preset) -> String {
+    let mut text = format!("{}: {}\n", preset.name, preset.read().about);
+    let programs = preset.programs().collect::<Vec<_>>().join(", ");
+    if !programs.is_empty() {
+        text += &format!("--for auto picks it for {programs}\n");
+    }
+    text += &format!("{}\n", RowVerdict::LEGEND);
+    let rows = preset.rows();
+    for row in &rows {
+        let conditions = row.conditions().into_iter();
+        let mut lines: Vec<String> = conditions
+            .map(|(name, value)| format!("{name:<6} {value}"))
+            .collect();
+        lines.push(format!("from   {}", row.source));
+        text += &format!(
+            "\n{:<10}{}\n",
+            row.verdict.word(),
+            lines.join("\n          ")
+        );
+    }
+    for name in lists_of(&rows) {
+        text += &format!(
+            "\n{{{name}}} is one of\n          {}\n",
+            list(&name).join("\n          ")
+        );
+    }
+    text + "\n"
+}
+
+/// Returns the names of the lists that rows name, and of those that these lists name in turn, each once.
+fn lists_of(rows: &[Row]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut to_search: VecDeque<&str> = rows.iter().filter_map(|row| row.text.as_deref()).collect();
+    while let Some(text) = to_search.pop_front() {
+        let Some((_, name, after)) = split_at_list(text) else {
+            continue;
+        };
+        // The text may name another list further on.
+        to_search.push_front(after);
+        if names.iter().all(|known| known != name) {
+            names.push(name.to_owned());
+            to_search.extend(list(name).iter().map(String::as_str));
+        }
+    }
+    names
+}

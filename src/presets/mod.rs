@@ -1,0 +1,160 @@
+//! Presets (`--for`): the failures of tools that are transient or permanent. Goes in: names and the command's program;
+//! comes out: rules. Each tool has a line here, and a file in `tools/`, which is parsed at the first failure.
+
+pub(crate) mod listing;
+pub(crate) mod names;
+pub(crate) mod rules;
+
+use rules::{Row, ToolFile};
+
+/// The preset of one tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Preset {
+    /// The name that `--for` takes.
+    pub(crate) name: &'static str,
+    /// File names of the programs for which `--for auto` picks the preset, separated by spaces.
+    programs: &'static str,
+    file: &'static str,
+}
+
+/// Makes the list of tools: name, and programs for which `--for auto` picks the preset.
+macro_rules! tools {
+    ($(($name:literal, $programs:literal),)*) => {
+        &[$(Preset {
+            name: $name,
+            programs: $programs,
+            file: include_str!(concat!("tools/", $name, ".toml")),
+        }),*]
+    };
+}
+
+#[rustfmt::skip]
+static TOOLS: &[Preset] = tools![
+    ("ansible-playbook", "ansible-playbook ansible ansible-galaxy ansible-pull"),
+    ("apk", "apk"),
+    ("apt", "apt apt-get dpkg"),
+    ("aws", "aws"),
+    ("az", "az"),
+    ("borg", "borg"),
+    ("brew", "brew"),
+    ("bun", "bun bunx"),
+    ("bundle", "bundle bundler"),
+    ("cargo", "cargo"),
+    ("composer", "composer composer.phar"),
+    ("conda", "conda mamba micromamba"),
+    ("corepack", "corepack"),
+    ("cosign", "cosign crane oras regctl ko notation syft grype trivy"),
+    ("curl", "curl"),
+    ("dnf", "dnf dnf5 yum microdnf"),
+    ("docker", "docker podman nerdctl docker-compose podman-compose"),
+    ("dotnet", "dotnet nuget"),
+    ("ffmpeg", "ffmpeg ffprobe ffplay"),
+    ("flatpak", "flatpak"),
+    ("flock", "flock"),
+    ("ftp", "ftp tnftp"),
+    ("gcloud", "gcloud gsutil bq"),
+    ("gem", "gem"),
+    ("gh", "gh"),
+    ("git", "git"),
+    ("git-lfs", "git-lfs"),
+    ("glab", "glab"),
+    ("go", "go"),
+    ("gpg", "gpg gpg2 apt-key add-apt-repository gpgv dirmngr"),
+    ("gradle", "gradle gradlew"),
+    ("helm", "helm"),
+    ("hg", "hg chg"),
+    ("huggingface-cli", "huggingface-cli hf"),
+    ("kubectl", "kubectl oc"),
+    ("lftp", "lftp lftpget"),
+    ("mongosh", "mongosh mongo mongodump mongorestore mongoexport mongoimport"),
+    ("mvn", "mvn mvnw mvnd"),
+    ("mysql", "mysql mariadb mysqldump mariadb-dump mysqladmin mariadb-admin mysqlimport mariadb-import"),
+    ("netlify", "netlify ntl"),
+    ("network", ""),
+    ("nix", "nix nix-build nix-shell nix-env nix-channel nix-store nix-prefetch-url nixos-rebuild nix-prefetch-git nix-collect-garbage home-manager darwin-rebuild"),
+    ("npm", "npm npx"),
+    ("packer", "packer"),
+    ("pacman", "pacman yay paru"),
+    ("pg_dump", "pg_dump pg_dumpall pg_restore pg_basebackup vacuumdb reindexdb createdb dropdb"),
+    ("pg_isready", "pg_isready"),
+    ("pip", "pip pip3 pipx pyproject-build"),
+    ("playwright", "playwright playwright-core puppeteer cypress"),
+    ("pnpm", "pnpm pnpx"),
+    ("poetry", "poetry"),
+    ("psql", "psql"),
+    ("pulumi", "pulumi"),
+    ("rclone", "rclone"),
+    ("redis-cli", "redis-cli valkey-cli keydb-cli"),
+    ("restic", "restic"),
+    ("rosdep", "rosdep"),
+    ("rsync", "rsync"),
+    ("rustup", "rustup rustup-init"),
+    ("s3cmd", "s3cmd s4cmd mc minio-client"),
+    ("scp", "scp"),
+    ("sftp", "sftp"),
+    ("skopeo", "skopeo buildah"),
+    ("snap", "snap"),
+    ("sqlite3", "sqlite3"),
+    ("ssh", "ssh"),
+    ("stack", "stack cabal ghcup"),
+    ("svn", "svn svnsync svnrdump"),
+    ("sysexits", "sendmail procmail msmtp maildrop"),
+    ("terraform", "terraform tofu terragrunt"),
+    ("twine", "twine"),
+    ("uv", "uv uvx"),
+    ("vercel", "vercel vc"),
+    ("wget", "wget wget2"),
+    ("wrangler", "wrangler firebase heroku flyctl fly railway"),
+    ("yarn", "yarn yarnpkg"),
+    ("zypper", "zypper"),
+];
+
+/// Returns all presets, sorted by name.
+pub(crate) fn all() -> &'static [Preset] {
+    TOOLS
+}
+
+/// Returns the preset for a program's file name, as `--for auto` picks it; None if no preset is for the program.
+pub(crate) fn for_program(file_name: &str) -> Option<Preset> {
+    TOOLS
+        .iter()
+        .copied()
+        .find(|preset| preset.is_for(file_name))
+}
+
+/// Returns the preset with this name, or else the preset for the program with this name, which users know better:
+/// `podman` finds the preset `docker`.
+fn find(name: &str) -> Option<Preset> {
+    let named = TOOLS.iter().copied().find(|preset| preset.name == name);
+    named.or_else(|| for_program(name))
+}
+
+impl Preset {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> + Clone + use<> {
+        self.programs.split_whitespace()
+    }
+
+    /// Returns true if `--for auto` picks the preset for a program with this file name.
+    pub(crate) fn is_for(&self, file_name: &str) -> bool {
+        self.programs().any(|program| program == file_name)
+    }
+
+    fn read(&self) -> ToolFile {
+        ToolFile::parse(self.file)
+    }
+
+    /// Returns the preset's own rows, then those of the included presets.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let file = self.read();
+        let mut rows = file.rows();
+        for included in file.include.iter().filter_map(|name| find(name)) {
+            rows.extend(included.read().rows());
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod recorded_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Names of presets, in the list of `--for` and behind `--list-presets`.
+
+use super::{Preset, all, find, for_program};
+use crate::options::PresetList;
+use crate::options::problem::{Parsed, Problem};
+use crate::options::similar::tip;
+
+/// Returns the preset that `--list-presets NAME` shows, or the problem of the name.
+pub(crate) fn named(name: &str) -> Parsed<Preset> {
+    find(name).ok_or_else(|| {
+        let tip = tip(name, names_and_programs());
+        Problem::new(format!("{name:?} is not a preset{tip}"))
+    })
+}
+
+fn names_and_programs() -> impl Iterator<Item = &'static str> + Clone {
+    all()
+        .iter()
+        .flat_map(|preset| std::iter::once(preset.name).chain(preset.programs()))
+}
+
+/// A name in the list of `--for`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PresetName {
+    /// The preset of the command's program, if any.
+    Auto,
+    Named(Preset),
+}
+
+impl PresetName {
+    /// Returns the presets of a list such as `curl,ssh` or `auto`.
+    pub(crate) fn of_list(list: &PresetList) -> Parsed<Vec<PresetName>> {
+        list.names()
+            .map(|name| PresetName::parse(name, list.text()))
+            .collect()
+    }
+
+    /// Parses a name that stands in a list; the problem quotes the name if the list has others, too.
+    fn parse(name: &str, list: &str) -> Parsed<PresetName> {
+        if name == "auto" {
+            return Ok(PresetName::Auto);
+        }
+        match find(name) {
+            Some(preset) => Ok(PresetName::Named(preset)),
+            None => Err(Problem::new(unknown(name, list))),
+        }
+    }
+
+    /// Returns true if the name selects a preset that is for the program with this file name. A named preset may also
+    /// be selected for any other program (`--for curl ./script`): then this is false.
+    pub(crate) fn is_for(self, program: &str) -> bool {
+        match self {
+            PresetName::Auto => for_program(program).is_some(),
+            PresetName::Named(preset) => preset.is_for(program),
+        }
+    }
+
+    /// Returns the preset that the name selects for the command's program: a named one for any program; None if the
+    /// name is `auto`, and no preset is for the program. `program` is its file name, None if there is no command, as
+    /// when the configuration file is checked.
+    fn preset(self, program: Option<&str>) -> Option<Preset> {
+        match self {
+            PresetName::Auto => program.and_then(for_program),
+            PresetName::Named(preset) => Some(preset),
+        }
+    }
+}
+
+/// Returns the problem of a name that is no preset, as the rest of a sentence that begins with the whole list.
+fn unknown(name: &str, list: &str) -> String {
+    let which = if name == list {
+        String::new()
+    } else {
+        format!("holds {name:?}, which ")
+    };
+    // `help` is one typo away from the preset `helm`, but asks for the list of presets.
+    let known = names_and_programs()
+        .chain(["auto"])
+        .filter(|_| name != "help");
+    let tip = tip(name, known);
+    format!("{which}is not a preset of --list-presets{tip}")
+}
+
+/// Returns the presets that the names of `--for` select for a command with this file name, each once, as `auto` may
+/// select a named one. The rules of a preset that two of them include come twice, which does no harm. `program` is None
+/// if there is no command.
+pub(crate) fn chosen(names: &[PresetName], program: Option<&str>) -> Vec<Preset> {
+    let mut chosen = Vec::new();
+    for name in names {
+        if let Some(preset) = name.preset(program)
+            && !chosen.contains(&preset)
+        {
+            chosen.push(preset);
+        }
+    }
+    chosen
+}

@@ -1,0 +1,252 @@
+//! The file of a tool: rules that tell which of its failures are transient. Parsed at the first failure.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::options::values;
+use crate::policy::sets::CodeSet;
+use crate::search::pattern::Pattern;
+
+/// Texts that rules of several tools share.
+static LISTS: LazyLock<BTreeMap<String, Vec<String>>> =
+    LazyLock::new(|| toml::from_str(include_str!("lists.toml")).unwrap_or_default());
+
+/// What is hopeless for any tool: rejected logins, certificates, full disks.
+const HOPELESS: &str = "{HOPELESS}";
+
+/// A file in `tools/`. A test parses each one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolFile {
+    /// What the rules go by, in a line.
+    pub(crate) about: String,
+    /// Names of presets whose rules follow the tool's own.
+    #[serde(default)]
+    pub(crate) include: Vec<String>,
+    /// False if the shared list of hopeless failures does not apply.
+    hopeless: Option<bool>,
+    /// Permanent, whatever other rules say.
+    #[serde(default)]
+    stop: Vec<Texts>,
+    /// Transient, and the request had no effect.
+    #[serde(default)]
+    refused: Vec<Texts>,
+    /// Transient.
+    #[serde(default)]
+    retry: Vec<Texts>,
+    /// Permanent, unless `--before-retry` changes something.
+    #[serde(default)]
+    behind: Vec<Texts>,
+    /// Examples of failures that no rule makes transient.
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests read examples"))]
+    pub(crate) permanent: Vec<Texts>,
+}
+
+/// A rule as it is written. Without `exit` it holds for any code, without `line` and `begin` for any output.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Texts {
+    pub(crate) exit: Option<String>,
+    /// A line that matches one of these.
+    #[serde(default)]
+    line: OneOrMore,
+    /// A line that begins with this, and has one of `then` further on.
+    begin: Option<String>,
+    #[serde(default)]
+    then: OneOrMore,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests read examples"))]
+    pub(crate) example: OneOrMore,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl Default for OneOrMore {
+    fn default() -> OneOrMore {
+        OneOrMore::More(Vec::new())
+    }
+}
+
+impl OneOrMore {
+    pub(crate) fn as_slice(&self) -> &[String] {
+        match self {
+            OneOrMore::One(text) => std::slice::from_ref(text),
+            OneOrMore::More(texts) => texts,
+        }
+    }
+}
+
+/// One fact: a failure with these codes and this text is transient or permanent.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) verdict: RowVerdict,
+    /// Required exit codes; None matches any failure.
+    pub(crate) codes: Option<CodeSet>,
+    /// Expression that a line must match, ignoring case; None matches any output. `{NAME}` stands for the list of this
+    /// name.
+    pub(crate) text: Option<String>,
+    /// The source of the fact.
+    pub(crate) source: String,
+}
+
+/// The verdict on a failure that matches a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowVerdict {
+    Stop,
+    Refused,
+    Retry,
+    Behind,
+}
+
+impl RowVerdict {
+    /// Explains the words, for users.
+    pub(crate) const LEGEND: &str = "retry: transient; refused: transient, and had no effect (see --idempotent);\n\
+                                     stop: permanent; behind: transient only with --before-retry";
+
+    /// Returns the verdict's word in files and lists.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            RowVerdict::Stop => "stop",
+            RowVerdict::Refused => "refused",
+            RowVerdict::Retry => "retry",
+            RowVerdict::Behind => "behind",
+        }
+    }
+}
+
+impl ToolFile {
+    /// Parses a file of the program's own; an empty one in place of a file that is wrong, which a test finds.
+    pub(crate) fn parse(text: &str) -> ToolFile {
+        toml::from_str(text).unwrap_or_default()
+    }
+
+    fn rules(&self) -> [(RowVerdict, &[Texts]); 4] {
+        [
+            (RowVerdict::Stop, &self.stop),
+            (RowVerdict::Refused, &self.refused),
+            (RowVerdict::Retry, &self.retry),
+            (RowVerdict::Behind, &self.behind),
+        ]
+    }
+
+    /// Returns each example with its rule and its verdict; None is permanent.
+    #[cfg(test)]
+    pub(crate) fn examples(&self) -> Vec<(Option<RowVerdict>, &Texts, &str)> {
+        let permanent = self.permanent.iter().map(|rule| (None, rule));
+        let rules = self.rules().into_iter();
+        let rules =
+            rules.flat_map(|(verdict, rules)| rules.iter().map(move |rule| (Some(verdict), rule)));
+        let examples = rules.chain(permanent).flat_map(|(verdict, rule)| {
+            let texts = rule.example.as_slice().iter();
+            texts.map(move |text| (verdict, rule, text.as_str()))
+        });
+        examples.collect()
+    }
+
+    /// Returns the tool's own rules, and that of the shared list.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (verdict, rules) in self.rules() {
+            rows.extend(rules.iter().map(|rule| rule.row(verdict)));
+        }
+        if self.hopeless != Some(false) {
+            rows.push(Row {
+                verdict: RowVerdict::Stop,
+                codes: None,
+                text: Some(HOPELESS.to_owned()),
+                source: "rejected logins, certificates, full disks".to_owned(),
+            });
+        }
+        rows
+    }
+}
+
+impl Texts {
+    pub(crate) fn row(&self, verdict: RowVerdict) -> Row {
+        let exit = self.exit.as_deref();
+        Row {
+            verdict,
+            codes: exit.and_then(|codes| values::codes(codes).ok()),
+            text: self.expression(),
+            source: self.source.clone(),
+        }
+    }
+
+    fn expression(&self) -> Option<String> {
+        if let Some(begin) = &self.begin {
+            return Some(format!("^({begin}).*({})", self.then.as_slice().join("|")));
+        }
+        match self.line.as_slice() {
+            [] => None,
+            lines => Some(lines.join("|")),
+        }
+    }
+}
+
+/// Formats the conditions of the row, `exit 35,56, match curl: \((35|56)\)`, for `-vv`.
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let conditions = self.conditions().into_iter();
+        let shown: Vec<String> = conditions
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        f.write_str(&shown.join(", "))
+    }
+}
+
+impl Row {
+    /// Returns the conditions of the row, each with its name, for people: lists stay short, as `{NAME}`.
+    pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
+        let codes = self.codes.map(|codes| ("exit", codes.to_string()));
+        let text = self.text.clone().map(|text| ("match", text));
+        codes.into_iter().chain(text).collect()
+    }
+
+    /// Returns the expression with each `{NAME}` written out; None if the row has no text.
+    pub(crate) fn expression(&self) -> Option<String> {
+        self.text.as_deref().map(expanded)
+    }
+
+    /// Returns the expression as a pattern; None if the row has no text.
+    pub(crate) fn pattern(&self) -> Option<Pattern> {
+        self.expression().map(Pattern::of_preset)
+    }
+}
+
+/// Returns the expression with each `{NAME}` replaced by the list of this name, as an alternation, and so on for the
+/// lists that it names. `{2}` is a repetition, and stays.
+pub(crate) fn expanded(text: &str) -> String {
+    let Some((before, name, after)) = split_at_list(text) else {
+        return text.to_owned();
+    };
+    let parts: Vec<String> = list(name).iter().map(|text| expanded(text)).collect();
+    format!("{before}(?:{}){}", parts.join("|"), expanded(after))
+}
+
+/// Returns the texts of the list with this name. None for a name that is no list, which a test finds.
+pub(crate) fn list(name: &str) -> &'static [String] {
+    LISTS.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// Returns what stands before the first name of a list in a text, the name, and what stands after it; None if the text
+/// names none. Names begin with a capital letter, repetitions such as `{2}` with a digit.
+pub(crate) fn split_at_list(text: &str) -> Option<(&str, &str, &str)> {
+    for (brace, _) in text.match_indices('{') {
+        let (name, after) = text[brace + 1..].split_once('}')?;
+        if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return Some((&text[..brace], name, after));
+        }
+    }
+    None
+}

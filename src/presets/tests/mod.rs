@@ -1,0 +1,224 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::rules::{RowVerdict, ToolFile, list, split_at_list};
+use super::*;
+use crate::search::visible;
+
+/// Lines of builds and tests that only mention failures.
+const INNOCENT: &str = include_str!("innocent.txt");
+
+/// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds.
+fn regex(text: String) -> Regex {
+    static COMPILED: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap();
+    let compile = |text: &String| {
+        let mut builder = RegexBuilder::new(text);
+        builder.unicode(false).case_insensitive(true);
+        builder.build().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let regex = compiled.get(&text).cloned();
+    regex.unwrap_or_else(|| {
+        let regex = compile(&text);
+        compiled.insert(text, regex.clone());
+        regex
+    })
+}
+
+/// Returns the lines that patterns see.
+fn lines(output: &str) -> Vec<Vec<u8>> {
+    let text = visible::visible(output.as_bytes());
+    visible::lines(&text).map(<[u8]>::to_vec).collect()
+}
+
+fn holds(row: &Row, code: u8, output: &str) -> bool {
+    row.codes.is_none_or(|codes| codes.contains(code))
+        && row
+            .expression()
+            .map(regex)
+            .is_none_or(|regex| lines(output).iter().any(|line| regex.is_match(line)))
+}
+
+/// Judges a failure of a tool as a run does, by the naive way.
+fn judged(rows: &[Row], code: u8, output: &str) -> Option<RowVerdict> {
+    let order = [
+        RowVerdict::Stop,
+        RowVerdict::Behind,
+        RowVerdict::Refused,
+        RowVerdict::Retry,
+    ];
+    order.into_iter().find(|verdict| {
+        let mut of_kind = rows.iter().filter(|row| row.verdict == *verdict);
+        of_kind.any(|row| holds(row, code, output))
+    })
+}
+
+/// Returns the file of a preset; fails with the parser's message if it is wrong.
+fn file(preset: &Preset) -> ToolFile {
+    toml::from_str(preset.file).unwrap_or_else(|error| panic!("{}.toml: {error}", preset.name))
+}
+
+#[test]
+fn each_file_has_a_line_in_mod_rs() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/presets/tools");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|entry| entry.unwrap().path().file_stem().unwrap().to_owned());
+    let mut files: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
+    files.sort();
+    let names: Vec<&str> = all().iter().map(|preset| preset.name).collect();
+    assert_eq!(
+        files, names,
+        "each file in tools/ needs a line in TOOLS of src/presets/mod.rs, sorted by name"
+    );
+}
+
+#[test]
+fn each_rule_is_right() {
+    for preset in all() {
+        let file = file(preset);
+        let rows = file.rows();
+        let name = preset.name;
+        let is_retry = |row: &Row| matches!(row.verdict, RowVerdict::Retry | RowVerdict::Refused);
+        assert!(
+            preset.rows().iter().any(is_retry),
+            "{name}: no rule retries"
+        );
+        for row in &rows {
+            assert!(
+                row.source.len() >= 4,
+                "{name}: a rule needs a source: {row}"
+            );
+            assert!(
+                row.codes.is_some() || row.text.is_some(),
+                "{name}: a rule needs exit codes that can be read, a line or both: {row:?}"
+            );
+            assert!(
+                !row.codes.is_some_and(|codes| codes.contains(0)),
+                "{name}: exit 0 is a success: {row}"
+            );
+            let Some(text) = row.expression() else {
+                continue;
+            };
+            for flag in ["(?i", "(?-", "(?s", "(?m", "(?x", "(?u"] {
+                assert!(!text.contains(flag), "{name}: {text} sets flags");
+            }
+            let regex = regex(text);
+            for line in ["", "some line"] {
+                assert!(
+                    !regex.is_match(line.as_bytes()),
+                    "{name}: matches {line:?}: {row}"
+                );
+            }
+        }
+        for included in &file.include {
+            let inner = find(included).unwrap_or_else(|| panic!("{name}: no preset {included}"));
+            assert_eq!(
+                inner.read().include,
+                [""; 0],
+                "{name}: {included} includes others"
+            );
+        }
+    }
+}
+
+#[test]
+fn lists_are_there_and_used() {
+    let mut used = BTreeSet::new();
+    let mut texts: Vec<String> = all()
+        .iter()
+        .flat_map(|preset| preset.read().rows())
+        .filter_map(|row| row.text)
+        .collect();
+    while let Some(text) = texts.pop() {
+        let Some((_, name, after)) = split_at_list(&text) else {
+            continue;
+        };
+        assert!(
+            !list(name).is_empty(),
+            "{{{name}}} is not in lists.toml: {text}"
+        );
+        texts.push(after.to_owned());
+        if used.insert(name.to_owned()) {
+            texts.extend_from_slice(list(name));
+        }
+    }
+    let lists: BTreeMap<String, toml::Value> =
+        toml::from_str(include_str!("../lists.toml")).unwrap();
+    assert_eq!(used, lists.into_keys().collect());
+}
+
+#[test]
+fn a_program_has_one_preset() {
+    let mut seen = BTreeSet::new();
+    for preset in all() {
+        for program in preset.programs() {
+            assert!(seen.insert(program), "{program} is in two presets");
+        }
+    }
+    for unknown in ["", "true", "sh", "CURL", "curl ", "network.preset", "about"] {
+        assert_eq!(find(unknown), None, "{unknown:?}");
+    }
+    assert_eq!(for_program("network"), None);
+}
+
+#[test]
+fn each_example_gets_the_verdict_of_its_rule() {
+    let mut wrong = Vec::new();
+    for preset in all() {
+        let file = file(preset);
+        let rows = preset.rows();
+        for (verdict, rule, example) in file.examples() {
+            let codes = rule.exit.as_deref().unwrap_or("1");
+            let code = codes.split([',', '-']).next().unwrap().parse().unwrap();
+            let found = judged(&rows, code, example);
+            let is_right = match verdict {
+                Some(_) => found == verdict && holds(&rule.row(found.unwrap()), code, example),
+                None => matches!(found, None | Some(RowVerdict::Stop)),
+            };
+            if !is_right {
+                let name = preset.name;
+                wrong.push(format!(
+                    "{name}: {found:?}, not by its rule ({verdict:?}): {example:?}"
+                ));
+            }
+        }
+    }
+    let count = wrong.len();
+    assert!(
+        wrong.is_empty(),
+        "{count} examples are judged wrong:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn what_a_log_says_in_passing_is_not_transient() {
+    for preset in all() {
+        for row in preset.rows() {
+            for line in INNOCENT.lines() {
+                let is_match = |text| regex(text).is_match(line.as_bytes());
+                assert!(
+                    !row.expression().is_some_and(is_match),
+                    "{}: {line:?} matches {row}",
+                    preset.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_alone_does_not_do_where_codes_are_given() {
+    let refused = "ssh: connect to host 127.0.0.1 port 22: Connection refused";
+    for (name, code, output, expected) in [
+        ("ssh", 255, refused, Some(RowVerdict::Refused)),
+        ("ssh", 1, refused, None),
+        ("curl", 7, "", Some(RowVerdict::Refused)),
+        ("git", 128, "", None),
+    ] {
+        let rows = find(name).unwrap().rows();
+        assert_eq!(judged(&rows, code, output), expected, "{name} {code}");
+    }
+}
