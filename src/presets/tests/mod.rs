@@ -164,6 +164,22 @@ fn a_program_has_one_preset() {
 }
 
 #[test]
+fn the_document_has_a_row_for_each_preset() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/presets.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    for preset in all() {
+        let programs = preset.programs().collect::<Vec<_>>().join(", ");
+        let row = format!("| {} | {programs} |", preset.name);
+        assert!(
+            document.contains(&row),
+            "docs/presets.md: add a row that begins with {row:?}, and say how it was judged"
+        );
+    }
+    let rows = document.lines().filter(|line| line.starts_with("| "));
+    assert_eq!(rows.count(), all().len() + 1, "docs/presets.md has a row without a preset");
+}
+
+#[test]
 fn each_example_gets_the_verdict_of_its_rule() {
     let mut wrong = Vec::new();
     for preset in all() {
