@@ -1,5 +1,4 @@
-//! The presets are held against the real tools by `tests/presets/matrix.py`; CI runs a selection of them. These tests
-//! show that it works.
+//! Each week, `tests/presets/matrix.py` runs the real tools of the presets. These tests show that it works.
 
 use crate::common::documents::ROOT;
 use crate::common::{BIN, Ends, clean, within};
