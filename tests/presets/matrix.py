@@ -7,9 +7,10 @@ usage: matrix.py record [-t NAME]... [-o FILE]      runs tools, and merges the r
                                                     -o FILE keeps the new runs in a table of their own
        matrix.py install [-t NAME]...               installs tools: packages of Debian, the others into $PRESET_TOOLS
        matrix.py tools                              lists the tools, their versions, and those that are missing
-options: -t NAME   a tool of tools.py, or a preset; `ci` stands for the selection of CI
+options: -t NAME   a tool of tools.py, or a preset
          -f FAULT  only this fault      -m MODE  only this mode: plain, color or pty
-Tools are looked for in $PRESET_TOOLS (target/preset-tools) and in PATH.
+Tools are looked for in $PRESET_TOOLS (target/preset-tools) and in PATH. The table has runs with colors and on terminals only of
+the tools in tools.COLORFUL; `judge --live` runs all tools in all modes.
 """
 
 import argparse
@@ -286,23 +287,26 @@ def is_there(tool):
     return all(shutil.which(program, path=search_path(tool)) for program in (shlex.split(tool.command)[0], *tool.needs))
 
 
-def cells(chosen, arguments):
+def cells(chosen, in_all_modes=False):
     """Returns the cells of the chosen tools: (tool, fault, mode)."""
     for tool in chosen:
+        modes = MODES if in_all_modes or tool.name in tools.COLORFUL else ("plain",)
         for fault in tools.faults(tool):
-            for mode in MODES:
-                if arguments.fault in (None, fault) and arguments.mode in (None, mode):
-                    yield tool, fault, mode
+            for mode in modes:
+                yield tool, fault, mode
 
 
 def record(chosen, arguments, save=None):
     """Runs the cells; returns the samples, and the reasons for cells without one. `save` gets them bit by bit."""
+    def is_chosen(cell):
+        return arguments.fault in (None, cell[1]) and arguments.mode in (None, cell[2])
+
     there = [tool for tool in chosen if is_there(tool)]
     missing = [f"{tool.name}: not installed" for tool in chosen if tool not in there]
     found, reasons, unsaved = [], [], []
     with Servers() as servers, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(version, {tool.name: tool for tool in there}.values()))
-        for done in pool.map(lambda cell: run(*cell, servers), cells(there, arguments)):
+        for done in pool.map(lambda cell: run(*cell, servers), filter(is_chosen, cells(there, arguments.live))):
             (reasons if isinstance(done, str) else found).append(done)
             if not isinstance(done, str):
                 unsaved.append(done)
@@ -319,8 +323,8 @@ def chosen_tools(arguments):
     if not arguments.tool:
         return tools.TOOLS
     named = set(arguments.tool)
-    chosen = [t for t in tools.TOOLS if t.name in named or t.preset in named or ("ci" in named and t.name in tools.CI)]
-    unknown = named - {"ci"} - {t.name for t in tools.TOOLS} - {t.preset for t in tools.TOOLS}
+    chosen = [t for t in tools.TOOLS if t.name in named or t.preset in named]
+    unknown = named - {t.name for t in tools.TOOLS} - {t.preset for t in tools.TOOLS}
     if unknown:
         sys.exit(f"matrix.py: unknown tool {', '.join(sorted(unknown))}")
     return chosen
@@ -354,7 +358,7 @@ def main():
     if arguments.action == "record":
         found, reasons = record(chosen, arguments, functools.partial(samples.merge, arguments.output))
         report(reasons)
-        samples.prune(arguments.output, {(tool.preset, tool.name, fault) for tool in tools.TOOLS for fault in tools.faults(tool)})
+        samples.prune(arguments.output, {(tool.preset, tool.name, fault, mode) for tool, fault, mode in cells(tools.TOOLS)})
         print(f"{len(found)} cells recorded, {len(reasons)} without a sample")
         return 0
     if arguments.action == "compare":

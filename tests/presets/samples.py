@@ -106,18 +106,20 @@ def key(sample):
 
 
 def merge(path, found):
-    """Puts samples into a table in place of older ones of the same cells. A text that says the same stays as it was."""
+    """Puts samples into a table in place of older ones of the same cells. A text that says the same stays as it was. What
+    several versions of a program say is kept once, of the newest."""
     kept = {key(sample): sample for sample in read(path)} if os.path.exists(path) else {}
     for sample in found:
         older = kept.get(key(sample))
         if older is None or not same(older, sample):
             kept[key(sample)] = sample
-    write(path, kept)
+    newest = {saying(sample): numbers(sample) for sample in sorted(kept.values(), key=numbers)}
+    write(path, {key(sample): sample for sample in kept.values() if numbers(sample) == newest[saying(sample)]})
 
 
 def prune(path, cells):
     """Drops the samples of cells that no recipe has any more."""
-    write(path, {key(sample): sample for sample in read(path) if (sample.preset, sample.tool, sample.fault) in cells})
+    write(path, {key(sample): sample for sample in read(path) if key(sample) in cells})
 
 
 def write(path, kept):
@@ -139,21 +141,31 @@ def shape(data):
     return sorted({line for line in lines if not is_bar.fullmatch(line.decode(errors="replace"))})
 
 
+def saying(sample):
+    """Returns what a program says in a fault and mode, without its version and what differs from run to run."""
+    texts = (tuple(shape(sample.stdout)), tuple(shape(sample.stderr)))
+    return sample.preset, program_of(sample), sample.fault, sample.mode, sample.exit, sample.verdict, texts
+
+
+def numbers(sample):
+    """Returns the numbers of a version, by which samples are sorted from the oldest to the newest."""
+    return [int(number) for number in re.findall(r"\d+", sample.version)]
+
+
 def same(older, newer):
     """Returns true if two samples of a cell say the same."""
-    if (older.exit, older.verdict, older.version, older.command) != (newer.exit, newer.verdict, newer.version, newer.command):
-        return False
-    return shape(older.stdout) == shape(newer.stdout) and shape(older.stderr) == shape(newer.stderr)
+    return (older.version, older.command) == (newer.version, newer.command) and saying(older) == saying(newer)
 
 
 def compare(table, found):
     """Prints how new samples differ from the table; returns an exit status."""
     older = {key(sample): sample for sample in table}
+    known = {saying(sample) for sample in table}
     changed = 0
     for sample in found:
-        before = older.get(key(sample))
-        if before is not None and same(before, sample):
+        if saying(sample) in known:
             continue
+        before = older.get(key(sample))
         changed += 1
         print(f"{' '.join(key(sample))}: {before.version if before else 'nothing'} -> {sample.version}")
         if before is not None:
@@ -208,16 +220,22 @@ def judged(binary, sample, folder):
     return ("permanent", "transient")[calls - 1]
 
 
-def known_misses():
-    """Returns the cells that no rule can judge right."""
+def known_misses(chosen):
+    """Returns the cells that no rule can judge right: those in the list, and chosen ones that are not in the table because
+    a newer version of their program says the same."""
     with open(MISSES, encoding="utf-8") as file:
         lines = [line.split("\t") for line in file if not line.startswith("#")]
-    return {(line[0], line[1]) for line in lines}
+    listed = {(line[0], line[1]) for line in lines}
+    table = read(TABLE)
+    recorded = {(sample.tool, sample.fault) for sample in table}
+    programs = {(program_of(sample), sample.fault) for sample in table if (sample.tool, sample.fault) in listed}
+    left_out = [sample for sample in chosen if (sample.tool, sample.fault) not in recorded]
+    return listed | {(s.tool, s.fault) for s in left_out if (program_of(s), s.fault) in programs}
 
 
 def judge(binary, chosen):
     """Judges samples with a build: prints each wrong one, and right and all by tool and mode. Returns an exit status."""
-    known = known_misses()
+    known = known_misses(chosen)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(4) as pool:
         stand_ins(folder, chosen)
         verdicts = list(pool.map(lambda sample: judged(binary, sample, folder), chosen))

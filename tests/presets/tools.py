@@ -675,9 +675,5 @@ def dockers():
 
 
 TOOLS = [*postgres(), *mariadb(), *redis(), *shells(), *dockers(), *systems(), *pips(), *npms(), *pythons(), *webs(), *clusters()]
-# The tools that most people retry, and those whose rules the first runs showed to be wrong, if they are quick to install and
-# to run: about three minutes.
-CI = (
-    "curl", "wget", "git", "apt-update", "pip-cur", "npm-11", "pnpm-10", "yarn-4", "poetry-2", "uv", "cargo", "composer", "skopeo",
-    "psql", "redis-cli", "ssh", "rsync", "gpg",
-)
+# Together, these print nearly every kind of control sequence. They are also recorded with colors and on a terminal.
+COLORFUL = ("npm-12", "pnpm-10", "yarn-4", "bun", "cargo", "pip-cur", "git", "docker-push", "gh-release", "pacman")
