@@ -176,7 +176,11 @@ fn the_document_has_a_row_for_each_preset() {
         );
     }
     let rows = document.lines().filter(|line| line.starts_with("| "));
-    assert_eq!(rows.count(), all().len() + 1, "docs/presets.md has a row without a preset");
+    assert_eq!(
+        rows.count(),
+        all().len() + 1,
+        "docs/presets.md has a row without a preset"
+    );
 }
 
 #[test]
