@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::rules::{RowVerdict, ToolFile, list, split_at_list};
 use super::*;
-use crate::search::visible;
+use crate::search::examined::Examined;
 
 /// Lines of builds and tests that only mention failures.
 const INNOCENT: &str = include_str!("innocent.txt");
@@ -27,22 +28,19 @@ fn regex(text: String) -> Regex {
     })
 }
 
-/// Returns the lines that patterns see.
-fn lines(output: &str) -> Vec<Vec<u8>> {
-    let text = visible::visible(output.as_bytes());
-    visible::lines(&text).map(<[u8]>::to_vec).collect()
+/// Returns the output of a tool, as its rules see it.
+fn printed(output: &str) -> Examined {
+    Examined::new(Vec::new(), vec![output.into()], SystemTime::UNIX_EPOCH)
 }
 
-fn holds(row: &Row, code: u8, output: &str) -> bool {
+fn holds(row: &Row, code: u8, examined: &Examined) -> bool {
+    let is_match = |regex: Regex| examined.lines().any(|line| regex.is_match(line));
     row.codes.is_none_or(|codes| codes.contains(code))
-        && row
-            .expression()
-            .map(regex)
-            .is_none_or(|regex| lines(output).iter().any(|line| regex.is_match(line)))
+        && row.expression().map(regex).is_none_or(is_match)
 }
 
 /// Judges a failure of a tool as a run does, by the naive way.
-fn judged(rows: &[Row], code: u8, output: &str) -> Option<RowVerdict> {
+fn judged(rows: &[Row], code: u8, examined: &Examined) -> Option<RowVerdict> {
     let order = [
         RowVerdict::Stop,
         RowVerdict::Behind,
@@ -51,7 +49,7 @@ fn judged(rows: &[Row], code: u8, output: &str) -> Option<RowVerdict> {
     ];
     order.into_iter().find(|verdict| {
         let mut of_kind = rows.iter().filter(|row| row.verdict == *verdict);
-        of_kind.any(|row| holds(row, code, output))
+        of_kind.any(|row| holds(row, code, examined))
     })
 }
 
@@ -192,9 +190,10 @@ fn each_example_gets_the_verdict_of_its_rule() {
         for (verdict, rule, example) in file.examples() {
             let codes = rule.exit.as_deref().unwrap_or("1");
             let code = codes.split([',', '-']).next().unwrap().parse().unwrap();
-            let found = judged(&rows, code, example);
+            let examined = printed(example);
+            let found = judged(&rows, code, &examined);
             let is_right = match verdict {
-                Some(_) => found == verdict && holds(&rule.row(found.unwrap()), code, example),
+                Some(_) => found == verdict && holds(&rule.row(found.unwrap()), code, &examined),
                 None => matches!(found, None | Some(RowVerdict::Stop)),
             };
             if !is_right {
@@ -239,6 +238,10 @@ fn a_text_alone_does_not_do_where_codes_are_given() {
         ("git", 128, "", None),
     ] {
         let rows = find(name).unwrap().rows();
-        assert_eq!(judged(&rows, code, output), expected, "{name} {code}");
+        assert_eq!(
+            judged(&rows, code, &printed(output)),
+            expected,
+            "{name} {code}"
+        );
     }
 }
