@@ -73,7 +73,7 @@ pub(crate) static SUCCESS_MATCH: Opt<Pattern> = Opt {
         kind: Kind::Repeatable("REGEX"),
         about: "Succeed only if a line of output matches",
         more: "Repeatable; one match is enough. REGEX is searched for in each line, without colors \
-            and other escape sequences.",
+            and other escape sequences. Upper and lower case differ, unless it begins with (?i).",
         example: "ready",
         ..Spec::named(Heading::Rules, "success-match")
     },
@@ -85,7 +85,7 @@ pub(crate) static FAIL_MATCH: Opt<Pattern> = Opt {
     spec: Spec {
         kind: Kind::Repeatable("REGEX"),
         about: "Fail if a line of output matches, whatever the exit code",
-        more: "Repeatable.",
+        more: "Repeatable. Upper and lower case differ, unless REGEX begins with (?i).",
         example: "failed",
         ..Spec::named(Heading::Rules, "fail-match")
     },
@@ -142,7 +142,8 @@ pub(crate) static RETRY_MATCH: Opt<Pattern> = Opt {
         kind: Kind::Repeatable("REGEX"),
         about: "Transient if a line of output matches, else permanent",
         more: "Repeatable. If -e, --retry-if or --for is given, too, one that fits is enough. REGEX \
-            is searched for in each line, without colors and other escape sequences.",
+            is searched for in each line, without colors and other escape sequences. Upper and \
+            lower case differ, unless it begins with (?i).",
         example: "timed out",
         ..Spec::named(Heading::Rules, "retry-match")
     },
@@ -154,7 +155,7 @@ pub(crate) static STOP_MATCH: Opt<Pattern> = Opt {
     spec: Spec {
         kind: Kind::Repeatable("REGEX"),
         about: "Permanent if a line of output matches",
-        more: "Repeatable.",
+        more: "Repeatable. Upper and lower case differ, unless REGEX begins with (?i).",
         example: "denied",
         ..Spec::named(Heading::Rules, "stop-match")
     },
@@ -196,8 +197,9 @@ pub(crate) static FOR: Opt<PresetList> = Opt {
     spec: Spec {
         kind: Kind::List("PRESET,..."),
         about: "Known rules for a tool: curl, ssh, ...; auto: for COMMAND",
-        more: "--list-presets shows all presets. -e, -r and --retry-if add to their retry rules; \
-            their stop rules come first. auto selects by COMMAND's name, also behind sudo, env, \
+        more: "--list-presets shows all presets. They judge the last MiB of each output, after a \
+            failed attempt. Rules of your own win: --stop-exit and --stop-match over all, -r over \
+            what a preset stops. -e and --retry-if only add to what it retries. auto selects by COMMAND's name, also behind sudo, env, \
             timeout, and sh -c if the script is plain words.",
         example: "curl",
         completion: Completion::Presets,

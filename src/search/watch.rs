@@ -129,6 +129,9 @@ impl Watch {
 
     /// Searches the unfinished line, after which `rest` stands.
     fn search(&mut self, list: &WatchList, rest: &[u8]) {
+        if self.unfinished.is_empty() {
+            return;
+        }
         let before = if self.is_continued { REST_OF_LINE } else { b"" };
         let text = [before, &self.unfinished, rest].concat();
         // `.` and classes match characters of Unicode only.
