@@ -1,6 +1,7 @@
 //! Reads the options on the command's standard streams, on backoff's own messages, and on exit statuses.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::rules::Rules;
 use crate::config::setting::{Setting, Source};
@@ -43,7 +44,7 @@ pub(super) fn streams(
         },
         pty: settings.is_on(&PTY)?,
         is_watched: is_watched(settings.value(&MATCH_ON)?),
-        watch_list: rules.watch_list.clone(),
+        watch_list: Rc::clone(&rules.watch_list),
         has_presets: rules.classifier.preset_rules.is_some(),
         retry_after: settings.get(&RETRY_AFTER)?.flatten(),
         has_retry_if: settings.has(&RETRY_IF),

@@ -30,7 +30,7 @@ const FAULT_CODE: u8 = 125;
 /// Rules about failures, and the patterns of the user among them.
 pub(super) struct Rules {
     pub(super) classifier: Classifier,
-    pub(super) watch_list: WatchList,
+    pub(super) watch_list: Rc<WatchList>,
 }
 
 /// Builds the rules of all options and presets. Returns an error if an option cannot be read. `words` are those of the
@@ -69,7 +69,7 @@ pub(super) fn rules(
     };
     Ok(Rules {
         classifier,
-        watch_list: WatchList::new(watched),
+        watch_list: Rc::new(WatchList::new(watched)),
     })
 }
 

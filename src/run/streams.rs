@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::search::watch::WatchList;
@@ -136,7 +137,7 @@ pub(crate) struct StreamOptions {
     /// `--match-on`: rules and predicates examine this output.
     pub(crate) is_watched: PerChannel<bool>,
     /// Patterns of the user.
-    pub(crate) watch_list: WatchList,
+    pub(crate) watch_list: Rc<WatchList>,
     /// `--for` is in use, whose rules read the end of watched output.
     pub(crate) has_presets: bool,
     /// `--retry-after`: look for waits that the output asks for.

@@ -18,7 +18,7 @@ const OVERLAP: usize = 4 << 10;
 const REST_OF_LINE: &[u8] = "\u{fffd}".as_bytes();
 
 /// The patterns of the user, which each output is searched for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct WatchList {
     pub patterns: Vec<Pattern>,
     /// Finds too much in a block of lines, but never too little. Built for the first output; None in it if there is no

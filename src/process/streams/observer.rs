@@ -10,6 +10,7 @@ use crate::search::tail::Tail;
 use crate::search::watch::{Watch, WatchList};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 /// The end of each output that presets judge, and from which waits (`Retry-After`) are read, in bytes.
 const JUDGED: usize = 1 << 20;
@@ -25,7 +26,7 @@ pub(crate) struct OutputObserver {
     copy: Option<Transcript>,
     /// The end of the observed output, for hooks.
     hook_output: Option<Tail>,
-    watch_list: WatchList,
+    watch_list: Rc<WatchList>,
     /// The search of each output for the patterns of the user.
     watches: PerChannel<Watch>,
     /// The end of each output, if something reads it after a failure.
@@ -47,7 +48,7 @@ impl OutputObserver {
             copy: (options.has_retry_if || options.has_success_if).then(Transcript::default),
             hook_output: options.has_hook_output.then(|| Tail::new(HOOK_OUTPUT)),
             watches: PerChannel::each(|_| Watch::new(&options.watch_list)),
-            watch_list: options.watch_list.clone(),
+            watch_list: Rc::clone(&options.watch_list),
             tails: needs_tails.then(|| PerChannel::each(|_| Tail::new(JUDGED))),
         }
     }
