@@ -184,5 +184,5 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Prin
 complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-presets -d 'List the presets of --for, or the rules of each NAME'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-policies -d 'List policies with their origin and settings'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, target, C library and features'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, C library and features'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s h -d 'Print a summary'

@@ -102,7 +102,7 @@ pub(crate) static VERSION: Opt<bool> = Opt {
     spec: Spec {
         short: Some('V'),
         kind: Kind::Switch,
-        about: "Print version, target, C library and features",
+        about: "Print version, C library and features",
         sources: Sources::CommandLine,
         ..Spec::named(Heading::Other, "version")
     },

@@ -14,7 +14,7 @@ pub(crate) enum MatchOn {
     Both,
 }
 
-/// A list of presets, separated by commas. The configuration knows which names exist.
+/// A list of presets, separated by commas. `presets` knows which names exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PresetList(String);
 

@@ -46,7 +46,7 @@ pub(super) fn streams(
         is_watched: is_watched(settings.value(&MATCH_ON)?),
         watch_list: Rc::clone(&rules.watch_list),
         has_presets: rules.classifier.preset_rules.is_some(),
-        retry_after: settings.get(&RETRY_AFTER)?.flatten(),
+        reads_waits: settings.get(&RETRY_AFTER)?.flatten().is_some(),
         has_retry_if: settings.has(&RETRY_IF),
         has_success_if: settings.has(&SUCCESS_IF),
         // Without hooks, the output is not needed, and not kept.

@@ -46,13 +46,8 @@ pub(super) fn rules(
     // Patterns precede codes, as they outrank presets, and give the text that matched for messages.
     let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop)?;
     rules.extend(match_rules(settings, &RETRY_MATCH, RuleKind::Retry)?);
-    let of_rules = rules.iter().filter_map(|rule| rule.pattern.clone());
-    let watched = [
-        &success_match[..],
-        &fail_match[..],
-        &of_rules.collect::<Vec<_>>(),
-    ]
-    .concat();
+    let mut watched = [success_match.clone(), fail_match.clone()].concat();
+    watched.extend(rules.iter().filter_map(|rule| rule.pattern.clone()));
     let stop_exit = united(settings, &STOP_EXIT)?;
     rules.extend(stop_exit.map(|codes| exit_rule(&STOP_EXIT, RuleKind::Stop, codes)));
     let retry_exit = united(settings, &RETRY_EXIT)?;
@@ -187,7 +182,9 @@ fn meaning_of_codes(
         return Codes::OfTool;
     }
     let runs_shell = words.iter().any(|word| is_shell(word));
-    let path = words.iter().find(|word| word.ends_with(program));
+    let path = words
+        .iter()
+        .find(|word| word.rsplit('/').next() == Some(program));
     if runs_shell || is_wrapper(program) || is_script(path.unwrap_or(program), surroundings) {
         Codes::PassedOn
     } else {

@@ -143,13 +143,17 @@ impl Preset {
         ToolFile::parse(self.file)
     }
 
-    /// Returns the preset's own rows, then those of the included presets.
+    /// Returns the preset's own rows, then those of the included presets, then what is hopeless for any tool.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let file = self.read();
         let mut rows = file.rows();
+        let mut has_hopeless = file.has_hopeless();
         for included in file.include.iter().filter_map(|name| find(name)) {
-            rows.extend(included.read().rows());
+            let file = included.read();
+            rows.extend(file.rows());
+            has_hopeless |= file.has_hopeless();
         }
+        rows.extend(has_hopeless.then(Row::hopeless));
         rows
     }
 }

@@ -14,9 +14,6 @@ use crate::search::pattern::Pattern;
 static LISTS: LazyLock<BTreeMap<String, Vec<String>>> =
     LazyLock::new(|| toml::from_str(include_str!("lists.toml")).unwrap_or_default());
 
-/// What is hopeless for any tool: rejected logins, certificates, full disks.
-const HOPELESS: &str = "{HOPELESS}";
-
 /// A file in `tools/`. A test parses each one.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +23,7 @@ pub(crate) struct ToolFile {
     /// Names of presets whose rules follow the tool's own.
     #[serde(default)]
     pub(crate) include: Vec<String>,
-    /// False if the shared list of hopeless failures does not apply.
+    /// False if the shared list of hopeless failures does not apply, unless that of an included preset does.
     hopeless: Option<bool>,
     /// Permanent, whatever other rules say.
     #[serde(default)]
@@ -140,6 +137,12 @@ impl ToolFile {
         ]
     }
 
+    /// Returns the tool's rules as they are written.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &Texts> {
+        self.rules().into_iter().flat_map(|(_, rules)| rules)
+    }
+
     /// Returns each example with its rule and its verdict; None is permanent.
     #[cfg(test)]
     pub(crate) fn examples(&self) -> Vec<(Option<RowVerdict>, &Texts, &str)> {
@@ -154,36 +157,36 @@ impl ToolFile {
         examples.collect()
     }
 
-    /// Returns the tool's own rules, and that of the shared list.
+    /// Returns the tool's own rules.
     pub(crate) fn rows(&self) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for (verdict, rules) in self.rules() {
-            rows.extend(rules.iter().map(|rule| rule.row(verdict)));
-        }
-        if self.hopeless != Some(false) {
-            rows.push(Row {
-                verdict: RowVerdict::Stop,
-                codes: None,
-                text: Some(HOPELESS.to_owned()),
-                source: "rejected logins, certificates, full disks".to_owned(),
-            });
-        }
-        rows
+        let rules = self.rules().into_iter();
+        let rows =
+            rules.flat_map(|(verdict, rules)| rules.iter().map(move |rule| rule.row(verdict)));
+        rows.collect()
+    }
+
+    pub(crate) fn has_hopeless(&self) -> bool {
+        self.hopeless != Some(false)
     }
 }
 
 impl Texts {
+    #[cfg(test)]
+    pub(crate) fn has_line(&self) -> bool {
+        self.joined().is_some()
+    }
+
     pub(crate) fn row(&self, verdict: RowVerdict) -> Row {
         let exit = self.exit.as_deref();
         Row {
             verdict,
             codes: exit.and_then(|codes| values::codes(codes).ok()),
-            text: self.expression(),
+            text: self.joined(),
             source: self.source.clone(),
         }
     }
 
-    fn expression(&self) -> Option<String> {
+    fn joined(&self) -> Option<String> {
         if let Some(begin) = &self.begin {
             return Some(format!("^({begin}).*({})", self.then.as_slice().join("|")));
         }
@@ -206,6 +209,16 @@ impl fmt::Display for Row {
 }
 
 impl Row {
+    /// Returns the rule about what is hopeless for any tool.
+    pub(crate) fn hopeless() -> Row {
+        Row {
+            verdict: RowVerdict::Stop,
+            codes: None,
+            text: Some("{HOPELESS}".to_owned()),
+            source: "rejected logins, certificates, full disks".to_owned(),
+        }
+    }
+
     /// Returns the conditions of the row, each with its name, for people: lists stay short, as `{NAME}`.
     pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
         let codes = self.codes.map(|codes| ("exit", codes.to_string()));
@@ -234,7 +247,7 @@ pub(crate) fn expanded(text: &str) -> String {
     format!("{before}(?:{}){}", parts.join("|"), expanded(after))
 }
 
-/// Returns the texts of the list with this name. None for a name that is no list, which a test finds.
+/// Returns the texts of the list with this name. Empty for a name that is no list, which a test finds.
 pub(crate) fn list(name: &str) -> &'static [String] {
     LISTS.get(name).map_or(&[], Vec::as_slice)
 }

@@ -167,22 +167,16 @@ impl Sentences<'_> {
     }
 
     /// Returns `--for NAME`, the name of each rule of a preset, if no other rule can retry; None if there are others,
-    /// which no sentence about the preset would explain, or no rules.
+    /// which no sentence about the preset would explain, or no preset.
     fn only_preset(&self) -> Option<&str> {
-        let of_presets = self.plan.classifier.rules_of_presets().iter();
-        let mut names = self.retry_rules().chain(of_presets).map(|rule| &*rule.name);
-        let first = names.next()?;
-        if first.starts_with("--for") && names.all(|name| name == first) {
-            Some(first)
-        } else {
-            None
-        }
-    }
-
-    fn retry_rules(&self) -> impl Iterator<Item = &Rule> {
         let classifier = &self.plan.classifier;
-        let rules = classifier.rules.iter().chain(classifier.rules_of_presets());
-        rules.filter(|rule| rule.kind == RuleKind::Retry)
+        let mut own_rules = classifier.rules.iter();
+        if own_rules.any(|rule| rule.kind == RuleKind::Retry) {
+            return None;
+        }
+        let mut names = classifier.rules_of_presets().iter().map(|rule| &*rule.name);
+        let first = names.next()?;
+        names.all(|name| name == first).then_some(first)
     }
 
     /// Returns true if a preset may have missed a line of the failure only because it is not in English: none of its
@@ -190,11 +184,12 @@ impl Sentences<'_> {
     fn may_be_in_another_language(&self, attempt: &JudgedAttempt) -> bool {
         let end = &attempt.outcome.end;
         let lacks_only_text = |rule: &Rule| {
-            rule.name.starts_with("--for") && rule.codes.is_none_or(|codes| codes.contains_end(end))
+            rule.kind == RuleKind::Retry && rule.codes.is_none_or(|codes| codes.contains_end(end))
         };
+        let mut of_presets = self.plan.classifier.rules_of_presets().iter();
         self.plan.may_be_translated
             && matches!(attempt.verdict.why(), Some(Why::NoRuleMatched))
-            && self.retry_rules().any(lacks_only_text)
+            && of_presets.any(lacks_only_text)
     }
 
     /// Returns advice for a failure that no rule of the only preset matches. Nothing after any other failure, and with

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::rc::Rc;
-use std::time::Duration;
 
 use crate::search::watch::WatchList;
 
@@ -141,7 +140,7 @@ pub(crate) struct StreamOptions {
     /// `--for` is in use, whose rules read the end of watched output.
     pub(crate) has_presets: bool,
     /// `--retry-after`: look for waits that the output asks for.
-    pub(crate) retry_after: Option<Duration>,
+    pub(crate) reads_waits: bool,
     /// `--retry-if` is given, which gets watched output.
     pub(crate) has_retry_if: bool,
     /// `--success-if` is given, which gets watched output.
@@ -173,7 +172,7 @@ impl StreamOptions {
             (watched && self.has_retry_if, "--retry-if"),
             (watched && self.has_success_if, "--success-if"),
             (watched && self.has_hook_output, "--hook-output"),
-            (watched && self.retry_after.is_some(), "--retry-after"),
+            (watched && self.reads_waits, "--retry-after"),
             (self.has_idle_timeout, "--idle-timeout"),
             (self.modes[channel].is_kept(), "kept"),
         ];

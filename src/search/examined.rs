@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use regex::bytes::Regex;
 
 use super::pattern::Pattern;
+use super::tail::Tail;
 use super::visible::{lines, visible};
 
 /// What BuildKit prints before a line of a build's step: `#15 49.22 npm error code ECONNRESET`.
@@ -18,7 +19,7 @@ pub struct Examined {
     /// Each pattern of the user that matched, and the beginning of the first match.
     found: Vec<(String, String)>,
     /// The end of each output, which patterns of presets are searched for in.
-    tails: Vec<Vec<u8>>,
+    tails: Vec<Tail>,
     /// What a person reads of the tails. Made at the first look, as a success needs none.
     visible: OnceCell<Vec<u8>>,
     /// The time of day when the attempt ended.
@@ -26,7 +27,7 @@ pub struct Examined {
 }
 
 impl Examined {
-    pub fn new(found: Vec<(String, String)>, tails: Vec<Vec<u8>>, at: SystemTime) -> Examined {
+    pub fn new(found: Vec<(String, String)>, tails: Vec<Tail>, at: SystemTime) -> Examined {
         Examined {
             found,
             tails,
@@ -48,7 +49,7 @@ impl Examined {
     /// Returns the last lines of the outputs, without what BuildKit prints before them.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let read = || {
-            let outputs = self.tails.iter().map(|tail| visible(tail));
+            let outputs = self.tails.iter().map(|tail| visible(tail.bytes()));
             outputs.collect::<Vec<_>>().join(&b'\n')
         };
         lines(self.visible.get_or_init(read)).map(without_step)

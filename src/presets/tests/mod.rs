@@ -6,31 +6,33 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::rules::{RowVerdict, ToolFile, list, split_at_list};
 use super::*;
+use crate::options::values;
 use crate::search::examined::Examined;
+use crate::search::tail::Tail;
 
 /// Lines of builds and tests that only mention failures.
 const INNOCENT: &str = include_str!("innocent.txt");
 
-/// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds.
+fn compiled(text: &str) -> Result<Regex, regex::Error> {
+    let mut builder = RegexBuilder::new(text);
+    builder.unicode(false).case_insensitive(true).build()
+}
+
+/// Returns a compiled expression from a cache, as compiling all of them is slow in debug builds. One that is wrong
+/// matches nothing: `each_rule_is_right` reports it.
 fn regex(text: String) -> Regex {
     static COMPILED: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
-    let mut compiled = COMPILED.lock().unwrap();
-    let compile = |text: &String| {
-        let mut builder = RegexBuilder::new(text);
-        builder.unicode(false).case_insensitive(true);
-        builder.build().unwrap_or_else(|error| panic!("{error}"))
-    };
-    let regex = compiled.get(&text).cloned();
-    regex.unwrap_or_else(|| {
-        let regex = compile(&text);
-        compiled.insert(text, regex.clone());
-        regex
-    })
+    let mut known = COMPILED.lock().unwrap();
+    let compile =
+        |text: &String| compiled(text).unwrap_or_else(|_| compiled("[^\\x00-\\xff]").unwrap());
+    known.entry(text).or_insert_with_key(compile).clone()
 }
 
 /// Returns the output of a tool, as its rules see it.
 fn printed(output: &str) -> Examined {
-    Examined::new(Vec::new(), vec![output.into()], SystemTime::UNIX_EPOCH)
+    let mut tail = Tail::new(usize::MAX / 2);
+    tail.push(output.as_bytes());
+    Examined::new(Vec::new(), vec![tail], SystemTime::UNIX_EPOCH)
 }
 
 fn holds(row: &Row, code: u8, examined: &Examined) -> bool {
@@ -63,12 +65,15 @@ fn each_file_has_a_line_in_mod_rs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/presets/tools");
     let files = std::fs::read_dir(folder).unwrap();
     let files = files.map(|entry| entry.unwrap().path().file_stem().unwrap().to_owned());
-    let mut files: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
-    files.sort();
+    let files: BTreeSet<String> = files.map(|name| name.into_string().unwrap()).collect();
     let names: Vec<&str> = all().iter().map(|preset| preset.name).collect();
-    assert_eq!(
-        files, names,
-        "each file in tools/ needs a line in TOOLS of src/presets/mod.rs, sorted by name"
+    let without_line: Vec<_> = files
+        .iter()
+        .filter(|file| !names.contains(&file.as_str()))
+        .collect();
+    assert!(
+        without_line.is_empty() && names.is_sorted(),
+        "TOOLS in src/presets/mod.rs needs a line for {without_line:?}, sorted by name"
     );
 }
 
@@ -90,7 +95,7 @@ fn each_rule_is_right() {
             );
             assert!(
                 row.codes.is_some() || row.text.is_some(),
-                "{name}: a rule needs exit codes that can be read, a line or both: {row:?}"
+                "{name}: a rule needs exit codes, a line or both: {row:?}"
             );
             assert!(
                 !row.codes.is_some_and(|codes| codes.contains(0)),
@@ -100,15 +105,31 @@ fn each_rule_is_right() {
                 continue;
             };
             for flag in ["(?i", "(?-", "(?s", "(?m", "(?x", "(?u"] {
-                assert!(!text.contains(flag), "{name}: {text} sets flags");
+                assert!(
+                    !text.contains(flag),
+                    "{name}: {row}: leave {flag}) out, texts ignore case"
+                );
             }
-            let regex = regex(text);
+            let regex = compiled(&text).unwrap_or_else(|error| panic!("{name}: {row}: {error}"));
             for line in ["", "some line"] {
                 assert!(
                     !regex.is_match(line.as_bytes()),
                     "{name}: matches {line:?}: {row}"
                 );
             }
+        }
+        for (_, rule, _) in file.examples() {
+            let codes = rule.exit.as_deref().unwrap_or("1");
+            assert!(
+                values::codes(codes).is_ok(),
+                "{name}: exit {codes:?} is no list such as \"1,4-6\""
+            );
+        }
+        for rule in file.texts().filter(|rule| rule.has_line()) {
+            assert!(
+                !rule.example.as_slice().is_empty(),
+                "{name}: a rule needs an example: {rule:?}"
+            );
         }
         for included in &file.include {
             let inner = find(included).unwrap_or_else(|| panic!("{name}: no preset {included}"));
@@ -126,7 +147,7 @@ fn lists_are_there_and_used() {
     let mut used = BTreeSet::new();
     let mut texts: Vec<String> = all()
         .iter()
-        .flat_map(|preset| preset.read().rows())
+        .flat_map(Preset::rows)
         .filter_map(|row| row.text)
         .collect();
     while let Some(text) = texts.pop() {
@@ -192,14 +213,20 @@ fn each_example_gets_the_verdict_of_its_rule() {
             let code = codes.split([',', '-']).next().unwrap().parse().unwrap();
             let examined = printed(example);
             let found = judged(&rows, code, &examined);
+            let by = rows
+                .iter()
+                .find(|row| Some(row.verdict) == found && holds(row, code, &examined));
             let is_right = match verdict {
                 Some(_) => found == verdict && holds(&rule.row(found.unwrap()), code, &examined),
                 None => matches!(found, None | Some(RowVerdict::Stop)),
             };
             if !is_right {
                 let name = preset.name;
+                let by = by.map_or("no rule".to_owned(), |row| {
+                    format!("{} {row}", row.verdict.word())
+                });
                 wrong.push(format!(
-                    "{name}: {found:?}, not by its rule ({verdict:?}): {example:?}"
+                    "{name}.toml: judged by {by}, not by the rule of the example {example:?}"
                 ));
             }
         }

@@ -42,7 +42,7 @@ impl OutputObserver {
             // A pseudo-terminal carries both outputs, as standard output.
             watched.stdout |= watched.stderr;
         }
-        let needs_tails = options.has_presets || options.retry_after.is_some();
+        let needs_tails = options.has_presets || options.reads_waits;
         OutputObserver {
             watched,
             copy: (options.has_retry_if || options.has_success_if).then(Transcript::default),
@@ -77,9 +77,10 @@ impl OutputObserver {
         for channel in Channel::ALL {
             found.extend(self.watches[channel].finish(&self.watch_list));
         }
-        let tails = self.tails.take();
-        let tails = tails.iter().flat_map(PerChannel::values);
-        let tails = tails.map(|tail| tail.bytes().to_vec()).collect();
+        let tails = match self.tails.take() {
+            Some(PerChannel { stdout, stderr }) => vec![stdout, stderr],
+            None => Vec::new(),
+        };
         Examined::new(found, tails, time_of_day())
     }
 

@@ -1,28 +1,26 @@
-//! The pipe that feeds an attempt its standard input. `--stdin auto` duplicates a pipe (Linux) or a Unix socket into it:
+//! The pipe that feeds an attempt its standard input. `--stdin auto` duplicates a pipe or a Unix socket into it (Linux):
 //! every attempt reads the same bytes, and nothing is read ahead of the command.
 //!
 //! Unread input is *duplicated* into the command's pipe: the window, by `tee(2)` from a pipe, and by `recv(2)` with
-//! MSG_PEEK from a socket. Bytes of the window that have left
-//! the pipe were read by the command; only bytes that were read are then taken from the source and kept. Duplication always
-//! starts at the head of the source, so the next window begins when the current one has been read completely.
+//! MSG_PEEK from a socket. Bytes of the window that have left the pipe were read by the command; only bytes that were
+//! read are then taken from the source and kept. Duplication always starts at the head of the source, so the next
+//! window begins when the current one has been read completely.
 //!
 //! No event reports "read completely", but one reports "no longer full". So the command's pipe gets as many slots as
 //! the window fills: writable means that the first slot has been read. The rest of the window is polled, ever less
 //! often.
 
 use std::ops::Range;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, recv};
-use nix::sys::stat::SFlag;
 use nix::unistd::{read, write};
 
 use super::sink;
 use super::spool::Replayable;
-use crate::process::sys::fd::{kind, ready, unread};
+use crate::process::sys::fd::{ready, unread};
 use crate::process::sys::system;
 use crate::run::uninterrupted;
 
@@ -95,7 +93,7 @@ impl StdinPipe {
             }
         }
         self.take_window(source, kept)?;
-        match self.duplicate(source) {
+        match duplicate(source, self.fd.as_fd()) {
             Ok(0) => Ok(Wait::SourceEnded),
             Ok(count) => {
                 self.window = count;
@@ -152,22 +150,12 @@ impl StdinPipe {
         self.window = 0;
         Ok(())
     }
+}
 
-    /// Duplicates bytes at the head of the source into the command's pipe, which is empty, without blocking and without
-    /// taking them out. The pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has
-    /// ended, or EAGAIN if it has none now.
-    fn duplicate(&mut self, source: BorrowedFd<'_>) -> nix::Result<usize> {
-        let size = unread(source)?.clamp(1, sink::CHUNK);
-        system::fit_pipe(self.fd.as_fd(), size);
-        if kind(source)? != SFlag::S_IFSOCK {
-            return system::duplicate(source, self.fd.as_fd(), sink::CHUNK);
-        }
-        self.chunk.resize(size, 0);
-        let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
-        let count = uninterrupted(|| recv(source.as_raw_fd(), &mut self.chunk, flags))?;
-        if count == 0 {
-            return Ok(0);
-        }
-        uninterrupted(|| write(&self.fd, &self.chunk[..count]))
-    }
+/// Duplicates bytes at the head of the source into an empty pipe, without blocking and without taking them out. The
+/// pipe is sized so that the bytes fill it. Returns their number, which is 0 if the source has ended, or EAGAIN if it
+/// has none now.
+fn duplicate(source: BorrowedFd<'_>, target: BorrowedFd<'_>) -> nix::Result<usize> {
+    let size = unread(source)?.clamp(1, sink::CHUNK);
+    system::duplicate(source, target, size, sink::CHUNK)
 }

@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,13 @@ use nix::poll::{PollFd, PollTimeout};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::sys::stat::{fstat, major};
+use nix::sys::socket::{MsgFlags, recv};
+use nix::sys::stat::{SFlag, fstat, major};
 use nix::sys::termios::tcgetattr;
 use nix::sys::time::TimeSpec;
+use nix::unistd::write;
 
-use super::fd::{inherited, open_for_output};
+use super::fd::{inherited, kind, open_for_output};
 use super::origin::Senders;
 use crate::policy::signal;
 use crate::run::uninterrupted;
@@ -188,20 +190,33 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
     }
 }
 
-/// Makes an empty pipe so small that `count` bytes, at least 1, fill it: an event then reports that its reader has
-/// begun to read. If the user has too many pipes, the size stays, and polls become more frequent.
-pub(crate) fn fit_pipe(pipe: BorrowedFd<'_>, count: usize) {
-    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe.
-    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(1 << count.ilog2()));
-}
-
-/// Duplicates at most `limit` bytes at the head of the pipe `source` into the empty pipe `target`, without blocking and
-/// without taking them out. Returns how many: 0 if the source has ended, EAGAIN if it has none now. EPIPE if the target
-/// has no reader. Any other error counts as a system that cannot duplicate (ENOSYS).
+/// Duplicates at most `limit` bytes at the head of `source`, a pipe or a Unix socket, into the empty pipe `target`,
+/// without blocking and without taking them out. Returns how many: 0 if the source has ended, EAGAIN if it has none now.
+/// `unread` is how many it holds, at least 1: the target is sized so that these fill it, as an event then reports that
+/// its reader has begun to read. EPIPE if the target has no reader. Any other error counts as a system that cannot
+/// duplicate (ENOSYS).
 pub(crate) fn duplicate(
     source: BorrowedFd<'_>,
     target: BorrowedFd<'_>,
+    unread: usize,
     limit: usize,
 ) -> nix::Result<usize> {
+    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
+    // too many pipes, the size stays, and polls become more frequent.
+    let _ = fcntl(target, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
+    if kind(source)? == SFlag::S_IFSOCK {
+        return peek(source, target, unread.min(limit));
+    }
     uninterrupted(|| tee(source, target, limit, SpliceFFlags::SPLICE_F_NONBLOCK))
+}
+
+/// Does the same with a socket.
+fn peek(source: BorrowedFd<'_>, target: BorrowedFd<'_>, limit: usize) -> nix::Result<usize> {
+    let mut chunk = vec![0; limit];
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    let count = uninterrupted(|| recv(source.as_raw_fd(), &mut chunk, flags))?;
+    if count == 0 {
+        return Ok(0);
+    }
+    uninterrupted(|| write(target, &chunk[..count]))
 }

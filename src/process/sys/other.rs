@@ -150,13 +150,11 @@ pub(crate) fn reopen(fd: RawFd) -> Option<File> {
 /// There is no such call: pipes stay as they are.
 pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
 
-/// There is no such call, either.
-pub(crate) fn fit_pipe(_pipe: BorrowedFd<'_>, _count: usize) {}
-
 /// There is no `tee(2)`: the caller reads input ahead of the command instead.
 pub(crate) fn duplicate(
     _source: BorrowedFd<'_>,
     _target: BorrowedFd<'_>,
+    _unread: usize,
     _limit: usize,
 ) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
