@@ -20,7 +20,7 @@ mod syntax;
 mod text;
 mod word;
 pub(crate) mod words;
-pub(crate) mod wrappers;
+mod wrappers;
 
 /// The variables and files that the command will find when it runs.
 pub(crate) trait Surroundings {

@@ -275,11 +275,6 @@ fn program_of_module(module: &str) -> &str {
     }
 }
 
-/// Returns true if the program runs another one, and ends with the status of that.
-pub(crate) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&name))
-}
-
 /// Returns the words of the command behind a wrapper of this name, given the words after the name; empty if nothing
 /// follows. They reach to the end of `words`. Returns None if the name is no known wrapper, or if the wrapper runs no
 /// command with these words.

@@ -171,7 +171,7 @@ fn read_parts(
     let nested = settings.value(&NESTED)?;
     let nesting = nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
-    let rules = rules::rules(settings, words, command, sources.surroundings)?;
+    let rules = rules::rules(settings, words, command)?;
     let DecidedDelays {
         delays,
         mut deciders,

@@ -5,8 +5,6 @@ use std::rc::Rc;
 use crate::command::http::refusal_covers_all_requests;
 use crate::command::program::{WrappedCommand, is_backoff};
 use crate::command::shells::is_shell;
-use crate::command::wrappers::is_wrapper;
-use crate::command::{ScriptFile, Surroundings};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::Checked;
@@ -39,7 +37,6 @@ pub(super) fn rules(
     settings: &Settings,
     words: &[&str],
     command: &WrappedCommand<'_>,
-    surroundings: &dyn Surroundings,
 ) -> Checked<Rules> {
     let success_match = settings.all(&SUCCESS_MATCH)?;
     let fail_match = settings.all(&FAIL_MATCH)?;
@@ -58,7 +55,7 @@ pub(super) fn rules(
         success_match,
         fail_match,
         rules,
-        preset_rules: preset_rules(settings, words, command, surroundings),
+        preset_rules: preset_rules(settings, words, command),
         retry_exit: retry_exit.unwrap_or_default(),
         has_retry_if: settings.has(&RETRY_IF),
     };
@@ -136,7 +133,6 @@ fn preset_rules(
     settings: &Settings,
     words: &[&str],
     command: &WrappedCommand<'_>,
-    surroundings: &dyn Surroundings,
 ) -> Option<PresetRules> {
     let program = command.wrapped.first().copied();
     let presets: Vec<ChosenPreset> = chosen(&command.presets, program)
@@ -144,7 +140,7 @@ fn preset_rules(
         .map(|preset| ChosenPreset {
             has_before_retry: settings.has(&BEFORE_RETRY),
             refusal_is_proof: refusal_is_proof(&preset, command),
-            codes: meaning_of_codes(&preset, words, command, surroundings),
+            codes: meaning_of_codes(&preset, words, command),
             preset,
         })
         .collect();
@@ -168,53 +164,47 @@ fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
         && refusal_covers_all_requests(&command.wrapped)
 }
 
-/// Returns what an exit code of the command says about the preset's tool.
-fn meaning_of_codes(
-    preset: &Preset,
-    words: &[&str],
-    command: &WrappedCommand<'_>,
-    surroundings: &dyn Surroundings,
-) -> Codes {
-    let Some(program) = command.wrapped.first() else {
-        return Codes::OfTool;
-    };
-    if preset.is_for(program) {
-        return Codes::OfTool;
-    }
-    let runs_shell = words.iter().any(|word| is_shell(word));
-    let path = words
-        .iter()
-        .find(|word| word.rsplit('/').next() == Some(program));
-    if runs_shell || is_wrapper(program) || is_script(path.unwrap_or(program), surroundings) {
-        Codes::PassedOn
-    } else {
-        Codes::OfAnother
-    }
-}
+/// Programs that run others and have exit codes of their own.
+const OWN_CODES: [&str; 16] = [
+    "make", "gmake", "ninja", "cmake", "just", "task", "flock", "xargs", "parallel", "npm", "pnpm",
+    "yarn", "gradle", "mvn", "bazel", "tox",
+];
 
-/// Returns true if the program with this name or path is a script.
-fn is_script(program: &str, surroundings: &dyn Surroundings) -> bool {
-    let is_script = |path: &str| {
-        let file = surroundings.script(path);
-        matches!(file, ScriptFile::Text(_) | ScriptFile::TooLong(_))
-    };
-    if program.contains('/') {
-        return is_script(program);
+/// Returns what an exit code of the command says about the preset's tool.
+fn meaning_of_codes(preset: &Preset, words: &[&str], command: &WrappedCommand<'_>) -> Codes {
+    let program = command.wrapped.first().copied().unwrap_or_default();
+    if preset.is_for(program) {
+        Codes::Tool
+    } else if OWN_CODES.contains(&program) {
+        Codes::Another
+    } else if is_shell(program) && words.iter().any(|word| word.contains('|')) {
+        Codes::Pipeline
+    } else {
+        Codes::Tool
     }
-    let path = surroundings.variable("PATH").unwrap_or_default();
-    let mut folders = path.split(':');
-    folders.any(|folder| is_script(&format!("{folder}/{program}")))
 }
 
 /// The exit codes of the command, as seen by a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Codes {
-    /// The command is the tool.
-    OfTool,
-    /// The command is a script or a wrapper, which ends with the code of a command that it runs.
-    PassedOn,
+    /// The command is the tool, or ends with its code, as scripts and most programs that run it do.
+    Tool,
+    /// That of any program in a pipeline.
+    Pipeline,
     /// The command has codes of its own, such as make's 2.
-    OfAnother,
+    Another,
+}
+
+impl Codes {
+    /// Returns true if a rule with a text goes by this alone. In a pipeline, what a preset stops needs its code: a
+    /// later program may have got over it.
+    fn are_ignored(self, verdict: RowVerdict) -> bool {
+        match self {
+            Codes::Tool => false,
+            Codes::Pipeline => matches!(verdict, RowVerdict::Retry | RowVerdict::Refused),
+            Codes::Another => true,
+        }
+    }
 }
 
 /// A preset that applies to the command.
@@ -231,13 +221,12 @@ impl ChosenPreset {
     fn rules(&self) -> Vec<Rule> {
         let name: Rc<str> = format!("--for {}", self.preset.name).into();
         let rows = self.preset.rows().into_iter();
-        let rows = rows.filter(|row| row.text.is_some() || self.codes != Codes::OfAnother);
+        let rows = rows.filter(|row| row.text.is_some() || self.codes != Codes::Another);
         let rules = rows.map(|row| Rule {
             kind: self.kind(row.verdict),
-            // The text alone tells if the tool is a part of a script or of another program.
             codes: row
                 .codes
-                .filter(|_| row.text.is_none() || self.codes == Codes::OfTool),
+                .filter(|_| row.text.is_none() || !self.codes.are_ignored(row.verdict)),
             pattern: row.pattern(),
             is_safe_to_repeat: row.verdict == RowVerdict::Refused && self.refusal_is_proof,
             name: Rc::clone(&name),

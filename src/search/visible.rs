@@ -5,47 +5,91 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::bytes::{Captures, Regex};
+use regex::bytes::Regex;
 
-/// What is not plain text. `blank` is read as a space: a move over blanks, or a blank of Unicode. `end` ends the line,
-/// as other text then stands in its place: a CR, a backspace, and sequences that move the cursor or erase. A match in
-/// neither group vanishes: colors, modes, titles, links, and erasure of the rest of a line.
+/// What is not plain text: escape sequences, whole or cut off, a CR, a backspace, and blanks of Unicode.
 static SPECIAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x-u)
-          \x1b\[ [0:;]* K
-        | (?<blank> \x1b\[ [0-;]* C
-            | \xc2[\x85\xa0] | \xe1\x9a\x80 | \xe2\x80[\x80-\x8a\xa8\xa9\xaf] | \xe2\x81\x9f | \xe3\x80\x80 )
-        | (?<end> \x1b\[ [0-;]* [@ABD-MPSTXZ`ad-fjkru] | \x1b\[ [\x20-?]* [JK]
-            | \x1b[DEM8c] | \r+\n? | \x08 )
-        | \x1b\[ [\x20-?]* [@-~\x18\x1a]?
+          \x1b\[ [\x20-?]* [@-~\x18\x1a]?
         | \x1b\] [^\x07\x18\x1a\x1b\n]* (?: [\x07\x18\x1a] | \x1b\\ )?
         | \x1b[PX^_k] [^\x18\x1a\x1b\n]* (?: [\x18\x1a] | \x1b\\ )?
-        | \x1b [\x20-/]* [0-~\x18\x1a]?",
+        | \x1b [\x20-/]* [0-~\x18\x1a]?
+        | \r+\n? | \x08
+        | \xc2[\x85\xa0] | \xe1\x9a\x80 | \xe2\x80[\x80-\x8a\xa8\xa9\xaf] | \xe2\x81\x9f | \xe3\x80\x80",
     )
     .ok()
 });
 
-/// Returns the text that a person sees. Its lines end with `\n`; some may be empty where nothing was.
+/// What a person sees in place of a match of [`SPECIAL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Colors, modes, titles, links, and erasure of the rest of a line.
+    Nothing,
+    /// A move over blanks, or a blank.
+    Blank,
+    /// Other text then stands in the line's place.
+    EndsLine,
+}
+
+fn effect(special: &[u8]) -> Effect {
+    match special {
+        [b'\r' | b'\x08', ..] => Effect::EndsLine,
+        [0x1b, b'[', parameters @ .., end] => effect_of_control(parameters, *end),
+        // Index, next line, reverse index, restore the cursor, reset.
+        [0x1b, b'D' | b'E' | b'M' | b'8' | b'c'] => Effect::EndsLine,
+        [0x1b, ..] => Effect::Nothing,
+        _ => Effect::Blank,
+    }
+}
+
+/// Returns the effect of a control sequence (`CSI`). Most that move the cursor or change text end the line.
+fn effect_of_control(parameters: &[u8], end: u8) -> Effect {
+    let is_private = !parameters.iter().all(|byte| matches!(byte, b'0'..=b';'));
+    let is_zero = parameters.iter().all(|byte| b"0:;".contains(byte));
+    match end {
+        // Erases what follows the cursor, where nothing is.
+        b'K' if is_zero => Effect::Nothing,
+        b'J' | b'K' => Effect::EndsLine,
+        _ if is_private => Effect::Nothing,
+        b'C' => Effect::Blank,
+        b'@' | b'A' | b'B' | b'D'..=b'M' | b'P' | b'S' | b'T' | b'X' | b'Z' | b'`' => {
+            Effect::EndsLine
+        }
+        b'a' | b'd'..=b'f' | b'j' | b'k' | b'r' | b'u' => Effect::EndsLine,
+        _ => Effect::Nothing,
+    }
+}
+
+/// Returns the text that a person sees, whose lines end with `\n`. What ends a line on which nothing is makes no empty
+/// line, but for a CR LF.
 pub fn visible(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(special) = &*SPECIAL else {
         return Cow::Borrowed(text);
     };
-    special.replace_all(text, |found: &Captures<'_>| -> &[u8] {
-        if found.name("end").is_some() {
-            b"\n"
-        } else if found.name("blank").is_some() {
-            b" "
-        } else {
-            b""
+    let mut seen = Vec::new();
+    let mut copied = 0;
+    for found in special.find_iter(text) {
+        seen.extend_from_slice(&text[copied..found.start()]);
+        copied = found.end();
+        let has_text = seen.last().is_some_and(|byte| *byte != b'\n');
+        match effect(found.as_bytes()) {
+            Effect::EndsLine if has_text || found.as_bytes().ends_with(b"\n") => seen.push(b'\n'),
+            Effect::Blank => seen.push(b' '),
+            Effect::EndsLine | Effect::Nothing => {}
         }
-    })
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    seen.extend_from_slice(&text[copied..]);
+    Cow::Owned(seen)
 }
 
-/// Returns the lines of a text in which something is.
+/// Returns the lines of a text.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
+    let lines = text.split_inclusive(|byte| *byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line))
 }
 
 #[cfg(test)]

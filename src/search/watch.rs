@@ -1,5 +1,6 @@
 //! Looks for patterns of the user in an output, line by line, as it passes.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use memchr::{memchr, memchr3, memrchr};
@@ -90,53 +91,54 @@ impl Watch {
         } else {
             memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
         };
-        self.push_lines(list, &bytes[..begun]);
+        self.continue_line(list, &bytes[..begun]);
         let end = memrchr(b'\n', &bytes[begun..]).map_or(begun, |end| begun + end + 1);
-        let whole_lines = &bytes[begun..end];
-        if !is_plain(whole_lines) || list.may_match(whole_lines) {
-            self.push_lines(list, whole_lines);
-        }
-        self.push_lines(list, &bytes[end..]);
+        self.search(list, &bytes[begun..end]);
+        self.continue_line(list, &bytes[end..]);
     }
 
     /// Searches a last line without an end. Returns each pattern that matched, and the beginning of its first match.
     pub fn finish(&mut self, list: &WatchList) -> Vec<(String, String)> {
-        self.finish_line(list);
+        self.search_unfinished(list, b"");
         let found = list.patterns.iter().zip(&mut self.found);
         let found =
             found.filter_map(|(pattern, found)| Some((pattern.text().to_owned(), found.take()?)));
         found.collect()
     }
 
-    fn finish_line(&mut self, list: &WatchList) {
-        self.search(list, b"");
-        self.unfinished.clear();
-        self.is_continued = false;
-    }
-
-    fn push_lines(&mut self, list: &WatchList, bytes: &[u8]) {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.unfinished.extend_from_slice(part);
-            if part.ends_with(b"\n") {
-                self.finish_line(list);
-            } else if self.unfinished.len() > LONGEST_LINE {
-                self.search(list, REST_OF_LINE);
-                self.unfinished.drain(..self.unfinished.len() - OVERLAP);
-                self.is_continued = true;
-            }
+    /// Takes the next part of a line, perhaps with its end.
+    fn continue_line(&mut self, list: &WatchList, part: &[u8]) {
+        self.unfinished.extend_from_slice(part);
+        if part.ends_with(b"\n") {
+            self.search_unfinished(list, b"");
+            self.unfinished.clear();
+            self.is_continued = false;
+        } else if self.unfinished.len() > LONGEST_LINE {
+            self.search_unfinished(list, REST_OF_LINE);
+            self.unfinished.drain(..self.unfinished.len() - OVERLAP);
+            self.is_continued = true;
         }
     }
 
     /// Searches the unfinished line, after which `rest` stands.
-    fn search(&mut self, list: &WatchList, rest: &[u8]) {
-        if self.unfinished.is_empty() {
+    fn search_unfinished(&mut self, list: &WatchList, rest: &[u8]) {
+        let before = if self.is_continued { REST_OF_LINE } else { b"" };
+        let line = [before, &self.unfinished, rest].concat();
+        self.search(list, &line);
+    }
+
+    fn search(&mut self, list: &WatchList, text: &[u8]) {
+        let text = if is_plain(text) {
+            Cow::Borrowed(text)
+        } else {
+            // `.` and classes match characters of Unicode only.
+            let valid = String::from_utf8_lossy(text);
+            Cow::Owned(visible(valid.as_bytes()).into_owned())
+        };
+        if text.is_empty() || !list.may_match(&text) {
             return;
         }
-        let before = if self.is_continued { REST_OF_LINE } else { b"" };
-        let text = [before, &self.unfinished, rest].concat();
-        // `.` and classes match characters of Unicode only.
-        let text = String::from_utf8_lossy(&text);
-        for line in lines(&visible(text.as_bytes())) {
+        for line in lines(&text) {
             for (pattern, found) in list.patterns.iter().zip(&mut self.found) {
                 if found.is_none() {
                     *found = pattern.find(line);
@@ -147,8 +149,8 @@ impl Watch {
 }
 
 /// Returns true if a person reads just these bytes.
-fn is_plain(lines: &[u8]) -> bool {
-    lines.is_ascii() && memchr3(b'\x1b', b'\r', b'\x08', lines).is_none()
+fn is_plain(text: &[u8]) -> bool {
+    text.is_ascii() && memchr3(b'\x1b', b'\r', b'\x08', text).is_none()
 }
 
 #[cfg(test)]

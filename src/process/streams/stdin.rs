@@ -272,7 +272,7 @@ impl Stdin {
     /// duplicate the source. Returns what to wait for.
     fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         let moved = pipe.move_window(self.source, &mut self.kept);
-        if moved.is_err() && pipe.window == 0 {
+        if moved.is_err() && moved != Err(Errno::ECONNRESET) && pipe.window == 0 {
             // The system or a sandbox may lack `tee(2)` or FIONREAD. Without a window, the source no longer holds any
             // byte that the command got, so reading ahead repeats none.
             self.method = Method::ReadAhead(Vec::new());

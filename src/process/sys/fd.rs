@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
-use nix::sys::socket::{SockType, UnixAddr, getsockname, getsockopt, sockopt};
+use nix::sys::socket::{SockType, UnixAddr, getpeername, getsockopt, sockopt};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
 use super::system::{PATH_ONLY, close_range, poll_now};
@@ -113,9 +113,9 @@ pub(crate) fn is_piped(number: RawFd) -> bool {
     })
 }
 
-/// Returns true for a Unix socket that carries a stream of bytes.
+/// Returns true for a connected Unix socket that carries a stream of bytes.
 pub(crate) fn is_unix_stream(socket: BorrowedFd<'_>) -> bool {
-    getsockname::<UnixAddr>(socket.as_raw_fd()).is_ok()
+    getpeername::<UnixAddr>(socket.as_raw_fd()).is_ok()
         && getsockopt(&socket, sockopt::SockType) == Ok(SockType::Stream)
 }
 
