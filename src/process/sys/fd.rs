@@ -206,6 +206,9 @@ mod tests {
         while nix::unistd::write(&writer, &[0; 512]).is_ok() {}
         assert!(!has_lost_its_reader(writer.as_fd()));
         drop(reader);
+        // A child that another test forks has the reader as well, until it runs its program.
+        let mut fds = [PollFd::new(writer.as_fd(), PollFlags::POLLOUT)];
+        nix::poll::poll(&mut fds, 60_000_u16).unwrap();
         assert!(has_lost_its_reader(writer.as_fd()));
     }
 }
