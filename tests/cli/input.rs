@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
@@ -137,6 +137,14 @@ fn a_script_fed_through_a_socket_runs_on() {
         .env("PATH", path_with_backoff())
         .code(0)
         .stdout("for read\nfor read\nend 7\n");
+}
+
+#[test]
+fn a_socket_that_listens_stays_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(within(&dir, "socket")).unwrap();
+    let mut run = backoff("-n 2 -- test -S /dev/stdin");
+    run.stdin(OwnedFd::from(listener)).code(0);
 }
 
 #[test]
