@@ -18,7 +18,7 @@ use crate::options::{OPTIONS, POLICY};
 pub(crate) struct Policy {
     /// The name that `--policy` takes.
     pub(crate) name: String,
-    /// What a built-in policy is for.
+    /// The purpose of a built-in policy.
     pub(crate) about: Option<String>,
     /// `FILE:LINE:COLUMN` of the name; empty for a built-in policy.
     pub(crate) position: String,

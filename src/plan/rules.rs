@@ -189,7 +189,7 @@ fn meaning_of_codes(preset: &Preset, words: &[&str], command: &WrappedCommand<'_
 enum Codes {
     /// The command is the tool, or ends with its code, as scripts and most programs that run it do.
     Tool,
-    /// That of any program in a pipeline.
+    /// The code may be that of any program in a pipeline.
     Pipeline,
     /// The command has codes of its own, such as make's 2.
     Another,

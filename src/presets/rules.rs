@@ -18,7 +18,7 @@ static LISTS: LazyLock<BTreeMap<String, Vec<String>>> =
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolFile {
-    /// What the rules go by, in a line.
+    /// The errors and codes that the rules know, in a line.
     pub(crate) about: String,
     /// Names of presets whose rules follow the tool's own.
     #[serde(default)]

@@ -10,8 +10,8 @@ use super::pattern::Pattern;
 use super::tail::Tail;
 use super::visible::{lines, visible};
 
-/// What BuildKit prints before a line of a build's step: `#15 49.22 npm error code ECONNRESET`.
-static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?-u)^#\d+ \d+\.\d+ ").ok());
+/// The step and the time that BuildKit prints before a line: `#15 49.22 npm error code ECONNRESET`.
+static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m-u)^#\d+ \d+\.\d+ ").ok());
 
 /// The examined output of an attempt that has ended.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Examined {
     found: Vec<(String, String)>,
     /// The end of each output, which patterns of presets are searched for in.
     tails: Vec<Tail>,
-    /// What a person reads of the tails. Made at the first look, as a success needs none.
+    /// The tails as a person reads them. Made at the first look, as a success needs none.
     visible: OnceCell<Vec<u8>>,
     /// The time of day when the attempt ended.
     pub at: SystemTime,
@@ -50,13 +50,15 @@ impl Examined {
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let read = || {
             let outputs = self.tails.iter().map(|tail| visible(tail.bytes()));
-            outputs.collect::<Vec<_>>().join(&b'\n')
+            without_steps(&outputs.collect::<Vec<_>>().join(&b'\n'))
         };
-        lines(self.visible.get_or_init(read)).map(without_step)
+        lines(self.visible.get_or_init(read))
     }
 }
 
-fn without_step(line: &[u8]) -> &[u8] {
-    let step = STEP.as_ref().and_then(|step| step.find(line));
-    step.map_or(line, |step| &line[step.end()..])
+fn without_steps(text: &[u8]) -> Vec<u8> {
+    match &*STEP {
+        Some(step) => step.replace_all(text, &b""[..]).into_owned(),
+        None => text.to_vec(),
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// What is not plain text: escape sequences, whole or cut off, a CR, a backspace, and blanks of Unicode.
+/// Matches all but plain text: escape sequences, whole or cut off, a CR, a backspace, and blanks of Unicode.
 static SPECIAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?x-u)
@@ -21,7 +21,7 @@ static SPECIAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What a person sees in place of a match of [`SPECIAL`].
+/// The visible effect of a match of [`SPECIAL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// Colors, modes, titles, links, and erasure of the rest of a line.
@@ -61,8 +61,8 @@ fn effect_of_control(parameters: &[u8], end: u8) -> Effect {
     }
 }
 
-/// Returns the text that a person sees, whose lines end with `\n`. What ends a line on which nothing is makes no empty
-/// line, but for a CR LF.
+/// Returns the text that a person sees, whose lines end with `\n`. Only a CR LF makes an empty line: another special
+/// text that ends a line is skipped if the line is empty.
 pub fn visible(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(special) = &*SPECIAL else {
         return Cow::Borrowed(text);

@@ -1,6 +1,10 @@
 //! Observes the output of one attempt, as far as options ask for it: keeps it for predicates, keeps its end for hooks
 //! and for rules of presets, and looks for the user's patterns. Changes nothing in the stream.
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
 use super::spool::Spool;
 use crate::process::sys::clock::time_of_day;
 use crate::process::sys::fd::null;
@@ -8,9 +12,6 @@ use crate::run::streams::{Channel, PerChannel, StreamOptions};
 use crate::search::examined::Examined;
 use crate::search::tail::Tail;
 use crate::search::watch::{Watch, WatchList};
-use std::io;
-use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 /// The end of each output that presets judge, and from which waits (`Retry-After`) are read, in bytes.
 const JUDGED: usize = 1 << 20;

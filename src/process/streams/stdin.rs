@@ -273,8 +273,9 @@ impl Stdin {
     fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
         let moved = pipe.move_window(self.source, &mut self.kept);
         if moved.is_err() && moved != Err(Errno::ECONNRESET) && pipe.window == 0 {
-            // The system or a sandbox may lack `tee(2)` or FIONREAD. Without a window, the source no longer holds any
-            // byte that the command got, so reading ahead repeats none.
+            // The system or a sandbox may lack `tee(2)` or FIONREAD; ECONNRESET only says that a socket was cut off.
+            // Without a window, the source no longer holds any byte that the command got, so reading ahead repeats
+            // none.
             self.method = Method::ReadAhead(Vec::new());
             self.newly_read_ahead = true;
             return Ok(Wait::Room);
