@@ -144,7 +144,7 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l on-give-up -d 'Shell 
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget -d 'Limit the share of retries of all runs with this NAME' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-ratio -d 'Maximum share of retries among attempts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-min -d 'Attempts below which every retry is allowed' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-window -d 'Time during which an attempt counts' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -l budget-window -d 'Mean time that an attempt counts' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store -d 'Directory or Redis address that keeps budgets' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l store-down -d 'Fallback if the store does not answer' -r -f -a "local\t''
 deny\t''"

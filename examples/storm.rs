@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use backoff_cli::policy::budget::{BudgetLimits, Ledger, Question};
+use backoff_cli::policy::budget::{BudgetLimits, Counts, Question};
 use backoff_cli::policy::delay::{Delays, Growth, Jitter, generator_of_seed};
 use rand::{Rng, RngExt};
 
@@ -28,7 +28,7 @@ const AFTER_THE_FIRST_WAVE: Duration = Duration::from_secs(1);
 const WAITS_SUMMED: u64 = 4;
 
 const BUDGET: BudgetLimits = BudgetLimits {
-    ratio: 100_000,
+    ratio: 0.1,
     min: 10,
     window: Duration::from_secs(60),
 };
@@ -140,7 +140,7 @@ struct Storm<'a> {
     next_calls: BinaryHeap<Reverse<(Duration, usize)>>,
     /// The time at which the service has done all calls that it has accepted.
     busy_until: Duration,
-    ledger: Ledger,
+    counts: Counts,
     course: Course,
 }
 
@@ -151,7 +151,7 @@ impl Storm<'_> {
             clients: Vec::new(),
             next_calls: BinaryHeap::new(),
             busy_until: OUTAGE,
-            ledger: Ledger::default(),
+            counts: Counts::default(),
             course: Course::default(),
         }
     }
@@ -184,7 +184,7 @@ impl Storm<'_> {
         let client = &mut self.clients[client];
         client.calls += 1;
         if client.calls == 1 {
-            self.ledger.answer(&BUDGET, Question::Attempt, now);
+            self.counts.answer(&BUDGET, Question::Attempt, now);
         }
         if client.calls == WAITS_SUMMED + 1 {
             let waited = now - client.first_call;
@@ -222,7 +222,7 @@ impl Storm<'_> {
         let wait = self.row.delays.draw(retry, client.previous_wait, rng);
         client.previous_wait = Some(wait);
         let is_allowed = self.row.budget.is_none_or(|limits| {
-            let answer = self.ledger.answer(&limits, Question::Retry, now);
+            let answer = self.counts.answer(&limits, Question::Retry, now);
             answer.allowed
         });
         is_allowed.then_some(wait)

@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use budget::client::Store;
+use budget::store::Store;
 use cli::generate::document;
 use cli::parse::{CommandLine, Task};
 use command::{ScriptFile, Surroundings};

@@ -1,11 +1,21 @@
-//! Stores the state that runs share: a record in a local directory, or in Redis. `policy::budget` decides which retries
-//! are allowed.
+//! Stores the counts of budgets, which runs share: in a local directory, or in Redis. A store makes each step atomic;
+//! [`policy::budget`](crate::policy::budget) decides which retries are allowed.
 
-pub mod client;
 mod directory;
-mod errors;
-pub mod record;
 #[cfg(feature = "redis")]
-pub(crate) mod redis;
+mod redis;
+pub(crate) mod store;
 
-pub use errors::StoreError;
+use std::fmt;
+
+/// A problem of a store, of its address, or of a file that the address names, as text without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoreError(String);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}

@@ -1,260 +1,262 @@
-//! A service that speaks the Redis protocol (Redis 6 or later, Valkey), and holds budgets: limits on the retries of all
-//! runs that share a name. Each step, a question about a budget, runs one script on its own connection, so that a
-//! waiting run holds none.
+//! Budgets on a server that speaks the Redis protocol (Redis 6 or later, Valkey). Each question runs one script over a
+//! connection of its own, so that a waiting run holds none.
 
-pub(crate) mod address;
-pub(crate) mod connection;
-pub(super) mod tls;
-
-use std::fmt;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use redis::{Cmd, ConnectionAddr, ConnectionInfo, RedisError, RedisResult, ServerErrorKind, cmd};
+use memchr::memmem;
+use redis::cluster::{ClusterClient, ClusterConnection};
+use redis::{
+    Client, ClientTlsConfig, Cmd, Connection, ConnectionAddr, ConnectionInfo, ErrorKind,
+    IntoConnectionInfo, RedisError, RedisResult, TlsCertificates, cmd,
+};
+use url::{Url, form_urlencoded};
 
-use serde::{Deserialize, Serialize};
-
-use crate::policy::budget::{Answer, Counts, Question};
+use super::StoreError;
+use crate::policy::budget::{Answer, Question};
 use crate::run::plan::SharedBudget;
-use crate::text::describe_error;
-use address::Address;
-use connection::{Connection, Time};
+use crate::text::{describe_error, length};
 
-/// `Ledger::answer` as a Lua script, which the server runs as one atomic step.
+/// `Counts::answer` as a Lua script, which the server runs as one atomic step.
 const SCRIPT: &str = include_str!("budget.lua");
-/// The script's name in the server's cache.
-const SCRIPT_SHA1: &str = "f3315d4c2d87fe9e7473a0909956644d2503aa35";
-/// Limit on a cluster's redirections in one step.
-const MOST_REDIRECTIONS: u32 = 3;
 
-/// Problem of one server. It quotes no text of the server, as servers quote what they were sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServerError {
-    /// The server's address, without user and password.
-    name: String,
-    problem: String,
-}
+/// Where systems keep the certificates of their authorities, all in one file.
+const BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
 
-/// Formats as `redis://h:6379: refuses (NOAUTH)`.
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.problem)
-    }
-}
+const NOT_AN_ADDRESS: &str = "is not a Redis address; tip: try redis://USER:PASSWORD@HOST:6379/0, with %2F %3F %23 for / ? # in the password";
 
-/// The two ways to call the script.
-struct ScriptCalls {
-    by_hash: Cmd,
-    /// For a server that does not know the script yet.
-    by_text: Cmd,
-}
+const UNKNOWN_SETTING: &str = "has a setting that is unknown here; tip: try ?ca=FILE with rediss://, and in a password %3F for ?";
 
-/// A server that is to run the script.
-struct ScriptTarget {
+const ONE_WITHOUT_THE_OTHER: &str =
+    "names a certificate or a key without the other; tip: try ?cert=FILE&key=FILE";
+
+/// A server, and the credentials: `rediss://USER:PASSWORD@HOST:PORT/DATABASE?ca=FILE&cert=FILE&key=FILE`.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
     server: ConnectionInfo,
-    /// A cluster is moving the key to this server, which then wants `ASKING` before a command.
-    is_moving: bool,
-}
-
-/// The answer of a cluster in place of a reply.
-struct Redirection {
-    to: ConnectionAddr,
-    /// For one command only (`ASK`), as the key is being moved.
-    is_moving: bool,
+    /// The files that the address names: `ca`, `cert` and `key`.
+    files: BTreeMap<String, PathBuf>,
+    /// Their contents.
+    certificates: TlsCertificates,
 }
 
 impl Address {
-    /// Asks the server or, if that is a node of a cluster that does not hold the key, the node to which it redirects,
-    /// with the same user and settings. All of them share `time.limit`, which counts from now on, whenever `time`
-    /// began. Only a few redirections are followed, as servers could redirect in a circle. An error names the server
-    /// that failed. The script may have run even so, if only its reply was late.
-    pub(crate) fn ask(
-        &self,
-        budget: &SharedBudget,
-        question: Question,
-        time: Time,
-    ) -> Result<Answer, ServerError> {
-        let calls = ScriptCalls {
-            by_hash: call("EVALSHA", SCRIPT_SHA1, budget, question),
-            by_text: call("EVAL", SCRIPT, budget, question),
-        };
-        let time = time.restarted();
-        let mut target = ScriptTarget {
-            server: self.server.clone(),
-            is_moving: false,
-        };
-        let mut redirections = 0;
-        loop {
-            let failure = match self.evaluate(&target, &calls, time) {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
-            };
-            let redirection = match redirection(&failure, target.server.addr()) {
-                Some(redirection) if redirections < MOST_REDIRECTIONS => redirection,
-                _ => {
-                    return Err(ServerError {
-                        name: self.name_of(target.server.addr()),
-                        problem: problem(&failure, time.limit),
-                    });
+    /// Parses an address. Looks up no host, and reads no file yet. An error quotes nothing of it.
+    pub(super) fn parse(text: &str) -> Result<Address, StoreError> {
+        let not_an_address = || StoreError(NOT_AN_ADDRESS.to_owned());
+        let mut url = Url::parse(text).map_err(|_| not_an_address())?;
+        let mut files = BTreeMap::new();
+        let mut kept = form_urlencoded::Serializer::new(String::new());
+        // A form would read `+` as a space.
+        let query = url.query().unwrap_or_default().replace('+', "%2B");
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match (&*name, url.scheme()) {
+                ("ca" | "cert" | "key", "rediss") => {
+                    files.insert(name.into_owned(), PathBuf::from(&*value));
                 }
-            };
-            redirections += 1;
-            target = ScriptTarget {
-                server: target.server.set_addr(redirection.to),
-                is_moving: redirection.is_moving,
-            };
+                ("user" | "pass" | "db", "redis+unix") => {
+                    kept.append_pair(&name, &value);
+                }
+                _ => return Err(StoreError(UNKNOWN_SETTING.to_owned())),
+            }
+        }
+        if files.contains_key("cert") != files.contains_key("key") {
+            return Err(StoreError(ONE_WITHOUT_THE_OTHER.to_owned()));
+        }
+        url.set_query(Some(&kept.finish()));
+        // To the crate, `#insecure` means that certificates are not checked.
+        if url.fragment().is_some() || url.host_str().is_some_and(|host| host.contains(',')) {
+            return Err(not_an_address());
+        }
+        let server = url.into_connection_info().map_err(|_| not_an_address())?;
+        // Otherwise the crate tells its own name to the server, for which a user needs a right.
+        let mut login = server.redis_settings().clone().set_skip_set_lib_name();
+        // Otherwise the crate logs in as the default user.
+        if login.username().is_some() && login.password().is_none() {
+            login = login.set_password("");
+        }
+        Ok(Address {
+            server: server.set_redis_settings(login),
+            files,
+            certificates: TlsCertificates {
+                client_tls: None,
+                root_cert: None,
+            },
+        })
+    }
+
+    /// Returns the server and its database without user and password.
+    pub(super) fn location(&self) -> String {
+        let database = self.server.redis_settings().db();
+        format!("{}/{database}", self.name())
+    }
+
+    /// Returns the address as messages show it, without user and password: `redis://host:6379`.
+    pub(super) fn name(&self) -> String {
+        match self.server.addr() {
+            ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
+            ConnectionAddr::TcpTls { .. } => format!("rediss://{}", self.server.addr()),
+            _ => format!("redis://{}", self.server.addr()),
         }
     }
 
-    /// Runs the script on one server, over a connection that ends with the call. Sends only the script's hash, and the
-    /// text if the server does not know it yet, which then remembers it.
-    fn evaluate(
-        &self,
-        target: &ScriptTarget,
-        calls: &ScriptCalls,
-        time: Time,
-    ) -> RedisResult<Answer> {
-        let mut connection = Connection::open(target.server.addr(), self.tls.as_ref(), time)?;
-        log_in(&mut connection, &target.server)?;
-        let reply = match run_script(&mut connection, target, &calls.by_hash) {
-            Err(failure) if failure.kind() == ServerErrorKind::NoScript.into() => {
-                run_script(&mut connection, target, &calls.by_text)?
-            }
-            other => other?,
+    /// Reads the files that the address names. An error completes a sentence that begins with the address.
+    pub(super) fn read_files(&mut self) -> Result<(), StoreError> {
+        self.certificates.root_cert = self.read("ca", "CERTIFICATE")?;
+        let cert = self.read("cert", "CERTIFICATE")?;
+        let key = self.read("key", "PRIVATE KEY")?;
+        if let (Some(client_cert), Some(client_key)) = (cert, key) {
+            self.certificates.client_tls = Some(ClientTlsConfig {
+                client_cert,
+                client_key,
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads the file of a setting, if the address has it, in which a part of this kind must be (PEM, RFC 7468).
+    fn read(&self, setting: &str, kind: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(file) = self.files.get(setting) else {
+            return Ok(None);
         };
-        Ok(answer(reply))
+        let shown = file.display();
+        let bytes = fs::read(file).map_err(|error| {
+            let why = describe_error(&error);
+            StoreError(format!("names {shown}, which cannot be read: {why}"))
+        })?;
+        if memmem::find(&bytes, format!("{kind}-----").as_bytes()).is_none() {
+            let what = kind.to_lowercase();
+            return Err(StoreError(format!("names {shown}, which holds no {what}")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Asks the server, each of whose steps takes `limit` at most; the lookup of its name has no limit. If the server
+    /// is a node of a cluster that does not hold the budget, asks the cluster. The script may have run even if only its
+    /// reply was late.
+    pub(super) fn ask(
+        &self,
+        budget: &SharedBudget,
+        question: Question,
+        limit: Duration,
+    ) -> Result<Answer, StoreError> {
+        let call = call(budget, question);
+        let mut asked: RedisResult<(bool, u32)> = self
+            .connect(limit)
+            .and_then(|mut connection| call.query(&mut connection));
+        if let Err(error) = &asked
+            && error.redirect_node().is_some()
+        {
+            asked = self
+                .connect_to_cluster(limit)
+                .and_then(|mut connection| call.query(&mut connection));
+        }
+        match asked {
+            Ok((allowed, retries_per_mille)) => Ok(Answer {
+                allowed,
+                retries_per_mille,
+            }),
+            Err(error) => {
+                let problem = problem(&error, limit);
+                Err(StoreError(format!("{}: {problem}", self.name())))
+            }
+        }
+    }
+
+    fn connect(&self, limit: Duration) -> RedisResult<Connection> {
+        let server = self.server.clone();
+        let client = if is_tls(&server) {
+            Client::build_with_tls(server, self.certificates())?
+        } else {
+            Client::open(server)?
+        };
+        let connection = client.get_connection_with_timeout(limit)?;
+        connection.set_read_timeout(Some(limit))?;
+        connection.set_write_timeout(Some(limit))?;
+        Ok(connection)
+    }
+
+    fn connect_to_cluster(&self, limit: Duration) -> RedisResult<ClusterConnection> {
+        let mut builder = ClusterClient::builder([self.server.clone()])
+            .retries(2)
+            .connection_timeout(limit)
+            .response_timeout(limit);
+        if is_tls(&self.server) {
+            builder = builder.certs(self.certificates());
+        }
+        builder.build()?.get_connection()
+    }
+
+    /// Returns the certificates of the files and, without `ca`, the authorities that this machine trusts. Where it has
+    /// none, as in a small image, those of Mozilla count, which the crate `redis` brings.
+    fn certificates(&self) -> TlsCertificates {
+        let mut certificates = self.certificates.clone();
+        if certificates.root_cert.is_none() {
+            certificates.root_cert = authorities();
+        }
+        certificates
     }
 }
 
-/// Sends user, password and database, if the address has them, and waits until they are accepted: otherwise the script
-/// would run as the default user, or in another database. A user without a password authenticates with an empty one,
-/// and a password without a user is that of the default user.
-fn log_in(connection: &mut Connection, server: &ConnectionInfo) -> RedisResult<()> {
-    let settings = server.redis_settings();
-    let user = settings.username();
-    let password = settings.password();
-    if user.is_some() || password.is_some() {
-        connection.query::<()>(cmd("AUTH").arg(user).arg(password.unwrap_or_default()))?;
-    }
-    if settings.db() != 0 {
-        connection.query::<()>(cmd("SELECT").arg(settings.db()))?;
-    }
-    Ok(())
+fn is_tls(server: &ConnectionInfo) -> bool {
+    matches!(server.addr(), ConnectionAddr::TcpTls { .. })
 }
 
-/// Calls the script, and returns its reply; an error reply is an error. A server to which a cluster is moving the key
-/// refuses calls about it, except the one after `ASKING`, so it is sent before each call.
-fn run_script(
-    connection: &mut Connection,
-    target: &ScriptTarget,
-    call: &Cmd,
-) -> RedisResult<Reply> {
-    if target.is_moving {
-        connection.query::<()>(&cmd("ASKING"))?;
-    }
-    connection.query(call)
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the variable is OpenSSL's, and only read with TLS"
+)]
+fn authorities() -> Option<Vec<u8>> {
+    let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+    let bundles = BUNDLES.map(PathBuf::from);
+    named
+        .into_iter()
+        .chain(bundles)
+        .find_map(|file| fs::read(file).ok())
 }
 
-/// Returns a call of the script about a budget: `command` is EVAL with the script's text as `script`, or EVALSHA with
-/// its hash. All state is in a single key, so that a cluster holds it on one server.
-fn call(command: &str, script: &str, budget: &SharedBudget, question: Question) -> Cmd {
+/// Returns the call of the script about a budget. All state is in a single key, so that a cluster holds it on one node.
+fn call(budget: &SharedBudget, question: Question) -> Cmd {
     let word = match question {
         Question::Attempt => "attempt",
         Question::Retry => "retry",
     };
     let limits = &budget.limits;
-    let mut call = cmd(command);
-    // The number of keys, and the key.
-    call.arg(script)
+    let mut call = cmd("EVAL");
+    // The number of keys, the key, and ARGV of `budget.lua`.
+    call.arg(SCRIPT)
         .arg(1)
-        .arg(format!("backoff:budget:{}", budget.name));
-    // In the order of ARGV in `budget.lua`.
-    call.arg(limits.window.as_millis().to_string())
+        .arg(format!("backoff:budget:{}", budget.name))
+        .arg(limits.window.as_millis().to_string())
         .arg(limits.min)
         .arg(limits.ratio)
         .arg(word);
     call
 }
 
-/// Returns the target of a cluster's redirection (`MOVED`, `ASK`), which is an error reply of the server `from`; None
-/// for any other error, or if the target is no host and port. An empty host, or `?`, means the host of the redirecting
-/// server.
-fn redirection(failure: &RedisError, from: &ConnectionAddr) -> Option<Redirection> {
-    let (host, port) = failure.redirect_node()?.0.rsplit_once(':')?;
-    let host = match (host, from) {
-        ("" | "?", ConnectionAddr::Tcp(same, _)) => same,
-        _ => host,
-    };
-    if !is_host(host) {
-        return None;
+/// Returns the message for an error, without the server's name. Of an error reply it has the code only, as servers quote
+/// in the text what they were sent.
+fn problem(error: &RedisError, limit: Duration) -> String {
+    if error.is_timeout() {
+        return format!("gives no answer within {}", length(limit));
     }
-    Some(Redirection {
-        to: ConnectionAddr::Tcp(host.to_owned(), port.parse().ok()?),
-        is_moving: failure.kind() == ServerErrorKind::Ask.into(),
-    })
-}
-
-/// Returns true for what may be the name or address of a host. The server that names it is untrusted, and messages show
-/// the host, so that it must hold nothing else; a name has at most 253 bytes (RFC 1035).
-fn is_host(host: &str) -> bool {
-    let has_only_known = host
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c));
-    (1..=253).contains(&host.len()) && has_only_known
-}
-
-/// The reply of the script: allowed, attempts, retries; see [`Answer`].
-type Reply = (bool, u64, u64);
-
-/// Returns the answer of a reply. The server is untrusted: what reads the numbers has to cope with any.
-fn answer((allowed, attempts, retries): Reply) -> Answer {
-    Answer {
-        allowed,
-        counts: Counts { attempts, retries },
-    }
-}
-
-/// Returns the message for an error, without the server's name and without its text, which may quote a password; of an
-/// error reply, only its code. `limit` is the server's time, for the message.
-fn problem(failure: &RedisError, limit: Duration) -> String {
-    if failure.is_timeout() {
-        return format!("gives no answer within {}ms", limit.as_millis());
-    }
-    if failure.is_io_error() {
-        return format!("cannot be reached: {}", describe_error(failure));
-    }
-    match failure.code() {
-        // Letters and digits only, as a server's text reaches a terminal.
-        Some(code) => {
+    match (error.kind(), error.code()) {
+        (ErrorKind::Io, _) => format!("cannot be reached: {}", describe_error(error)),
+        (ErrorKind::AuthenticationFailed, _) => "refuses the user or the password".to_owned(),
+        // Of the certificates.
+        (ErrorKind::InvalidClientConfig, _) => format!("cannot be asked: {error}"),
+        (_, Some(code)) => {
+            // A server's text reaches a terminal.
             let code = code.replace(|c: char| !c.is_ascii_alphanumeric(), "");
             format!("refuses ({code:.20})")
         }
-        None => "does not speak the protocol of Redis".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use redis::{Value, from_redis_value, parse_redis_value};
-
-    proptest! {
-        /// Asserts that any reply is an answer, or gets a message of printable text.
-        #[test]
-        fn any_reply_is_understood_or_explained(
-            reply in prop_oneof![
-                prop::collection::vec(any::<u8>(), 0..100),
-                r"-(MOVED|ASK|ERR)? ?[0-9]{0,6} ?[ -~\x1b]{0,40}\r\n".prop_map(String::into_bytes),
-                r"\*3\r\n(:-?[0-9]{1,20}\r\n){2,4}".prop_map(String::into_bytes),
-            ],
-        ) {
-            let value = parse_redis_value(&reply).and_then(Value::extract_error);
-            if let Err(failure) = value.and_then(|value| Ok(from_redis_value::<Reply>(value)?)) {
-                let from = ConnectionAddr::Tcp("h".to_owned(), 1);
-                let to = redirection(&failure, &from).map_or(String::new(), |it| it.to.to_string());
-                let message = problem(&failure, Duration::ZERO) + &to;
-                prop_assert!(message.chars().all(|c| matches!(c, ' '..='~')) && message.len() < 200, "{message:?}");
-            }
-        }
+        (_, None) => "does not speak the protocol of Redis".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::opt::{Completion, Heading, Kind, Opt, Reader, Spec};
 use super::problem::{Parsed, Problem};
 use super::values;
-use crate::budget::client::{Store, redacted};
+use crate::budget::store::{Store, redacted};
 
 /// The behavior of a run whose store does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +62,10 @@ pub(crate) static BUDGET_WINDOW: Opt<Duration> = Opt {
     reader: Reader::Text(values::period),
     spec: Spec {
         kind: Kind::One("DURATION"),
-        about: "Time during which an attempt counts",
+        about: "Mean time that an attempt counts",
         default: "10m",
-        more: "Kept in sixty steps: an attempt may count for up to a sixtieth longer.",
+        more: "What was counted fades: after this time 37% of it are left, after three times 5%. Runs of one budget \
+            should have the same.",
         ..Spec::named(Heading::Budgets, "budget-window")
     },
 };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::in_effect::InEffect;
-use crate::budget::{StoreError, client::Store};
+use crate::budget::store::Store;
 use crate::config::setting::{Source, UsageError};
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
@@ -139,11 +139,8 @@ pub(super) fn budget(settings: &Settings, outer: Option<&str>) -> Checked<Budget
         });
     };
     let store = store.unwrap_or_else(|| Store::Directory(environment::state_home()));
-    let location = store
-        .location()
-        .map_err(|problem| store_error(settings, &problem))?;
     // By this, nested runs recognize the same budget.
-    let place = format!("{name:?} in {location}");
+    let place = format!("{name:?} in {}", store.location());
     let budget = SharedBudget {
         name,
         is_inherited: outer == Some(&*place),
@@ -160,8 +157,7 @@ pub(super) fn budget(settings: &Settings, outer: Option<&str>) -> Checked<Budget
 /// Reads the options that limit the retries of all runs of a budget.
 fn budget_limits(settings: &Settings) -> Checked<BudgetLimits> {
     Ok(BudgetLimits {
-        // Retries per million attempts.
-        ratio: (settings.value(&BUDGET_RATIO)? * 1e6).round() as u32,
+        ratio: settings.value(&BUDGET_RATIO)?,
         min: settings.value(&BUDGET_MIN)?,
         window: settings.value(&BUDGET_WINDOW)?,
     })
@@ -169,16 +165,11 @@ fn budget_limits(settings: &Settings) -> Checked<BudgetLimits> {
 
 /// Reads the files that the address of `store` names (certificates, a key). `settings` are those of the run, and an
 /// error names the option that they have the store from.
-pub(super) fn read_store_files(settings: &Settings, store: &Store) -> Checked<()> {
+pub(super) fn read_store_files(settings: &Settings, store: &mut Store) -> Checked<()> {
     store
         .read_files()
-        .map_err(|problem| store_error(settings, &problem))
-}
-
-/// Returns the usage error about a store. It begins with the option that names the store, if one does.
-fn store_error(settings: &Settings, problem: &StoreError) -> UsageError {
-    match settings.find(&STORE) {
-        Some(setting) => setting.error(problem),
-        None => UsageError(problem.to_string()),
-    }
+        .map_err(|problem| match settings.find(&STORE) {
+            Some(setting) => setting.error(problem),
+            None => UsageError(problem.to_string()),
+        })
 }

@@ -16,7 +16,7 @@ use self::in_effect::Deciders;
 use self::limits::{BudgetAndStore, Premises};
 use self::remarks::Remarks;
 use self::rules::Rules;
-use crate::budget::client::Store;
+use crate::budget::store::Store;
 use crate::cli::parse::CommandLine;
 use crate::command::Surroundings;
 use crate::command::nesting::nesting;
@@ -70,8 +70,8 @@ pub(crate) fn plan(
         config,
         surroundings,
     };
-    let planned = build_plan(settings, sources)?;
-    limits::read_store_files(settings, &planned.store)?;
+    let mut planned = build_plan(settings, sources)?;
+    limits::read_store_files(settings, &mut planned.store)?;
     Ok(planned)
 }
 

@@ -1,187 +1,91 @@
-//! The retry budget limits the retries of all runs that share a name to a fraction of their attempts.
+//! The retry budget limits the retries of all runs that share a name to a share of their attempts.
 //!
-//! Attempts and retries are counted in a sliding window. A retry is allowed while the window holds fewer than `min`
-//! attempts, or while retries / attempts is below the ratio; an allowed retry is counted in the same step. Source:
-//! "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and others, 2016), per-client retry budget
-//! of 10%; Finagle's `RetryBudget` for the minimum.
-//!
-//! Time is the time since the UNIX epoch, in whole milliseconds. Attempts are kept in at most [`MOST_SLOTS`] slots, 60
-//! of which span the longest window asked for, so that an attempt counts for at least the window of the run that asks,
-//! and for at most a slot longer, or more if there were too many slots.
+//! It is two numbers, the recent attempts and the recent retries, which both fade with the window. A retry is allowed
+//! while there are fewer attempts than the minimum, or while retries / attempts is below the ratio; an allowed retry is
+//! counted in the same step. So `retries <= max(min, ratio * attempts + 1)` at every moment, up to a half, as attempts
+//! are rounded for the minimum. Source: "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and
+//! others, 2016), per-client retry budget of 10%; Finagle's `RetryBudget` for the minimum.
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 /// The options of a budget, as one run has them; runs of one budget may have different ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BudgetLimits {
-    /// Retries per million attempts, 0 to 1,000,000. An integer, so that every store decides alike.
-    pub ratio: u32,
-    /// While the window holds fewer attempts, every retry is allowed.
+    /// Allowed share of retries among attempts, from 0 to 1.
+    pub ratio: f64,
+    /// While there are fewer attempts, every retry is allowed.
     pub min: u64,
-    /// Time during which an attempt counts, at least 1 ms.
+    /// Mean time that an attempt counts: after it, e^-1 = 37% of an attempt are left.
     pub window: Duration,
 }
 
-/// Numbers of attempts of all runs of a budget.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// All attempts, including retries.
-    pub attempts: u64,
-    /// Attempts after a failed attempt of the same run.
-    pub retries: u64,
-}
-
-/// An attempt that is no retry: the first of a run, or one after a success.
-const NO_RETRY: Counts = Counts {
-    attempts: 1,
-    retries: 0,
-};
-
-const RETRY: Counts = Counts {
-    attempts: 1,
-    retries: 1,
-};
-
-impl BudgetLimits {
-    /// Returns true if `counts` allow one more retry: below the minimum always, as a share of few attempts means
-    /// little, and then as long as the share of retries is below the ratio.
-    pub fn allow(&self, counts: Counts) -> bool {
-        if counts.attempts < self.min {
-            return true;
-        }
-        // The ratio is one per million. In 128 bits, so that nothing overflows.
-        let retries = u128::from(counts.retries) * 1_000_000;
-        retries < u128::from(self.ratio) * u128::from(counts.attempts)
-    }
-}
-
-/// Request of a run to its shared budget.
+/// A request of a run to its shared budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
-    /// Counts an attempt that is not a retry.
+    /// Counts an attempt that is no retry: the first of a run, or one after a success.
     Attempt,
-    /// Requests a retry, and counts an allowed one.
+    /// Asks for a retry, and counts an allowed one.
     Retry,
 }
 
-/// Answer to either question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// True if a retry is allowed; a requested one has then been counted.
-    pub allowed: bool,
-    /// Counts in the window before this step.
-    pub counts: Counts,
-}
-
-/// Limit on the slots. More than 60 are needed only after a run with a longer window has joined.
-pub const MOST_SLOTS: usize = 128;
-const SLOTS_PER_WINDOW: u64 = 60;
-
-/// Counts of a span of time.
+/// The answer to either question, by the counts before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
-    /// End of the span, in milliseconds.
-    pub until: u64,
-    pub counts: Counts,
+pub struct Answer {
+    /// A retry is allowed; a requested one has then been counted.
+    pub allowed: bool,
+    /// Retries per thousand recent attempts.
+    pub retries_per_mille: u32,
 }
 
-/// State shared by the runs of one name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ledger {
-    /// Longest window requested while slots were kept, in milliseconds.
-    pub span: u64,
-    /// Oldest first.
-    pub slots: Vec<Slot>,
-}
-
-impl Ledger {
-    /// Answers a question and updates the ledger, by the limits of the run that asks. The answer describes the ledger
-    /// before the update. A store makes each call atomic, so that two runs cannot both take the last retry. For Redis,
-    /// `budget.lua` does the same: change both; a test compares them.
-    pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
-        let counts = self.counts(limits, now);
-        let allowed = limits.allow(counts);
-        match question {
-            Question::Attempt => self.count(NO_RETRY, now),
-            Question::Retry if allowed => self.count(RETRY, now),
-            Question::Retry => {}
-        }
-        Answer { allowed, counts }
-    }
-
-    /// Forgets what is too old at `now`, and returns the counts of the window that ends then. Another run may have
-    /// asked for a longer window, so older slots than this window's may be kept.
-    pub fn counts(&mut self, limits: &BudgetLimits, now: Duration) -> Counts {
-        let now = millis(now);
-        self.tidy(limits, now);
-        let begins = now.saturating_sub(millis(limits.window));
-        let mut counts = Counts::default();
-        for slot in self.slots.iter().filter(|slot| slot.until > begins) {
-            counts.add(slot.counts);
-        }
-        counts
-    }
-
-    /// Adds an attempt to the slot of this moment, which is the last one or is made. `tidy` has to come before, with
-    /// the same `now`, so that no slot is in the future.
-    fn count(&mut self, attempt: Counts, now: Duration) {
-        let until = self.slot_end(millis(now));
-        match self.slots.last_mut() {
-            Some(last) if last.until >= until => last.counts.add(attempt),
-            _ => self.slots.push(Slot {
-                until,
-                counts: attempt,
-            }),
-        }
-        if self.slots.len() > MOST_SLOTS {
-            // The oldest slot joins the next: its attempts count for longer, never for shorter.
-            let oldest = self.slots.remove(0);
-            self.slots[0].counts.add(oldest.counts);
-        }
-    }
-
-    /// Drops slots that are older than the longest window of the questions so far. Moves slots in the future, left by a
-    /// clock that was set back, to now, as they would otherwise count for too long, and joins slots with the same end.
-    /// The longest window (`span`) is forgotten with the last slot that it kept.
-    fn tidy(&mut self, limits: &BudgetLimits, now: u64) {
-        let begins = now.saturating_sub(self.span);
-        self.slots.retain(|slot| slot.until > begins);
-        if self.slots.is_empty() {
-            self.span = 0;
-        }
-        self.span = self.span.max(millis(limits.window));
-        let latest = self.slot_end(now);
-        for slot in &mut self.slots {
-            slot.until = slot.until.min(latest);
-        }
-        self.slots.dedup_by(|slot, earlier| {
-            let same = slot.until == earlier.until;
-            if same {
-                earlier.counts.add(slot.counts);
-            }
-            same
-        });
-    }
-
-    /// Returns the end of the slot in which `now` lies. Slots begin at multiples of a sixtieth of the longest window,
-    /// so that all runs use the same ones.
-    fn slot_end(&self, now: u64) -> u64 {
-        let width = (self.span / SLOTS_PER_WINDOW).max(1);
-        (now / width).saturating_add(1).saturating_mul(width)
-    }
+/// What a store keeps of a budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counts {
+    /// The time of the last change, in milliseconds since the UNIX epoch.
+    pub at: f64,
+    /// Recent attempts, including retries.
+    pub attempts: f64,
+    pub retries: f64,
 }
 
 impl Counts {
-    fn add(&mut self, added: Counts) {
-        self.attempts = self.attempts.saturating_add(added.attempts);
-        self.retries = self.retries.saturating_add(added.retries);
+    /// Answers a question at the time `now` (since the UNIX epoch), and changes the counts accordingly. A store makes
+    /// each call atomic, so that two runs cannot both take the last retry. For Redis, `budget.lua` does the same:
+    /// change both; a test compares them.
+    pub fn answer(&mut self, limits: &BudgetLimits, question: Question, now: Duration) -> Answer {
+        let now = millis(now);
+        // None passes if the clock was set back.
+        let passed = (now - self.at).max(0.0);
+        let left = (-passed / millis(limits.window)).exp();
+        self.at = now;
+        self.attempts *= left;
+        self.retries *= left;
+        let is_below_min = self.attempts.round() < limits.min as f64;
+        let allowed = is_below_min || self.retries < limits.ratio * self.attempts;
+        let answer = Answer {
+            allowed,
+            retries_per_mille: per_mille(self.retries, self.attempts),
+        };
+        if question == Question::Attempt || allowed {
+            self.attempts += 1.0;
+        }
+        if question == Question::Retry && allowed {
+            self.retries += 1.0;
+        }
+        answer
     }
 }
 
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+/// Returns the share of `retries` in `attempts`; 0 without attempts.
+pub fn per_mille(retries: f64, attempts: f64) -> u32 {
+    if attempts > 0.0 {
+        (1000.0 * retries / attempts).round() as u32
+    } else {
+        0
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Overrides {
             | GiveUp::StopAfter
             | GiveUp::Delay
             | GiveUp::RetryAfterTooLong
-            | GiveUp::Budget(_)
+            | GiveUp::Budget { .. }
             | GiveUp::StoreDown => self.exhausted,
             // The status of `--exhausted-exit` could make a scheduler run backoff again. The new run would fail, repeat
             // an effect, or add to the retries of an outer run.

@@ -21,8 +21,6 @@ pub(crate) mod event_loop;
 
 pub(crate) mod attempt;
 
-mod forked;
-
 pub(crate) mod host;
 
 pub(crate) mod entry;

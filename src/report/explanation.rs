@@ -3,7 +3,6 @@
 
 use super::text::Sentences;
 use super::words::{limiting_option, survivors, typed_limit, with_detail};
-use crate::policy::budget::Counts;
 use crate::policy::classifier::{Rule, RuleKind, Verdict, Why};
 use crate::policy::outcome::Outcome;
 use crate::policy::session::{GiveUp, Until};
@@ -83,7 +82,7 @@ impl Sentences<'_> {
                 let asked = length(outcome.seen.wait_asked.unwrap_or_default());
                 format!("the output asked to wait {asked}, longer than {limit}")
             }
-            GiveUp::Budget(counts) => self.budget_exhausted(counts),
+            GiveUp::Budget { retries_per_mille } => self.budget_exhausted(retries_per_mille),
             GiveUp::StoreDown => format!(
                 "the store of {} cannot be used: --store-down deny",
                 self.budget()
@@ -108,16 +107,11 @@ impl Sentences<'_> {
         }
     }
 
-    /// Returns the reason if the budget allowed no retry: `budget "api" exhausted: 10 of 100 attempts in 10m were
-    /// retries`. `counts` are those of all runs of the budget in its window.
-    fn budget_exhausted(&self, counts: Counts) -> String {
-        let Counts { attempts, retries } = counts;
-        let window = match &self.plan.budget {
-            Some(budget) => length(budget.limits.window),
-            None => String::new(),
-        };
+    /// Returns the reason if the budget allowed no retry: `budget "api" exhausted: 9.8% of recent attempts were retries`.
+    fn budget_exhausted(&self, retries_per_mille: u32) -> String {
         let budget = self.budget();
-        format!("{budget} exhausted: {retries} of {attempts} attempts in {window} were retries")
+        let (percent, tenths) = (retries_per_mille / 10, retries_per_mille % 10);
+        format!("{budget} exhausted: {percent}.{tenths}% of recent attempts were retries")
     }
 
     /// Returns the statement that a retry could do harm, with the reason why the command is taken for one that must not

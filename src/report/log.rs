@@ -266,7 +266,7 @@ pub(super) fn gave_up(event: &Event<'_>) -> Option<&'static str> {
         GiveUp::Deadline => "deadline",
         GiveUp::StopAfter => "stop_after",
         GiveUp::Delay | GiveUp::RetryAfterTooLong => "delay",
-        GiveUp::Budget(_) | GiveUp::StoreDown => "budget",
+        GiveUp::Budget { .. } | GiveUp::StoreDown => "budget",
         GiveUp::NotIdempotent => "not_idempotent",
         GiveUp::Nested => "nested",
         GiveUp::Stdin => "stdin",

@@ -65,7 +65,7 @@ fn of_limit(why: GiveUp) -> &'static str {
         GiveUp::StopAfter => "--stop-after",
         GiveUp::Delay => "--stop-at-delay",
         GiveUp::RetryAfterTooLong => "--retry-after",
-        GiveUp::Budget(_) => "--budget",
+        GiveUp::Budget { .. } => "--budget",
         GiveUp::StoreDown => "--store-down",
         GiveUp::NotIdempotent => "--idempotent",
         GiveUp::Nested => "--nested",

@@ -130,7 +130,7 @@ pub(super) fn limiting_option(limits: &Limits, why: GiveUp) -> Option<LimitingOp
         GiveUp::StopAfter => "stop-after",
         GiveUp::Delay => "stop-at-delay",
         GiveUp::RetryAfterTooLong => "retry-after",
-        GiveUp::Budget(_) => "budget-ratio",
+        GiveUp::Budget { .. } => "budget-ratio",
         GiveUp::Stdin => "stdin-limit",
         GiveUp::Permanent | GiveUp::NotIdempotent | GiveUp::Nested | GiveUp::StoreDown => {
             return None;

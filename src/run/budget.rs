@@ -24,21 +24,16 @@ pub(super) enum RetryAnswer {
     Denied(GiveUp),
 }
 
-impl Run<'_> {
-    /// Begins to count an attempt that is not a retry (the first one, or one after a success), while the attempt runs.
-    /// Before, waits for the count of the attempt before if it is still pending, as long as the store may take. Does
-    /// nothing without a budget, for a granted retry, which the grant has counted if a store answered, and for a first
-    /// attempt that an outer run has counted as its own.
-    pub(super) fn begin_counting(&mut self) -> RunResult<()> {
-        if let Some(budget) = &self.plan.budget
-            && !self.store.skips_next_count
-        {
-            // No request for a retry follows a success, so the count of the last attempt may still be pending.
-            let no_spare_time = Duration::ZERO;
-            self.finish_counting(budget, no_spare_time)?;
-            self.host.begin_counting(budget);
+impl<'a> Run<'a> {
+    /// Returns the budget that has to count the next attempt: none for a granted retry, which the grant has counted if a
+    /// store answered, and for a first attempt that an outer run has counted as its own. Waits before for the count of
+    /// an attempt that has succeeded, as no question about a retry followed it.
+    pub(super) fn budget_to_count_in(&mut self) -> RunResult<Option<&'a SharedBudget>> {
+        if self.store.skips_next_count {
+            return Ok(None);
         }
-        Ok(())
+        self.finish_last_count()?;
+        Ok(self.plan.budget.as_ref())
     }
 
     /// Asks for a retry that will follow `delay`. A budget that grants it has counted it. Asking is a part of the
@@ -57,7 +52,9 @@ impl Run<'_> {
         let answered = self.host.ask_budget(budget, patience)?;
         match self.note_answer(answered)? {
             Some(answer) if !answer.allowed => {
-                return Ok(RetryAnswer::Denied(GiveUp::Budget(answer.counts)));
+                return Ok(RetryAnswer::Denied(GiveUp::Budget {
+                    retries_per_mille: answer.retries_per_mille,
+                }));
             }
             None if budget.denies_if_down => return Ok(RetryAnswer::Denied(GiveUp::StoreDown)),
             // Allowed, or the run goes on without the budget.
@@ -69,8 +66,7 @@ impl Run<'_> {
         })
     }
 
-    /// Waits until the last attempt is counted, as no later step waits for that before backoff exits. An error is a
-    /// signal that ends the run.
+    /// Waits until the last attempt is counted. An error is a signal that ends the run.
     pub(super) fn finish_last_count(&mut self) -> RunResult<()> {
         match &self.plan.budget {
             Some(budget) => self.finish_counting(budget, Duration::ZERO),
@@ -78,8 +74,8 @@ impl Run<'_> {
         }
     }
 
-    /// Waits until the attempt of `begin_counting`, if any, is counted; a store that does not answer only causes a
-    /// warning. The store may take longer than its timeout if the run waits anyway for a time (`spare`).
+    /// Waits until the last attempt that the budget counts is counted; a store that does not answer only causes a
+    /// warning. It may take longer than its timeout if the run waits anyway for a time (`spare`).
     fn finish_counting(&mut self, budget: &SharedBudget, spare: Duration) -> RunResult<()> {
         let patience = self.patience(spare);
         let counted = self.host.finish_counting(budget, patience)?;

@@ -128,12 +128,12 @@ impl Run<'_> {
     /// signal while the command runs is no error, but stands in the result.
     fn make_attempt(&mut self) -> RunResult<Attempt> {
         self.session.begin();
-        self.begin_counting()?;
+        let counted_in = self.budget_to_count_in()?;
         self.emit(&Event::Started)?;
         let limits = self.plan.limits_of_attempt(self.session.attempt);
         let mut spec = self.spec_without_variables(limits);
         self.set_variables_of_attempt(&mut spec);
-        let attempt = self.host.attempt(&spec)?;
+        let attempt = self.host.attempt(&spec, counted_in)?;
         let outcome = &attempt.outcome;
         if outcome.seen.input_read_ahead {
             self.emit(&Event::ReadAhead)?;

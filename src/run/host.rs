@@ -4,8 +4,6 @@
 use std::io;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::event::Interruption;
 use super::plan::{AttemptLimits, SharedBudget};
 use super::variable_list::VariableList;
@@ -117,11 +115,11 @@ pub(crate) enum WaitEnd {
     Skipped,
 }
 
-/// The time that a store may always take for an answer, even past the run's deadline.
+/// The time that a server may always take for an answer, even past the run's deadline.
 pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Answer of a budget, if any, and a warning if its store has a problem.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct BudgetAnswer {
     pub(crate) answer: Option<Answer>,
     pub(crate) warning: Option<String>,
@@ -135,8 +133,12 @@ pub(crate) trait Host {
     fn time_of_day(&self) -> Duration;
     /// Runs the command once and waits for its end. If the deadline comes before the start, as input is read first,
     /// runs nothing, and the outcome is a timeout. An error is a signal that came before the start, or a fault of
-    /// backoff's.
-    fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt>;
+    /// backoff's. If a budget is given, it counts the attempt while that runs; no other count may be pending.
+    fn attempt(
+        &mut self,
+        spec: &AttemptSpec,
+        counted_in: Option<&SharedBudget>,
+    ) -> RunResult<Attempt>;
     /// Returns what rules may ask of the output of the last attempt, and forgets it.
     fn take_examined(&mut self) -> Examined;
     /// Restores the terminal's modes to those before the first attempt.
@@ -157,17 +159,15 @@ pub(crate) trait Host {
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed>;
     /// Drops later messages of backoff with `--stderr failure`, as the run has succeeded.
     fn drop_later_messages(&mut self);
-    /// Begins to count an attempt that is not a retry, while the attempt runs. No count may be pending.
-    fn begin_counting(&mut self, budget: &SharedBudget);
-    /// Waits until the attempt of `begin_counting`, if any, is counted, handling signals. The store has `patience` for
-    /// that from the beginning of the count, and longer only if no processor was free.
+    /// Waits until the last attempt that a budget counts is counted, if that is not known yet, handling signals. A
+    /// server has `patience` for that from the beginning of the count.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
         patience: Duration,
     ) -> RunResult<BudgetAnswer>;
-    /// Asks the budget for a retry, and waits for the answer, handling signals. The store has `patience` for it, and longer only if
-    /// no processor was free. No count may be pending.
+    /// Asks the budget for a retry, and waits for the answer, handling signals. A server has `patience` for it. No count
+    /// may be pending.
     fn ask_budget(&mut self, budget: &SharedBudget, patience: Duration) -> RunResult<BudgetAnswer>;
     /// Appends lines to the log: standard error or `--log-file`. A log that cannot be written is not an error.
     fn write_log(&mut self, lines: &str) -> RunResult<()>;

@@ -41,7 +41,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
     }
 
     /// Plays the next attempt of the script: only the clock moves.
-    fn attempt(&mut self, _spec: &AttemptSpec) -> RunResult<Attempt> {
+    fn attempt(&mut self, _: &AttemptSpec, _: Option<&SharedBudget>) -> RunResult<Attempt> {
         let (end, ran) = self
             .attempts
             .next()
@@ -72,8 +72,6 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         Ok(WaitEnd::Elapsed)
     }
 
-    fn begin_counting(&mut self, _: &SharedBudget) {}
-
     fn finish_counting(&mut self, _: &SharedBudget, _: Duration) -> RunResult<BudgetAnswer> {
         Ok(BudgetAnswer::default())
     }
@@ -91,7 +89,7 @@ impl<I: Iterator<Item = (End, Duration)>> Host for Script<I> {
         spec: &AttemptSpec,
     ) -> RunResult<Attempt> {
         if kind == ShellKind::Predicate {
-            return self.attempt(spec);
+            return self.attempt(spec, None);
         }
         Ok(Attempt {
             outcome: Outcome::new(End::Exited(0), Duration::ZERO),

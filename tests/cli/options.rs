@@ -153,8 +153,8 @@ stdout | null | -n 1 -- sh -c 'test /dev/stdout -ef /dev/null && echo dropped >&
 stderr | null | -qq -- readlink /proc/self/fd/2 | /dev/null
 pty | 1 | -n 1 -- sh -c 'tty <&1' | /dev/pts/
 budget | api | --store /proc/none -- true | own budget "api"
-budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0 of
-budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0 of
+budget-ratio | 0% | -b 1ms --budget ratio --budget-min 0 -- false | exhausted: 0.0%
+budget-min | 0 | -b 1ms --budget min --budget-ratio 0% -- false | exhausted: 0.0%
 budget-window | 1ms | -n 2 -b 1ms --budget window --budget-min 1 --budget-ratio 0% -- sh -c 'sleep 0.1; exit 1' | gave up after 2
 store | /proc/none | --budget api -- true | /proc/none
 store-down | deny | -n 2 -b 1ms --budget api --store /proc/none -- false | cannot be used: --store-down deny

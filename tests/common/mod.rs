@@ -16,9 +16,9 @@
 )]
 
 pub mod calm;
+pub mod counts;
 pub mod documents;
 pub mod ended;
-pub mod ledger;
 pub mod leftovers;
 pub mod live;
 pub mod options;

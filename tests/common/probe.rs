@@ -4,7 +4,6 @@
 //!   with CODE if one is given.
 //! - `probe sleep` prints `ready PID` and sleeps with all signals at their defaults.
 //! - `probe die N` dies of signal N.
-//! - `probe call HOST:PORT` makes a connection, and exits with the number of the byte that it is sent.
 //! - `probe stamp FILE CODE` appends the monotonic clock in nanoseconds to FILE, and exits with CODE.
 #![no_main]
 #![allow(
@@ -17,7 +16,7 @@
 )]
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use backoff_cli::{Argv, Exit};
 use nix::sys::signal::SigSet;
@@ -25,8 +24,6 @@ use nix::time::{ClockId, clock_gettime};
 
 /// The exit status if the probe outlives its sleep or its signal.
 const SURVIVED: Exit = Exit::Code(99);
-/// The exit status if the server is not reached or sends no byte.
-const NO_ANSWER: Exit = Exit::Code(98);
 
 // Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
 #[allow(unsafe_code, reason = "this attribute")]
@@ -46,7 +43,6 @@ fn probe(args: Vec<OsString>) -> Exit {
         ["signals", code] => print_signals(Some(code.parse().unwrap())),
         ["sleep"] => sleep_for_a_minute(),
         ["die", signal] => die_of(signal),
-        ["call", address] => call(address),
         ["stamp", file, code] => {
             append_clock(file);
             Exit::Code(code.parse().unwrap())
@@ -85,20 +81,6 @@ fn die_of(signal: &str) -> Exit {
         .args([&format!("-{signal}"), &own])
         .status();
     SURVIVED
-}
-
-fn call(address: &str) -> Exit {
-    match answer_of(address) {
-        Ok(byte) => Exit::Code(byte),
-        Err(_) => NO_ANSWER,
-    }
-}
-
-fn answer_of(address: &str) -> std::io::Result<u8> {
-    let mut stream = std::net::TcpStream::connect(address)?;
-    let mut byte = [0];
-    stream.read_exact(&mut byte)?;
-    Ok(byte[0])
 }
 
 /// Appends the monotonic clock, which all processes share: tests compare the times of several probes.

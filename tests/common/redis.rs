@@ -126,20 +126,21 @@ impl Drop for Server {
     }
 }
 
-/// Returns the attempts and retries counted for a name.
+/// Returns the attempts and retries counted for a name. What has faded within a test is rounded away.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
-    let numbers = numbers(connection, name).unwrap_or_default();
-    let slots = numbers.get(1..).unwrap_or_default().chunks(3);
-    slots.fold((0, 0), |sum, slot| (sum.0 + slot[1], sum.1 + slot[2]))
+    let [_, attempts, retries] = numbers(connection, name).unwrap_or_default();
+    (attempts.round() as u64, retries.round() as u64)
 }
 
-/// Returns all numbers stored for a name.
-pub fn numbers(connection: &mut Connection, name: &str) -> Option<Vec<u64>> {
+/// Returns the time of the last change (milliseconds), the attempts and the retries kept for a name.
+pub fn numbers(connection: &mut Connection, name: &str) -> Option<[f64; 3]> {
     let kept: Option<String> = connection.get(format!("backoff:budget:{name}")).unwrap();
     kept.map(|kept| {
-        kept.split(',')
+        let numbers: Vec<f64> = kept
+            .split(' ')
             .map(|number| number.parse().unwrap())
-            .collect()
+            .collect();
+        numbers.try_into().unwrap()
     })
 }
 

@@ -1,51 +1,22 @@
-//! Many real runs against a real service that is down.
+//! Many runs that begin at the same moment.
 
-use std::fs::File;
-use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::io::PipeWriter;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{BIN, clean, probe, words};
+use super::{BIN, clean, within};
 
-/// The service's answer, and the exit code of `probe call`.
-pub const DOWN: u8 = 7;
+/// Limit on a storm, so that no test hangs.
+const MOST_TIME: Duration = Duration::from_secs(180);
 
-/// A service that fails each call, and counts the calls.
-pub struct Service {
-    pub address: SocketAddr,
-    calls: Arc<AtomicU64>,
-}
-
-impl Service {
-    pub fn start() -> Service {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let calls = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&calls);
-        std::thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                counter.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.write_all(&[DOWN]);
-            }
-        });
-        Service { address, calls }
-    }
-
-    pub fn calls(&self) -> u64 {
-        self.calls.load(Ordering::SeqCst)
-    }
-}
-
-/// Runs that were started at the same time.
+/// Runs that begin at the same moment.
 pub struct Storm {
-    pub runs: Vec<Child>,
-    log: tempfile::NamedTempFile,
-    /// Directory of the machine's local budgets.
-    state: tempfile::TempDir,
+    runs: Vec<Child>,
+    /// Holds the messages, the calls, and the budgets of this machine.
+    dir: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -53,32 +24,46 @@ pub struct Storm {
 static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
-    /// Starts `count` runs with these options. Each run calls the service.
-    pub fn start(count: usize, service: &Service, options: &str) -> Storm {
+    /// Starts `count` runs with these options, once all are ready. Each runs the shell script of its number, for which
+    /// `$CALLS` is a file; `printf x >>$CALLS` notes a call.
+    pub fn start(count: usize, options: &str, script: impl Fn(usize) -> String) -> Storm {
         let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
-        let log = tempfile::NamedTempFile::new().unwrap();
-        let state = tempfile::tempdir().unwrap();
-        let probe = probe();
-        let options = words(options);
-        let one_run = || {
-            let mut run = one_run(&probe, service, &options, log.as_file());
-            run.env("XDG_STATE_HOME", state.path()).spawn().unwrap()
+        let dir = tempfile::tempdir().unwrap();
+        // All wait for the end of this pipe.
+        let (barrier, start) = std::io::pipe().unwrap();
+        let log = std::fs::File::create(within(&dir, "log")).unwrap();
+        let one_run = |number| {
+            let mut command = clean("sh");
+            command
+                .arg("-c")
+                .arg(format!(
+                    "read -r _; exec {} {options} -- sh -c \"$0\"",
+                    *BIN
+                ))
+                .arg(script(number))
+                .env("CALLS", within(&dir, "calls"))
+                .env("XDG_STATE_HOME", dir.path())
+                .stdin(Stdio::from(OwnedFd::from(barrier.try_clone().unwrap())))
+                // One description, so that no run overwrites another's messages.
+                .stderr(Stdio::from(log.try_clone().unwrap()));
+            command.spawn().unwrap()
         };
-        let runs = (0..count).map(|_| one_run()).collect();
+        let runs = (0..count).map(one_run).collect();
+        drop::<PipeWriter>(start);
         Storm {
             runs,
-            log,
-            state,
+            dir,
             _alone: alone,
         }
     }
 
-    /// Returns the file of the local budget with this name.
+    /// Returns the file of this machine's own budget with this name.
     pub fn local_budget(&self, name: &str) -> PathBuf {
-        self.state
-            .path()
-            .join("backoff")
-            .join(format!("{name}.budget"))
+        self.dir.path().join(format!("backoff/{name}.budget"))
+    }
+
+    pub fn calls(&self) -> u64 {
+        std::fs::metadata(within(&self.dir, "calls")).unwrap().len()
     }
 
     /// Waits for all runs, and returns their exit statuses and messages.
@@ -90,14 +75,12 @@ impl Storm {
                 if let Some(end) = run.try_wait().unwrap() {
                     break end;
                 }
-                assert!(
-                    began.elapsed() < Duration::from_secs(180),
-                    "the storm does not end"
-                );
+                assert!(began.elapsed() < MOST_TIME, "the storm does not end");
                 std::thread::sleep(Duration::from_millis(2));
             });
         }
-        (ends, std::fs::read_to_string(self.log.path()).unwrap())
+        let said = std::fs::read_to_string(within(&self.dir, "log")).unwrap();
+        (ends, said)
     }
 }
 
@@ -108,14 +91,4 @@ impl Drop for Storm {
             let _ = run.wait();
         }
     }
-}
-
-fn one_run(probe: &str, service: &Service, options: &[String], log: &File) -> Command {
-    let mut command = clean(*BIN);
-    command.args(options).args(["--", probe, "call"]);
-    // The runs share one file description, so that no run overwrites another's log.
-    command
-        .arg(service.address.to_string())
-        .stderr(Stdio::from(log.try_clone().unwrap()));
-    command
 }

@@ -246,8 +246,8 @@ all | | clone,clone3,fork,vfork | EAGAIN ENOMEM ENOSPC EPERM | 1+ 2+
 # Between clone and exec, where no message can be made. The first call of each name in a process precedes exec.
 all | -f -P /bin/sh -P SHELL | execve | EIO ENOMEM EAGAIN ETXTBSY E2BIG | 1+
 all | -f | setpgid setsid prctl dup2 | EIO | 1
-budget | -f STORE | openat mkdir fstat newfstatat statx flock pread64 pwrite64 close | EIO ENOSPC EDQUOT | 1 2 3 4 5 6
-budget | -f STORE | openat flock pread64 pwrite64 | EINTR | 1
+budget | -f STORE | openat mkdir fstat newfstatat statx flock read pwrite64 ftruncate close | EIO ENOSPC EDQUOT | 1 2 3 4 5 6
+budget | -f STORE | openat read pwrite64 | EINTR | 1
 budget | -f -P DIR/store/b.budget | pwrite64 | ENOSPC EIO EDQUOT EFBIG | 1+
 plain | -P DIR/log | write | ENOSPC EIO EDQUOT EFBIG | 1+
 # The report is the only file that is renamed.

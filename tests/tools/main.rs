@@ -52,6 +52,8 @@ fn main() {
         ("presets", presets::TESTS),
         #[cfg(feature = "redis")]
         ("redis", redis::TESTS),
+        #[cfg(feature = "redis")]
+        ("redis_root", redis::root::TESTS),
         // Last, because a thousand parallel runs leave no resources for other tests.
         ("storm", storm::TESTS),
         #[cfg(feature = "redis")]

@@ -1,5 +1,4 @@
 use super::*;
-use crate::policy::budget::Counts;
 use crate::policy::outcome::StartFailure;
 
 fn status(stop: Stop, end: &End, overrides: Overrides) -> Exit {
@@ -23,10 +22,9 @@ const EXHAUSTED: [GiveUp; 7] = [
     GiveUp::StopAfter,
     GiveUp::Delay,
     GiveUp::RetryAfterTooLong,
-    GiveUp::Budget(Counts {
-        attempts: 10,
-        retries: 9,
-    }),
+    GiveUp::Budget {
+        retries_per_mille: 98,
+    },
     GiveUp::StoreDown,
 ];
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::policy::budget::Counts;
 use crate::policy::delay::Delays;
 
 /// The goal of a run: decides which ends of an attempt are followed by another attempt.
@@ -60,8 +59,11 @@ pub enum GiveUp {
     Delay,
     /// The output asked for a longer wait than `--retry-after` allows.
     RetryAfterTooLong,
-    /// The shared budget is exhausted, with its counts.
-    Budget(Counts),
+    /// The shared budget is exhausted.
+    Budget {
+        /// Retries per thousand recent attempts of all its runs.
+        retries_per_mille: u32,
+    },
     /// `--store-down deny`, and the store of the budget did not answer.
     StoreDown,
     /// The command may have taken effect, and must not run twice (`--idempotent no`).

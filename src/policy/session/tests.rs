@@ -385,7 +385,7 @@ impl Model<'_> {
                 }
                 // Random attempts request no wait and use no budget or standard input.
                 GiveUp::RetryAfterTooLong
-                | GiveUp::Budget(_)
+                | GiveUp::Budget { .. }
                 | GiveUp::StoreDown
                 | GiveUp::Stdin => {
                     unreachable!("{why:?}")

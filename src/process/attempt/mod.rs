@@ -44,8 +44,12 @@ pub(crate) struct Program<'a> {
 /// Runs the command, a hook or a predicate until it has ended and its output is read, and undoes what it may have left:
 /// its zombie, a terminal in the hands of another group, changed terminal modes. A failed exec is an outcome, too. An
 /// error is a fault of backoff itself: no process could be made, or its end or output is unknown. It ends the run,
-/// except for `--on-retry` and `--on-give-up`, for which the run only warns.
-pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult<Attempt> {
+/// except for `--on-retry` and `--on-give-up`, for which the run only warns. `after_fork` may start threads.
+pub(crate) fn run(
+    event_loop: &mut EventLoop,
+    program: Program<'_>,
+    after_fork: &mut dyn FnMut(),
+) -> RunResult<Attempt> {
     let role = program.role;
     // A program in backoff's own group may be a shell that gives the terminal to its jobs.
     let may_lose_terminal = program.isolation == Isolation::Shared && terminal::is_in_foreground();
@@ -53,6 +57,7 @@ pub(crate) fn run(event_loop: &mut EventLoop, program: Program<'_>) -> RunResult
         event_loop.modes_before.save_once();
     }
     let mut running = start(event_loop, program)?;
+    after_fork();
     let finished = finish(&mut running);
     let interrupted = running.interrupted;
     // A command that could not be ended still runs, and reaping would wait for its end.

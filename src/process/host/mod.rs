@@ -2,8 +2,7 @@
 //! command. Decides nothing about retries. A `RunError` ends the run: a signal has come, or backoff itself has failed;
 //! only a failure in running a hook (`--on-retry`, `--on-give-up`) makes a warning instead.
 
-mod budget;
-mod query;
+mod store;
 
 use std::ffi::OsString;
 use std::io;
@@ -11,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::budget::client::Store;
+use crate::budget::store::Store;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::WriteError;
@@ -21,7 +20,7 @@ use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{self, Deadline};
-use crate::process::sys::{fd, stdio};
+use crate::process::sys::{environment, fd, stdio};
 use crate::process::terminal;
 use crate::run::event::LINES_LOST;
 use crate::run::host::{
@@ -31,7 +30,7 @@ use crate::run::host::{
 use crate::run::plan::{Plan, SharedBudget};
 use crate::search::examined::Examined;
 use crate::text::describe_error;
-use query::{GivenUp, NoAnswer, Query};
+use store::Stores;
 
 /// The host of a run: this process and its children.
 #[derive(Debug)]
@@ -48,11 +47,7 @@ pub(crate) struct System {
     log_path: Option<PathBuf>,
     /// The log file, opened for the first line; `/dev/null` once the file could not be written.
     log: Option<Sink>,
-    store: Store,
-    /// The query that counts the current attempt, until its answer is asked for; an error if it could not be started.
-    counting: Option<Result<Query, NoAnswer>>,
-    /// Queries of the budget that got no answer in time.
-    given_up: GivenUp,
+    stores: Stores,
 }
 
 impl System {
@@ -67,6 +62,10 @@ impl System {
         let streams = Streams::new(&plan.streams)
             .map_err(|error| RunError::of_system("cannot use the standard streams", &error))?;
         let deadline = Deadline::maybe_after(began, plan.limits.deadline);
+        let own_store = match plan.budget {
+            Some(_) => Store::Directory(environment::state_home()),
+            None => Store::Directory(None),
+        };
         Ok(Box::new(System {
             began,
             deadline,
@@ -76,9 +75,7 @@ impl System {
             has_lost_lines: false,
             log_path: plan.output.log_file.clone(),
             log: None,
-            store: store.clone(),
-            counting: None,
-            given_up: GivenUp::default(),
+            stores: Stores::new(store.clone(), own_store),
         }))
     }
 
@@ -238,7 +235,11 @@ impl Host for System {
     /// Runs the command once until it has ended. If the deadline has passed, for example while input was read first
     /// (`--stdin replay`) or backoff was stopped, starts nothing: the attempt counts as timed out. An error is a signal
     /// that came before the start, or a fault of backoff.
-    fn attempt(&mut self, spec: &AttemptSpec) -> RunResult<Attempt> {
+    fn attempt(
+        &mut self,
+        spec: &AttemptSpec,
+        counted_in: Option<&SharedBudget>,
+    ) -> RunResult<Attempt> {
         self.event_loop.read_input_first(self.deadline)?;
         self.event_loop.queue_unanswered_stop();
         self.event_loop.end_wait_exactly()?;
@@ -260,7 +261,12 @@ impl Host for System {
             spec,
             deadline: self.deadline,
         };
-        run(&mut self.event_loop, program)
+        let mut begin_count = || {
+            if let Some(budget) = counted_in {
+                self.stores.begin_count(budget);
+            }
+        };
+        run(&mut self.event_loop, program, &mut begin_count)
     }
 
     fn take_examined(&mut self) -> Examined {
@@ -316,7 +322,7 @@ impl Host for System {
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
         self.event_loop.end_wait_exactly()?;
-        run(&mut self.event_loop, program)
+        run(&mut self.event_loop, program, &mut || {})
     }
 
     fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
@@ -327,24 +333,17 @@ impl Host for System {
         self.event_loop.streams.drop_later_messages();
     }
 
-    fn begin_counting(&mut self, budget: &SharedBudget) {
-        self.begin_count(budget);
-    }
-
-    /// Waits for the answer to [`Host::begin_counting`], until `patience` after that call. Returns neither an answer
-    /// nor a warning if no count was pending.
     fn finish_counting(
         &mut self,
         budget: &SharedBudget,
         patience: Duration,
     ) -> RunResult<BudgetAnswer> {
-        self.finish_count(budget, patience)
+        self.stores
+            .finish_count(&mut self.event_loop, budget, patience)
     }
 
-    /// Asks the store of the budget for a retry, or this machine's own one if the store does not answer within `patience`
-    /// (`--store-down local`).
     fn ask_budget(&mut self, budget: &SharedBudget, patience: Duration) -> RunResult<BudgetAnswer> {
-        self.ask(budget, patience)
+        self.stores.ask(&mut self.event_loop, budget, patience)
     }
 
     /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written

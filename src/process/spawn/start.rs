@@ -1,7 +1,8 @@
 //! Creates the child and runs its setup until exec.
 //!
 //! The child is a copy made by `fork(2)`, so the parent goes on at once and its event loop stays in charge while the
-//! system starts the program: a file system may hang in exec. backoff has one thread, so the child may call anything.
+//! system starts the program: a file system may hang in exec. Beside the main thread only a question to a budget's store may have one, after the first
+//! fork. The child calls nothing for which such a thread could hold a lock; the C library frees those of the heap.
 //! A pipe that exec closes tells the parent that the program has started, or why it could not be.
 
 use std::ffi::{CStr, CString, c_char};
@@ -80,7 +81,8 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     set_nonblocking(&report)?;
     let parent = std::process::id();
     let forked_at = now();
-    // SAFETY: the process has one thread, so the child finds no lock held by another one.
+    // SAFETY: the child uses no lock that a thread of `host::store` could hold, but for the heap's, which `fork` frees in
+    // the child (glibc, musl since 1.2.2, macOS).
     let pid = match unsafe { fork() }? {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {

@@ -49,24 +49,14 @@ pub(crate) fn backoff_variables() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// Returns backoff's directory for this user's state (budgets). None if the environment names no place.
+/// Returns backoff's directory for this user's state (budgets). None if the environment names no place, or a home that
+/// does not exist: backoff makes directories in a home, but not the home itself.
 pub(crate) fn state_home() -> Option<PathBuf> {
-    xdg("XDG_STATE_HOME", ".local/state")
-}
-
-/// Returns the home directory if it should hold backoff's state, but does not exist. The caller then fails, as backoff
-/// makes directories in a home, but not the home itself. None if it exists, or if XDG_STATE_HOME decides, or if HOME
-/// names none.
-pub(crate) fn missing_home_of_state() -> Option<PathBuf> {
-    if absolute_path("XDG_STATE_HOME").is_some() {
+    let decides_home = absolute_path("XDG_STATE_HOME").is_none();
+    if decides_home && !absolute_path("HOME")?.exists() {
         return None;
     }
-    let home = absolute_path("HOME")?;
-    match home.try_exists() {
-        Ok(false) => Some(home),
-        // If that cannot be told, making the directories will fail, with a reason.
-        Ok(true) | Err(_) => None,
-    }
+    xdg("XDG_STATE_HOME", ".local/state")
 }
 
 /// Returns backoff's directory for this user's configuration. None if the environment names no place.

@@ -1,7 +1,7 @@
 //! Descriptors: the caller's, which the command inherits, and backoff's own, which are close-on-exec and above 2, so
 //! that the command gets none of them.
 
-use std::fs::{DirEntry, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::socket::{SockType, UnixAddr, getpeername, getsockopt, sockopt};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
 
-use super::system::{PATH_ONLY, close_range, poll_now};
+use super::system::{PATH_ONLY, poll_now};
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
@@ -30,40 +30,6 @@ pub(crate) fn fill_closed_standard() {
         // Keeps the filler open.
         let _ = fd.into_raw_fd();
     }
-}
-
-/// Closes all descriptors of this process but `kept`, whatever owns them. For a forked child that uses no other of
-/// backoff's: an open pipe or lock in it would keep others waiting.
-pub(crate) fn close_all_except(kept: RawFd) {
-    let has_closed_below = kept == 0 || close_range(0, kept - 1);
-    let has_closed_all = has_closed_below && close_range(kept + 1, RawFd::MAX);
-    // The system lacks this call or refuses it: one by one.
-    if !has_closed_all {
-        for number in open_numbers() {
-            if number != kept {
-                // SAFETY: the same as in `close_range`. If a number is not open, this does nothing.
-                unsafe { libc::close(number) };
-            }
-        }
-    }
-}
-
-/// Returns the numbers of all open descriptors, by the system's list, or else all numbers below the usual limit: then
-/// most are not open, and a higher one is missed.
-fn open_numbers() -> Vec<RawFd> {
-    const USUAL_LIMIT: RawFd = 1024;
-    match std::fs::read_dir("/dev/fd") {
-        Ok(entries) => entries
-            .flatten()
-            .filter_map(|entry| number_of(&entry))
-            .collect(),
-        Err(_) => (0..USUAL_LIMIT).collect(),
-    }
-}
-
-/// Returns the descriptor of an entry of `/dev/fd`.
-fn number_of(entry: &DirEntry) -> Option<RawFd> {
-    entry.file_name().to_str()?.parse().ok()
 }
 
 /// Returns true if the caller left this descriptor open. All of backoff's own, which are none of the user's business,

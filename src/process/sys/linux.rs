@@ -26,7 +26,7 @@ use super::fd::{inherited, kind, open_for_output};
 use super::origin::Senders;
 use crate::policy::signal;
 use crate::run::uninterrupted;
-pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
+pub(crate) use proc_files::{list, program_name, read_process};
 
 mod proc_files;
 
@@ -40,13 +40,6 @@ pub(crate) const SENDERS: Senders = Senders::Marked;
 /// and has got it, too, so that backoff must not forward it (`tty::origin_of`). Linux has none.
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     None
-}
-
-/// Closes the descriptors from `first` to `last`, for `fd::close_all_except`. Returns false, and closes none, if the
-/// system lacks the call (Linux before 5.9), or a sandbox refuses it.
-pub(crate) fn close_range(first: RawFd, last: RawFd) -> bool {
-    // SAFETY: the child of `close_all_except` uses none of the descriptors, whatever values in its memory own them.
-    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
 }
 
 /// Polls with a timeout in nanoseconds.

@@ -46,11 +46,6 @@ pub(crate) fn program_name(pid: libc::pid_t) -> Option<String> {
     Some(read_record(pid)?.name).filter(|name| !name.is_empty())
 }
 
-/// Returns false, as the system does not tell: backoff then gives no more time to a child that is late.
-pub(crate) fn is_runnable(_pid: libc::pid_t) -> bool {
-    false
-}
-
 /// Reads the system's record of a process. Returns None if the process is gone (then the record is empty), or if the
 /// system refuses.
 fn read_record(pid: libc::pid_t) -> Option<Record> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use nix::libc;
 
-pub(crate) use proc_files::{is_runnable, list, program_name, read_process};
+pub(crate) use proc_files::{list, program_name, read_process};
 
 mod proc_files;
 

@@ -18,7 +18,7 @@ use super::fd::{inherited, open_for_output, ready};
 use super::origin::Senders;
 use super::temporary::{unnamed, unnamed_in};
 use crate::policy::signal;
-pub(crate) use variant::{is_runnable, list, program_name, read_process, room, terminal_path};
+pub(crate) use variant::{list, program_name, read_process, room, terminal_path};
 
 #[cfg_attr(target_os = "macos", path = "macos.rs")]
 #[cfg_attr(not(target_os = "macos"), path = "not_macos.rs")]
@@ -42,11 +42,6 @@ pub(crate) const SENDERS: Senders = if cfg!(target_os = "macos") {
 pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     const SIGINFO: i32 = 29;
     signal::Signal::from_number(SIGINFO)
-}
-
-/// There is no such call: the caller closes descriptors one by one.
-pub(crate) fn close_range(_first: RawFd, _last: RawFd) -> bool {
-    false
 }
 
 /// Does nothing: that the linker defines the bounds is certain on Linux only.

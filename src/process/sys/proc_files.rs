@@ -56,14 +56,6 @@ fn parse(pid: libc::pid_t, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Returns true if the process runs or waits for a CPU, and for nothing else. False if it is gone, or if the system
-/// does not tell.
-pub(crate) fn is_runnable(pid: libc::pid_t) -> bool {
-    // Some systems have no such file.
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    after_name(&stat).is_some_and(|fields| fields.starts_with(b" R"))
-}
-
 /// Returns the fields after the name in parentheses, which may contain anything: what follows the last parenthesis.
 fn after_name(stat: &[u8]) -> Option<&[u8]> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;

@@ -3,7 +3,7 @@
 use nix::libc;
 
 use super::system::list;
-pub(crate) use super::system::{Adoption, is_runnable, program_name, read_process};
+pub(crate) use super::system::{Adoption, program_name, read_process};
 
 /// A process, as listed by the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

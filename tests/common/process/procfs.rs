@@ -39,6 +39,11 @@ pub fn children_of(pid: i32) -> Vec<i32> {
         .collect()
 }
 
+/// Returns the number of a process's threads; 0 if it is gone.
+pub fn threads_of(pid: i32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
 /// Returns the processes that were started with this variable in their environment.
 pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     let variable = format!("{name}={value}");

@@ -43,6 +43,14 @@ pub fn children_of(pid: i32) -> Vec<i32> {
     table.lines().filter_map(child).collect()
 }
 
+/// Returns the number of a process's threads; 0 if it is gone. With `-M`, macOS prints a line for each, under a head.
+pub fn threads_of(pid: i32) -> usize {
+    ps(&["-M", "-p", &pid.to_string()])
+        .lines()
+        .count()
+        .saturating_sub(1)
+}
+
 /// Returns the processes that were started with this variable in their environment.
 pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     let variable = format!("{name}={value}");
