@@ -1,6 +1,6 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `command`, `config`, `cli`, `options`, `process`, `budget`, `report`,
+//! The modules from the top down are `plan`, `config`, `cli`, `options`, `process`, `budget`, `report`,
 //! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
 //! terminal and signal model and the known limits.
 //!
@@ -8,7 +8,6 @@
 
 mod budget;
 mod cli;
-mod command;
 mod config;
 mod options;
 mod plan;
@@ -21,8 +20,6 @@ mod run;
 mod search;
 mod text;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -30,7 +27,6 @@ use std::path::Path;
 use budget::store::Store;
 use cli::generate::document;
 use cli::parse::{CommandLine, Task};
-use command::{ScriptFile, Surroundings};
 use config::listing;
 use config::policies::Config;
 use config::setting::UsageError;
@@ -39,11 +35,12 @@ use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
+use presets::requests::Surroundings;
 pub use process::entry::{Argv, enter};
 use process::files::clash::{Writing, clash, is_same_entry};
 use process::host::System;
 use process::sys::random::{generator, uuid};
-use process::sys::small_files::{self, SmallFile};
+use process::sys::small_files;
 use process::sys::{color, environment, stdio};
 use report::reporter::Reporter;
 use run::event::{Event, Moment};
@@ -103,8 +100,7 @@ fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
     let mut settings = Settings::of_command_line(line)?;
     settings.add_variables(&variables)?;
     let config = Config::load(&settings)?;
-    let machine = Machine::default();
-    let planned = plan::plan(&mut settings, line, &variables, &config, &machine)?;
+    let planned = plan::plan(&mut settings, line, &variables, &config, &Machine)?;
     Ok(Prepared {
         settings,
         config,
@@ -186,55 +182,22 @@ fn forecast(plan: &Plan) -> String {
 }
 
 /// The environment and the files of this machine, for what the words of the command mean.
-#[derive(Default)]
-struct Machine {
-    /// The files that were asked for: the search for requests asks for the same ones in each of its rounds.
-    scripts: RefCell<BTreeMap<String, ScriptFile>>,
-}
+struct Machine;
 
 impl Surroundings for Machine {
     fn variable(&self, name: &str) -> Option<String> {
         environment::variable(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// Returns a script that the command runs (`sh FILE`), whose words may send requests, as it was when it was first
-    /// asked for.
-    fn script(&self, path: &str) -> ScriptFile {
-        if let Some(known) = self.scripts.borrow().get(path) {
-            return known.clone();
+    /// A zero byte in the first line shows a program, as to a shell. Further down, a script may hold any bytes: a comment
+    /// in an old encoding, or an archive behind its `exit`.
+    fn text_file(&self, path: &str) -> Option<String> {
+        let bytes = small_files::read(Path::new(path))?;
+        let first_line = bytes.split(|byte| *byte == b'\n').next()?;
+        if first_line.contains(&0) {
+            return None;
         }
-        let script = read_script(path);
-        self.scripts
-            .borrow_mut()
-            .insert(path.to_owned(), script.clone());
-        script
-    }
-}
-
-/// Reads a file that may be a script. One that is missing or is no text (a program) contains no words; one that exists
-/// and cannot be read may contain any, and so may a long one, of which only the beginning is returned.
-fn read_script(path: &str) -> ScriptFile {
-    match small_files::read(Path::new(path)) {
-        SmallFile::Bytes(bytes) => {
-            text_of_script(&bytes).map_or(ScriptFile::NotThere, ScriptFile::Text)
-        }
-        SmallFile::TooLarge(beginning) => {
-            text_of_script(&beginning).map_or(ScriptFile::NotThere, ScriptFile::TooLong)
-        }
-        SmallFile::Missing => ScriptFile::NotThere,
-        SmallFile::NotRead => ScriptFile::NotRead,
-    }
-}
-
-/// Returns the text of a script; None if its first line holds a zero byte, by which a shell knows a program. Further
-/// down, a script may hold any bytes: a comment in an old encoding, or an archive behind its `exit`.
-fn text_of_script(bytes: &[u8]) -> Option<String> {
-    let mut lines = bytes.split(|byte| *byte == b'\n');
-    let first_line = lines.next().unwrap_or_default();
-    if first_line.contains(&0) {
-        None
-    } else {
-        Some(String::from_utf8_lossy(bytes).into_owned())
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 

@@ -6,6 +6,7 @@ mod idempotence;
 mod in_effect;
 mod limits;
 mod locale;
+mod nesting;
 mod output;
 mod remarks;
 mod rules;
@@ -18,9 +19,6 @@ use self::remarks::Remarks;
 use self::rules::Rules;
 use crate::budget::store::Store;
 use crate::cli::parse::CommandLine;
-use crate::command::Surroundings;
-use crate::command::nesting::nesting;
-use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::{Settings, Variables};
@@ -32,6 +30,8 @@ use crate::options::{
 use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
 use crate::presets::names::PresetName;
+use crate::presets::program::WrappedCommand;
+use crate::presets::requests::Surroundings;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan};
 
 /// A plan, and the store of its budget.
@@ -169,7 +169,7 @@ fn read_parts(
     let not_idempotent =
         idempotence::why_not_idempotent(settings, words, command, sources.surroundings)?;
     let nested = settings.value(&NESTED)?;
-    let nesting = nesting(sources.variables, nested, words);
+    let nesting = nesting::nesting(sources.variables, nested, words);
     let until = settings.value(&UNTIL)?;
     let rules = rules::rules(settings, words, command)?;
     let DecidedDelays {

@@ -6,16 +6,16 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::in_effect::{self, Deciders};
 use crate::cli::suggest;
-use crate::command::http;
-use crate::command::program::WrappedCommand;
 use crate::config::policies::Config;
 use crate::config::settings::{Settings, Variables, variable};
 use crate::options::opt::Spec;
 use crate::options::similar::one_slip_away;
 use crate::options::values::whole;
 use crate::options::{OPTIONS, RETRY_MATCH};
+use crate::presets::clients;
 use crate::presets::for_program;
 use crate::presets::names::{PresetName, chosen};
+use crate::presets::program::WrappedCommand;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
 
@@ -168,8 +168,7 @@ pub(super) fn settings_and_rules(
 /// Returns a remark about `curl -s` without `-S`, which prints no error message: in that, the preset finds the HTTP
 /// status. Only if the preset judges the command.
 fn hidden_status(command: &WrappedCommand<'_>) -> Option<String> {
-    let words = command.wrapped.strip_prefix(&["curl"])?;
-    let hides = command.is_judged("curl") && http::hides_errors(words);
+    let hides = command.is_judged("curl") && clients::hides_errors(&command.wrapped);
     if !hides {
         return None;
     }

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cli::parse::{Task, parse};
-use crate::command::ScriptFile;
 use crate::config::listing;
 use crate::config::setting::UsageError;
 use crate::options::opt::{Kind, Spec};
@@ -19,8 +18,8 @@ impl Surroundings for Nothing {
         None
     }
 
-    fn script(&self, _: &str) -> ScriptFile {
-        ScriptFile::NotThere
+    fn text_file(&self, _: &str) -> Option<String> {
+        None
     }
 }
 

@@ -2,9 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::command::http::refusal_covers_all_requests;
-use crate::command::program::{WrappedCommand, is_backoff};
-use crate::command::shells::is_shell;
 use crate::config::settings::Settings;
 use crate::options::opt::Opt;
 use crate::options::problem::Checked;
@@ -17,7 +14,9 @@ use crate::policy::classifier::{Classifier, PresetRules, Rule, RuleKind};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
 use crate::presets::Preset;
+use crate::presets::clients::makes_one_request;
 use crate::presets::names::chosen;
+use crate::presets::program::{WrappedCommand, is_backoff, is_shell};
 use crate::presets::rules::RowVerdict;
 use crate::search::pattern::Pattern;
 use crate::search::watch::WatchList;
@@ -160,8 +159,7 @@ fn preset_rules(
 /// among many.
 fn refusal_is_proof(preset: &Preset, command: &WrappedCommand<'_>) -> bool {
     let program = command.wrapped.first();
-    program.is_some_and(|program| preset.is_for(program))
-        && refusal_covers_all_requests(&command.wrapped)
+    program.is_some_and(|program| preset.is_for(program)) && makes_one_request(&command.wrapped)
 }
 
 /// Programs that run others and have exit codes of their own.

@@ -1,8 +1,12 @@
-//! Presets (`--for`): the failures of tools that are transient or permanent. Goes in: names and the command's program;
-//! comes out: rules. Each tool has a line here, and a file in `tools/`, which is parsed at the first failure.
+//! Presets (`--for`): the failures of tools that are transient or permanent. Goes in: names and the words of the command;
+//! comes out: rules, the program that the command runs (`program.rs`), and whether it may run twice (`requests.rs`). Each
+//! tool has a line here, and a file in `tools/`, which is parsed at the first failure.
 
+pub(crate) mod clients;
 pub(crate) mod listing;
 pub(crate) mod names;
+pub(crate) mod program;
+pub(crate) mod requests;
 pub(crate) mod rules;
 
 use rules::{Row, ToolFile};
@@ -136,7 +140,7 @@ impl Preset {
 
     /// Returns true if `--for auto` picks the preset for a program with this file name.
     pub(crate) fn is_for(&self, file_name: &str) -> bool {
-        self.programs().any(|program| program == file_name)
+        self.programs().any(|name| name == file_name)
     }
 
     fn read(&self) -> ToolFile {

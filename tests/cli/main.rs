@@ -20,7 +20,6 @@ mod generated;
 mod held;
 mod help;
 mod hooks;
-mod idioms;
 mod inherit;
 mod input;
 mod interrupted;

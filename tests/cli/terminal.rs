@@ -150,6 +150,9 @@ fn control_z_that_the_command_ignores_stops_nothing() {
         // Two keys at once would arrive in the order of their signals' numbers.
         terminal.expect("later\r\n");
         if ends_by_key {
+            // A shell that is about to start its command may lose the signal.
+            let shell = terminal.pid();
+            eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
             terminal.send(CTRL_C);
         }
         let meanwhile = terminal.expect_status(end);

@@ -1,9 +1,9 @@
 //! Finds the outer runs of backoff inside of which this one runs, from variables that they set. Retries of runs within
 //! runs multiply: three attempts around three are nine.
 
-use super::program::is_backoff;
 use crate::config::settings::{Variables, variable};
 use crate::options::Nested;
+use crate::presets::program::is_backoff;
 use crate::run::plan::Nesting;
 use crate::run::variables::{AROUND, COUNTED};
 

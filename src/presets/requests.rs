@@ -1,0 +1,589 @@
+//! May the command run twice? A request of curl or wget that is not idempotent may order or pay twice. A command that is
+//! curl or wget itself is read exactly (`clients.rs`). Any other that mentions one is looked at, not interpreted: its
+//! words, the scripts and script files among them, and the variables that these mention. A guard against accidents:
+//! `--idempotent` is the word that counts.
+//!
+//! A text is cut into pieces at `;`, `|`, `&`, line ends, braces and brackets. Words count only in a piece that names
+//! curl or wget, behind that name; in one whose first word is a function of the text or holds `$`; and in assignments,
+//! arrays, `set --`, `for` and the like. There is no list of other programs: `if [ ! -d dir ]` sends nothing.
+
+use std::ops::Range;
+
+use super::clients::{Call, Client, looks_like_sending};
+use super::program::{
+    DEEPEST, Inner, file_name, inner_command, lists, name_for_presets, remote_command,
+};
+
+/// Limit on the files that are read.
+const MOST_FILES: usize = 16;
+/// Limit on files that name files, and on quoted texts in quoted texts.
+const MOST_DEPTH: usize = 3;
+
+/// The variables and files that the command will find when it runs.
+pub(crate) trait Surroundings {
+    /// Returns the value of a variable in backoff's environment, which the command inherits; None if it is not set.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// Returns the text of a regular file of at most 64 KiB; None for any other. A relative path begins at backoff's
+    /// directory.
+    fn text_file(&self, path: &str) -> Option<String>;
+}
+
+/// Words of a shell before a command.
+const BEFORE_COMMANDS: &str = "if elif while until then do else ! time exec command";
+
+/// Commands of a shell whose words may be those of a later call.
+const SETTING: &str = "declare local export typeset readonly set read for eval alias env";
+
+/// Returns what in a command sends something that is not idempotent, or looks so, for messages: `curl -d`, or `-d in
+/// post.sh`; None if the command may run twice.
+pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) -> Option<String> {
+    let mut words = command.to_vec();
+    for _ in 0..DEEPEST {
+        let Some(program) = words.first() else {
+            break;
+        };
+        if let Some(client) = Client::named(name_for_presets(program)) {
+            let option = Call::read(client, &words[1..]).sends()?;
+            return Some(format!("{} {option}", client.name()));
+        }
+        words = match (inner_command(&words), remote_command(&words)) {
+            (Inner::Command(inner), _) | (_, Inner::Command(inner)) => inner,
+            _ => break,
+        };
+    }
+    let mut texts = Texts::default();
+    texts.collect(command, &words, surroundings);
+    let is_mentioned = texts.all.iter().any(|text| mentions_client(&text.content));
+    if !is_mentioned {
+        return None;
+    }
+    texts.all.iter().find_map(|text| {
+        let word = sending_word(&text.content, &texts.functions, 0)?;
+        Some(match &text.file {
+            Some(file) => format!("{word} in {file}"),
+            None => word,
+        })
+    })
+}
+
+fn mentions_client(text: &str) -> bool {
+    text.contains("curl") || text.contains("wget")
+}
+
+/// A text that the command may run.
+struct Text {
+    content: String,
+    file: Option<String>,
+}
+
+/// All texts of a command.
+#[derive(Default)]
+struct Texts {
+    all: Vec<Text>,
+    /// The functions that they define.
+    functions: Vec<String>,
+}
+
+impl Texts {
+    /// Collects the words of a command, the files that it names, and the variables that any of these mention.
+    /// `innermost` are its words behind wrappers.
+    fn collect(&mut self, command: &[&str], innermost: &[&str], surroundings: &dyn Surroundings) {
+        let mut joined = String::new();
+        for word in command {
+            if word.contains(char::is_whitespace) {
+                self.add_files_of(word, "", 0, surroundings);
+                self.add((*word).to_owned(), None);
+                joined += "Q ";
+            } else {
+                joined += &format!("{word} ");
+            }
+        }
+        self.add_files_of(&joined, "", 0, surroundings);
+        self.add(joined, None);
+        let arguments = match inner_command(innermost) {
+            Inner::Script { arguments, .. } => arguments,
+            _ => {
+                let named = innermost.iter().enumerate();
+                for (index, word) in named.filter(|(_, word)| !word.starts_with('-')) {
+                    if index > 0 || word.contains('/') {
+                        self.add_file(word, 0, surroundings);
+                    }
+                }
+                innermost.get(1..).unwrap_or_default().to_vec()
+            }
+        };
+        // Words of the command that a script takes: `"$@"`, `$1`.
+        if self.all.iter().any(|text| has_arguments(&text.content)) {
+            let assigned: Vec<String> = arguments
+                .iter()
+                .map(|word| format!("set -- {word}"))
+                .collect();
+            self.add(assigned.join("\n"), None);
+        }
+        let mut names: Vec<&str> = self
+            .all
+            .iter()
+            .flat_map(|text| variables(&text.content))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let values: Vec<String> = names
+            .into_iter()
+            .filter_map(|name| surroundings.variable(name))
+            .map(|value| as_setting(&value))
+            .collect();
+        for value in values {
+            self.add(value, None);
+        }
+    }
+
+    fn add(&mut self, content: String, file: Option<String>) {
+        self.functions.extend(functions(&content));
+        self.all.push(Text { content, file });
+    }
+
+    /// Adds the script files that a text names. `directory` is that of the text, with a slash at its end.
+    fn add_files_of(
+        &mut self,
+        text: &str,
+        directory: &str,
+        depth: usize,
+        surroundings: &dyn Surroundings,
+    ) {
+        if depth >= MOST_DEPTH {
+            return;
+        }
+        for path in script_files(text) {
+            let beside = format!("{directory}{path}");
+            if !self.add_file(&beside, depth, surroundings) {
+                self.add_file(&path, depth, surroundings);
+            }
+        }
+    }
+
+    /// Adds a file, once, and those that it names. Returns false if there is no such text.
+    fn add_file(&mut self, path: &str, depth: usize, surroundings: &dyn Surroundings) -> bool {
+        let files = self.all.iter().filter_map(|text| text.file.as_deref());
+        if files.clone().any(|known| known == path) {
+            return true;
+        }
+        if files.count() >= MOST_FILES {
+            return false;
+        }
+        let Some(content) = surroundings.text_file(path) else {
+            return false;
+        };
+        let directory = &path[..path.len() - file_name(path).len()];
+        self.add(content.clone(), Some(path.to_owned()));
+        self.add_files_of(&content, directory, depth + 1, surroundings);
+        true
+    }
+}
+
+/// Returns a text in which each word of a variable's value is one of an assignment. A value with a client is a text itself.
+fn as_setting(value: &str) -> String {
+    if mentions_client(value) {
+        return value.to_owned();
+    }
+    let words = value
+        .split_whitespace()
+        .filter(|word| word.starts_with('-') || *word == "POST" || *word == "PATCH");
+    words.map(|word| format!("set -- {word}\n")).collect()
+}
+
+/// Returns the names of the variables that a text mentions.
+fn variables(text: &str) -> Vec<&str> {
+    let parts = text.split('$').skip(1);
+    let names = parts.map(|part| {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &part[..end.unwrap_or(part.len())]
+    });
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns true if a text takes arguments: `$1`, `"$@"`.
+fn has_arguments(text: &str) -> bool {
+    let mut parts = text.split('$').skip(1);
+    parts.any(|part| {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        part.starts_with(|c: char| "@*".contains(c) || c.is_ascii_digit())
+    })
+}
+
+/// Returns the functions that a text defines: `name() {`, `function name {`.
+fn functions(text: &str) -> Vec<String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let mut names = Vec::new();
+    for (index, _) in text.match_indices("()") {
+        let before = text[..index].trim_end();
+        let start = before.rfind(|c| !is_of_name(c)).map_or(0, |at| at + 1);
+        names.push(before[start..].to_owned());
+    }
+    for (index, keyword) in text.match_indices("function ") {
+        let name = text[index + keyword.len()..].trim_start();
+        let end = name.find(|c| !is_of_name(c)).unwrap_or(name.len());
+        names.push(name[..end].to_owned());
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Returns the paths of script files that a text may name: a word with the ending of one, or behind a shell, `.` or
+/// `source`, and a path that is the first word of a line. Of `$DIR/lib.sh` only what follows the variable is known.
+fn script_files(text: &str) -> Vec<String> {
+    const ENDINGS: [&str; 4] = [".sh", ".bash", ".zsh", ".ksh"];
+    const RUN_FILES: [&str; 7] = [".", "source", "sh", "bash", "dash", "zsh", "ksh"];
+    let mut paths = Vec::new();
+    for line in text.split(['\n', ';', '|', '&', '`', '(']) {
+        let mut previous = "";
+        for (index, word) in line.split_whitespace().enumerate() {
+            let word = word.trim_matches(['"', '\'', ')', '<']);
+            let is_named = ENDINGS.iter().any(|ending| word.ends_with(ending))
+                || RUN_FILES.contains(&previous)
+                || index == 0 && word.contains('/');
+            if is_named && !word.contains("://") {
+                paths.push(known_end(word).to_owned());
+            }
+            // Behind an option, a shell may still name its file: `bash -e post.sh`.
+            if !word.starts_with('-') {
+                previous = word;
+            }
+        }
+    }
+    paths.retain(|path| !path.is_empty());
+    paths
+}
+
+/// Returns what follows the last variable or substitution of a path: `lib/post.sh` of `$DIR/lib/post.sh`.
+fn known_end(path: &str) -> &str {
+    let unknown = path.rfind(['$', '}', ')', '"', '`']);
+    match unknown {
+        Some(at) => path[at..].split_once('/').map_or("", |(_, end)| end),
+        None => path,
+    }
+}
+
+/// Returns a word of a text by which a call of curl or wget seems to send something. `functions` are those that may be
+/// called in it.
+fn sending_word(text: &str, functions: &[String], depth: usize) -> Option<String> {
+    if depth > MOST_DEPTH {
+        return None;
+    }
+    let text = without_comments(text);
+    let (text, inner) = without_substitutions(&text);
+    let scanned = scan(&text);
+    let texts = inner.iter().chain(&scanned.quoted);
+    for quoted in texts {
+        if let Some(word) = sending_word(quoted, functions, depth + 1) {
+            return Some(word);
+        }
+    }
+    scanned
+        .pieces
+        .iter()
+        .find_map(|piece| sending_word_of_piece(piece, functions))
+}
+
+/// Returns a text without comments, with its continued lines joined.
+fn without_comments(text: &str) -> String {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().map(|line| {
+        let mut starts = line.match_indices('#').filter(|(at, _)| {
+            line[..*at]
+                .chars()
+                .next_back()
+                .is_none_or(char::is_whitespace)
+        });
+        starts.next().map_or(line, |(at, _)| &line[..at])
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Takes command substitutions out of a text, the innermost first, each of which leaves a variable. Returns the rest and what
+/// was taken out.
+fn without_substitutions(text: &str) -> (String, Vec<String>) {
+    let mut text = text.to_owned();
+    let mut inner = Vec::new();
+    for _ in 0..=MOST_DEPTH {
+        let mut rest = String::new();
+        let mut unread = text.as_str();
+        while let Some(start) = unread.find("$(") {
+            let behind = &unread[start + 2..];
+            let end = behind.find(['(', ')']);
+            match end {
+                Some(end) if behind[end..].starts_with(')') => {
+                    rest += &unread[..start];
+                    rest += "$Q";
+                    inner.push(behind[..end].to_owned());
+                    unread = &behind[end + 1..];
+                }
+                // Another one stands in it.
+                _ => {
+                    rest += &unread[..start + 2];
+                    unread = behind;
+                }
+            }
+        }
+        rest += unread;
+        if rest == text {
+            break;
+        }
+        text = rest;
+    }
+    let mut parts = text.split('`');
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    while let (Some(quoted), Some(behind)) = (parts.next(), parts.next()) {
+        inner.push(quoted.to_owned());
+        rest += "$Q";
+        rest += behind;
+    }
+    (rest, inner)
+}
+
+/// A text in parts.
+#[derive(Default)]
+struct Scanned {
+    pieces: Vec<String>,
+    /// Quoted texts that may be scripts: with a blank, and a client or a variable.
+    quoted: Vec<String>,
+    /// The piece that is being read, and the quoted texts in it.
+    piece: String,
+    quoted_in_piece: Vec<String>,
+}
+
+impl Scanned {
+    /// Ends a piece at a separator, or at the end of the text. What is printed is a message, unless it goes to a pipe.
+    fn end_piece(&mut self, is_piped: bool) {
+        let piece = std::mem::take(&mut self.piece);
+        let quoted = std::mem::take(&mut self.quoted_in_piece);
+        let mut words = piece
+            .split_whitespace()
+            .skip_while(|word| lists(BEFORE_COMMANDS, word));
+        let is_message = ["echo", "printf"].contains(&words.next().unwrap_or_default());
+        if is_piped || !is_message {
+            self.quoted.extend(quoted);
+            self.pieces.push(piece);
+        }
+    }
+
+    /// Adds a text in quotes of this kind. A script is looked at by itself, and leaves a `Q`.
+    fn add_quoted(&mut self, content: &str, quote: char) {
+        let has_blank = content.contains(char::is_whitespace);
+        let is_script = has_blank && mentions_client(content) && !is_header(content);
+        if is_script {
+            self.quoted_in_piece.push(if quote == '"' {
+                unescaped(content)
+            } else {
+                content.to_owned()
+            });
+            self.piece.push('Q');
+            return;
+        }
+        if has_blank && content.contains('$') && !is_header(content) {
+            self.quoted_in_piece.push(content.to_owned());
+        }
+        self.piece += &format!("{quote}{content}{quote}");
+    }
+}
+
+/// Cuts a text into pieces, at separators outside of quotes. If the quotes do not pair, as in a here-document with an
+/// apostrophe, separators count anywhere from there on.
+fn scan(text: &str) -> Scanned {
+    let mut scanned = Scanned::default();
+    let mut unread = text;
+    while let Some(c) = unread.chars().next() {
+        let mut behind = &unread[c.len_utf8()..];
+        match c {
+            '\\' => {
+                let escaped = behind.chars().next().map_or(0, char::len_utf8);
+                scanned.piece += &unread[..1 + escaped];
+                behind = &behind[escaped..];
+            }
+            '"' | '\'' => {
+                let Some(end) = end_of_quotes(behind, c) else {
+                    scanned.pieces.extend(cut_anywhere(unread));
+                    break;
+                };
+                scanned.add_quoted(&behind[..end], c);
+                behind = &behind[end + 1..];
+            }
+            _ if is_separator(c, &scanned.piece, behind) => {
+                scanned.end_piece(c == '|' && !behind.starts_with('|'));
+            }
+            _ => scanned.piece.push(c),
+        }
+        unread = behind;
+    }
+    scanned.end_piece(false);
+    scanned
+}
+
+/// Returns what a shell makes of a text in double quotes, but for its variables.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut unread = text.chars().peekable();
+    while let Some(c) = unread.next() {
+        let is_escape = c == '\\' && unread.peek().is_some_and(|next| "\"$`\\".contains(*next));
+        plain.push(if is_escape {
+            unread.next().unwrap_or(c)
+        } else {
+            c
+        });
+    }
+    plain
+}
+
+/// Returns where quotes of this kind end.
+fn end_of_quotes(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    for (index, c) in text.char_indices() {
+        if c == quote && !is_escaped {
+            return Some(index);
+        }
+        is_escaped = quote == '"' && c == '\\' && !is_escaped;
+    }
+    None
+}
+
+/// Returns true for `Name: value`.
+fn is_header(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    })
+}
+
+fn is_separator(c: char, piece: &str, behind: &str) -> bool {
+    // `{` and `}` count as words only, not in `${x}` and `%{x}`.
+    let is_word = piece.chars().next_back().is_none_or(char::is_whitespace)
+        && behind
+            .chars()
+            .next()
+            .is_none_or(|next| next.is_whitespace() || next == ';');
+    match c {
+        ';' | '|' | '&' | '\n' | '(' | ')' => true,
+        '{' | '}' => is_word,
+        _ => false,
+    }
+}
+
+fn cut_anywhere(text: &str) -> Vec<String> {
+    text.split([';', '|', '&', '\n', '(', ')'])
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the word of a piece by which it seems to send something.
+fn sending_word_of_piece(piece: &str, functions: &[String]) -> Option<String> {
+    let mut plain = piece.replace(['"', '\'', '\\'], "");
+    // `${OPTS:--d x}`
+    for operator in [":-", ":+", ":="] {
+        plain = plain.replace(operator, " ");
+    }
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let begin = words
+        .iter()
+        .position(|word| !lists(BEFORE_COMMANDS, word))
+        .unwrap_or(words.len());
+    let words = &words[begin..];
+    let found = words.iter().position(|word| client_in(word).is_some());
+    if let Some(at) = found
+        && let Some(client) = client_in(words[at])
+    {
+        return match exact_call(piece, client) {
+            Some(sends) => sends.map(|option| format!("{} {option}", client.name())),
+            None => word_that_sends(&words[at..], Some(client)),
+        };
+    }
+    word_that_sends(&words[counted(words, functions)], None)
+}
+
+/// Returns which words of a piece without a client count, as they may be those of a call: all of a setting, and behind
+/// a function or a variable; else assignments before the command.
+fn counted(words: &[&str], functions: &[String]) -> Range<usize> {
+    let assignments = words.iter().take_while(|word| is_assigning(word)).count();
+    let Some(first) = words.get(assignments).copied() else {
+        return 0..words.len();
+    };
+    if functions.iter().any(|name| name == file_name(first)) {
+        return assignments + 1..words.len();
+    }
+    // `$SUDO systemctl`
+    let is_sudo = first
+        .to_ascii_uppercase()
+        .trim_end_matches('}')
+        .ends_with("SUDO");
+    let is_unknown = first.contains('$') && !is_sudo;
+    if lists(SETTING, first) || first.starts_with('-') || is_unknown {
+        return 0..words.len();
+    }
+    0..assignments
+}
+
+fn word_that_sends(words: &[&str], client: Option<Client>) -> Option<String> {
+    let options = words.iter().flat_map(|word| options_in(word));
+    looks_like_sending(options, client).map(str::to_owned)
+}
+
+/// Returns the client that a word names: `curl`, `/usr/bin/wget`, `CURL=curl`, but not `curl-7.1.tar.gz`.
+fn client_in(word: &str) -> Option<Client> {
+    let name = word.rsplit(['/', '=']).next().unwrap_or_default();
+    let end = name
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(name.len());
+    Client::named(&name[..end])
+}
+
+/// Returns what a call with plain or quoted words sends: the inner None if nothing; the outer one if the words are not
+/// certain, as a variable without quotes may be any, and `"$@"` many.
+fn exact_call(piece: &str, client: Client) -> Option<Option<String>> {
+    let start = piece.find(client.name())?;
+    let rest = &piece[start..];
+    let words = shlex::split(rest)?;
+    let mut outside = String::new();
+    let mut unread = rest;
+    while let Some(at) = unread.find(['"', '\'']) {
+        outside += &unread[..at];
+        let quote = if unread[at..].starts_with('"') {
+            '"'
+        } else {
+            '\''
+        };
+        let end = end_of_quotes(&unread[at + 1..], quote)?;
+        unread = &unread[at + 1 + end + 1..];
+    }
+    outside += unread;
+    let hides = ["$@", "$*", "[@]", ":-", ":+", ":="];
+    let is_certain =
+        !outside.contains(['$', '{', '\\']) && !hides.iter().any(|part| rest.contains(part));
+    if !is_certain {
+        return None;
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Some(Call::read(client, &words[1..]).sends())
+}
+
+/// Returns true for `name=value`, `name+=value`, `name[0]=value` and `[key]=value`.
+fn is_assigning(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.trim_end_matches('+');
+        let name = name.split('[').next().unwrap_or_default();
+        name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// Returns the words within a word that may be options or a method: `-d` in `OPTS=-d`. Of a path or URL only what begins
+/// with a dash.
+fn options_in(word: &str) -> impl Iterator<Item = &str> {
+    let is_path = word.contains('/');
+    let parts = word.split(|c: char| !c.is_ascii_alphanumeric() && !"_-#".contains(c));
+    parts.filter(move |part| !is_path || part.starts_with('-'))
+}
+
+#[cfg(test)]
+#[path = "tests/requests.rs"]
+mod tests;
