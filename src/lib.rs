@@ -35,7 +35,7 @@ use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
-use presets::requests::Surroundings;
+use presets::scripts::Surroundings;
 pub use process::entry::{Argv, enter};
 use process::files::clash::{Writing, clash, is_same_entry};
 use process::host::System;

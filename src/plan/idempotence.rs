@@ -5,7 +5,8 @@ use crate::config::settings::Settings;
 use crate::options::IDEMPOTENT;
 use crate::options::problem::Checked;
 use crate::presets::program::WrappedCommand;
-use crate::presets::requests::{Surroundings, not_idempotent};
+use crate::presets::requests::not_idempotent;
+use crate::presets::scripts::Surroundings;
 use crate::run::plan::NotIdempotent;
 
 /// Returns the reason why the command must not run twice; None if it may. `--idempotent` decides if it is given, as the

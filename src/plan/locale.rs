@@ -1,6 +1,6 @@
 //! The language of the command's messages: presets expect English.
 
-use crate::presets::requests::Surroundings;
+use crate::presets::scripts::Surroundings;
 
 /// Returns true if the locale asks for another language than English, unless the words of the command set another
 /// locale (`env LC_ALL=C.UTF-8 ...`).

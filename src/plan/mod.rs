@@ -31,7 +31,7 @@ use crate::policy::delay::Delays;
 use crate::policy::session::Limits;
 use crate::presets::names::PresetName;
 use crate::presets::program::WrappedCommand;
-use crate::presets::requests::Surroundings;
+use crate::presets::scripts::Surroundings;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions, Plan};
 
 /// A plan, and the store of its budget.

@@ -179,7 +179,10 @@ impl<'w> Call<'w> {
                 };
                 // `--expand-data` is `--data` with variables; old versions of curl ignore case.
                 let key = name.to_ascii_lowercase().replacen("expand-", "", 1);
-                let value = value.or_else(|| rest.next_if_needed(client.takes_value(&key)));
+                let value = match value {
+                    None if client.takes_value(&key) => rest.next(),
+                    value => value,
+                };
                 call.add(format!("--{name}"), client.long_role(&key), value);
             } else if word.len() > 1 && word.starts_with('-') {
                 call.read_letters(client, word, &mut rest);
@@ -200,10 +203,12 @@ impl<'w> Call<'w> {
         for (index, letter) in word.char_indices().skip(1) {
             let takes_value = client.letter_takes_value(letter);
             let behind = &word[index + letter.len_utf8()..];
-            let value = match takes_value {
-                true if behind.is_empty() => rest.next(),
-                true => Some(behind),
-                false => None,
+            let value = if !takes_value {
+                None
+            } else if behind.is_empty() {
+                rest.next()
+            } else {
+                Some(behind)
             };
             self.add(format!("-{letter}"), client.letter_role(letter), value);
             if takes_value {
@@ -371,15 +376,4 @@ fn letters_send(letters: &str) -> bool {
         }
     }
     false
-}
-
-/// An iterator that hands out its next word only if an option takes it.
-trait NextIfNeeded<'w> {
-    fn next_if_needed(&mut self, is_needed: bool) -> Option<&'w str>;
-}
-
-impl<'w, I: Iterator<Item = &'w str>> NextIfNeeded<'w> for I {
-    fn next_if_needed(&mut self, is_needed: bool) -> Option<&'w str> {
-        if is_needed { self.next() } else { None }
-    }
 }

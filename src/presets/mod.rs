@@ -8,6 +8,7 @@ pub(crate) mod names;
 pub(crate) mod program;
 pub(crate) mod requests;
 pub(crate) mod rules;
+pub(crate) mod scripts;
 
 use rules::{Row, ToolFile};
 

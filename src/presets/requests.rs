@@ -7,27 +7,17 @@
 //! curl or wget, behind that name; in one whose first word is a function of the text or holds `$`; and in assignments,
 //! arrays, `set --`, `for` and the like. There is no list of other programs: `if [ ! -d dir ]` sends nothing.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::clients::{Call, Client, looks_like_sending};
 use super::program::{
     DEEPEST, Inner, file_name, inner_command, lists, name_for_presets, remote_command,
 };
+use super::scripts::{Surroundings, Texts, mentions_client};
 
-/// Limit on the files that are read.
-const MOST_FILES: usize = 16;
-/// Limit on files that name files, and on quoted texts in quoted texts.
+/// Limit on quoted texts in quoted texts, and on substitutions in substitutions.
 const MOST_DEPTH: usize = 3;
-
-/// The variables and files that the command will find when it runs.
-pub(crate) trait Surroundings {
-    /// Returns the value of a variable in backoff's environment, which the command inherits; None if it is not set.
-    fn variable(&self, name: &str) -> Option<String>;
-
-    /// Returns the text of a regular file of at most 64 KiB; None for any other. A relative path begins at backoff's
-    /// directory.
-    fn text_file(&self, path: &str) -> Option<String>;
-}
 
 /// Words of a shell before a command.
 const BEFORE_COMMANDS: &str = "if elif while until then do else ! time exec command";
@@ -52,8 +42,7 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
             _ => break,
         };
     }
-    let mut texts = Texts::default();
-    texts.collect(command, &words, surroundings);
+    let texts = Texts::collect(command, &words, surroundings);
     let is_mentioned = texts.all.iter().any(|text| mentions_client(&text.content));
     if !is_mentioned {
         return None;
@@ -67,207 +56,9 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
     })
 }
 
-fn mentions_client(text: &str) -> bool {
-    text.contains("curl") || text.contains("wget")
-}
-
-/// A text that the command may run.
-struct Text {
-    content: String,
-    file: Option<String>,
-}
-
-/// All texts of a command.
-#[derive(Default)]
-struct Texts {
-    all: Vec<Text>,
-    /// The functions that they define.
-    functions: Vec<String>,
-}
-
-impl Texts {
-    /// Collects the words of a command, the files that it names, and the variables that any of these mention.
-    /// `innermost` are its words behind wrappers.
-    fn collect(&mut self, command: &[&str], innermost: &[&str], surroundings: &dyn Surroundings) {
-        let mut joined = String::new();
-        for word in command {
-            if word.contains(char::is_whitespace) {
-                self.add_files_of(word, "", 0, surroundings);
-                self.add((*word).to_owned(), None);
-                joined += "Q ";
-            } else {
-                joined += &format!("{word} ");
-            }
-        }
-        self.add_files_of(&joined, "", 0, surroundings);
-        self.add(joined, None);
-        let arguments = match inner_command(innermost) {
-            Inner::Script { arguments, .. } => arguments,
-            _ => {
-                let named = innermost.iter().enumerate();
-                for (index, word) in named.filter(|(_, word)| !word.starts_with('-')) {
-                    if index > 0 || word.contains('/') {
-                        self.add_file(word, 0, surroundings);
-                    }
-                }
-                innermost.get(1..).unwrap_or_default().to_vec()
-            }
-        };
-        // Words of the command that a script takes: `"$@"`, `$1`.
-        if self.all.iter().any(|text| has_arguments(&text.content)) {
-            let assigned: Vec<String> = arguments
-                .iter()
-                .map(|word| format!("set -- {word}"))
-                .collect();
-            self.add(assigned.join("\n"), None);
-        }
-        let mut names: Vec<&str> = self
-            .all
-            .iter()
-            .flat_map(|text| variables(&text.content))
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        let values: Vec<String> = names
-            .into_iter()
-            .filter_map(|name| surroundings.variable(name))
-            .map(|value| as_setting(&value))
-            .collect();
-        for value in values {
-            self.add(value, None);
-        }
-    }
-
-    fn add(&mut self, content: String, file: Option<String>) {
-        self.functions.extend(functions(&content));
-        self.all.push(Text { content, file });
-    }
-
-    /// Adds the script files that a text names. `directory` is that of the text, with a slash at its end.
-    fn add_files_of(
-        &mut self,
-        text: &str,
-        directory: &str,
-        depth: usize,
-        surroundings: &dyn Surroundings,
-    ) {
-        if depth >= MOST_DEPTH {
-            return;
-        }
-        for path in script_files(text) {
-            let beside = format!("{directory}{path}");
-            if !self.add_file(&beside, depth, surroundings) {
-                self.add_file(&path, depth, surroundings);
-            }
-        }
-    }
-
-    /// Adds a file, once, and those that it names. Returns false if there is no such text.
-    fn add_file(&mut self, path: &str, depth: usize, surroundings: &dyn Surroundings) -> bool {
-        let files = self.all.iter().filter_map(|text| text.file.as_deref());
-        if files.clone().any(|known| known == path) {
-            return true;
-        }
-        if files.count() >= MOST_FILES {
-            return false;
-        }
-        let Some(content) = surroundings.text_file(path) else {
-            return false;
-        };
-        let directory = &path[..path.len() - file_name(path).len()];
-        self.add(content.clone(), Some(path.to_owned()));
-        self.add_files_of(&content, directory, depth + 1, surroundings);
-        true
-    }
-}
-
-/// Returns a text in which each word of a variable's value is one of an assignment. A value with a client is a text itself.
-fn as_setting(value: &str) -> String {
-    if mentions_client(value) {
-        return value.to_owned();
-    }
-    let words = value
-        .split_whitespace()
-        .filter(|word| word.starts_with('-') || *word == "POST" || *word == "PATCH");
-    words.map(|word| format!("set -- {word}\n")).collect()
-}
-
-/// Returns the names of the variables that a text mentions.
-fn variables(text: &str) -> Vec<&str> {
-    let parts = text.split('$').skip(1);
-    let names = parts.map(|part| {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        &part[..end.unwrap_or(part.len())]
-    });
-    names.filter(|name| !name.is_empty()).collect()
-}
-
-/// Returns true if a text takes arguments: `$1`, `"$@"`.
-fn has_arguments(text: &str) -> bool {
-    let mut parts = text.split('$').skip(1);
-    parts.any(|part| {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        part.starts_with(|c: char| "@*".contains(c) || c.is_ascii_digit())
-    })
-}
-
-/// Returns the functions that a text defines: `name() {`, `function name {`.
-fn functions(text: &str) -> Vec<String> {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-    let mut names = Vec::new();
-    for (index, _) in text.match_indices("()") {
-        let before = text[..index].trim_end();
-        let start = before.rfind(|c| !is_of_name(c)).map_or(0, |at| at + 1);
-        names.push(before[start..].to_owned());
-    }
-    for (index, keyword) in text.match_indices("function ") {
-        let name = text[index + keyword.len()..].trim_start();
-        let end = name.find(|c| !is_of_name(c)).unwrap_or(name.len());
-        names.push(name[..end].to_owned());
-    }
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// Returns the paths of script files that a text may name: a word with the ending of one, or behind a shell, `.` or
-/// `source`, and a path that is the first word of a line. Of `$DIR/lib.sh` only what follows the variable is known.
-fn script_files(text: &str) -> Vec<String> {
-    const ENDINGS: [&str; 4] = [".sh", ".bash", ".zsh", ".ksh"];
-    const RUN_FILES: [&str; 7] = [".", "source", "sh", "bash", "dash", "zsh", "ksh"];
-    let mut paths = Vec::new();
-    for line in text.split(['\n', ';', '|', '&', '`', '(']) {
-        let mut previous = "";
-        for (index, word) in line.split_whitespace().enumerate() {
-            let word = word.trim_matches(['"', '\'', ')', '<']);
-            let is_named = ENDINGS.iter().any(|ending| word.ends_with(ending))
-                || RUN_FILES.contains(&previous)
-                || index == 0 && word.contains('/');
-            if is_named && !word.contains("://") {
-                paths.push(known_end(word).to_owned());
-            }
-            // Behind an option, a shell may still name its file: `bash -e post.sh`.
-            if !word.starts_with('-') {
-                previous = word;
-            }
-        }
-    }
-    paths.retain(|path| !path.is_empty());
-    paths
-}
-
-/// Returns what follows the last variable or substitution of a path: `lib/post.sh` of `$DIR/lib/post.sh`.
-fn known_end(path: &str) -> &str {
-    let unknown = path.rfind(['$', '}', ')', '"', '`']);
-    match unknown {
-        Some(at) => path[at..].split_once('/').map_or("", |(_, end)| end),
-        None => path,
-    }
-}
-
 /// Returns a word of a text by which a call of curl or wget seems to send something. `functions` are those that may be
 /// called in it.
-fn sending_word(text: &str, functions: &[String], depth: usize) -> Option<String> {
+fn sending_word(text: &str, functions: &BTreeSet<String>, depth: usize) -> Option<String> {
     if depth > MOST_DEPTH {
         return None;
     }
@@ -478,7 +269,7 @@ fn cut_anywhere(text: &str) -> Vec<String> {
 }
 
 /// Returns the word of a piece by which it seems to send something.
-fn sending_word_of_piece(piece: &str, functions: &[String]) -> Option<String> {
+fn sending_word_of_piece(piece: &str, functions: &BTreeSet<String>) -> Option<String> {
     let mut plain = piece.replace(['"', '\'', '\\'], "");
     // `${OPTS:--d x}`
     for operator in [":-", ":+", ":="] {
@@ -504,12 +295,12 @@ fn sending_word_of_piece(piece: &str, functions: &[String]) -> Option<String> {
 
 /// Returns which words of a piece without a client count, as they may be those of a call: all of a setting, and behind
 /// a function or a variable; else assignments before the command.
-fn counted(words: &[&str], functions: &[String]) -> Range<usize> {
+fn counted(words: &[&str], functions: &BTreeSet<String>) -> Range<usize> {
     let assignments = words.iter().take_while(|word| is_assigning(word)).count();
     let Some(first) = words.get(assignments).copied() else {
         return 0..words.len();
     };
-    if functions.iter().any(|name| name == file_name(first)) {
+    if functions.contains(file_name(first)) {
         return assignments + 1..words.len();
     }
     // `$SUDO systemctl`
