@@ -283,7 +283,7 @@ impl<'w> Call<'w> {
         for header in self.given.iter().filter(|given| given.role == Role::Header) {
             let text = header.value.unwrap_or_default();
             if let Some((name, value)) = text.split_once(':')
-                && name.trim().eq_ignore_ascii_case("Idempotency-Key")
+                && name.eq_ignore_ascii_case("Idempotency-Key")
             {
                 keys.push(value.trim());
             }
