@@ -13,11 +13,9 @@ pub(crate) fn policies(config: &Config) -> Result<Vec<String>, UsageError> {
 
 /// Returns the lines about one policy: name and source, then an indented line for each option, without secrets.
 fn listed_policy(policy: &Policy) -> String {
-    let from = match (&policy.about, policy.position.rsplit_once(':')) {
-        (Some(about), _) => format!("built in ({about})"),
-        (None, Some((file_and_line, _column))) => file_and_line.to_owned(),
-        // Not reached: each built-in policy has a text about it.
-        (None, None) => String::new(),
+    let from = match &policy.about {
+        Some(about) => format!("built in ({about})"),
+        None => policy.file.clone(),
     };
     let mut text = format!("{:<18} {from}\n", policy.name);
     for setting in &policy.settings {

@@ -19,6 +19,17 @@ pub(crate) enum Source {
     Flag,
 }
 
+impl Source {
+    /// Returns the table of a file, as it stands there; empty for other sources.
+    pub(super) fn table(&self) -> String {
+        match self {
+            Source::Defaults => "[defaults]".to_owned(),
+            Source::Policy(name) => format!("[policy.{name}]"),
+            Source::Variable | Source::Flag => String::new(),
+        }
+    }
+}
+
 /// An option, the text that a source gives for it, and the source.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
@@ -26,25 +37,25 @@ pub(crate) struct Setting {
     /// As a flag or a variable takes it, not checked yet: of a switch `1`, `true` or the like.
     pub(crate) text: OsString,
     pub(crate) source: Source,
-    /// `/etc/backoff.toml:12:8`; empty outside of the configuration file.
-    position: String,
+    /// The name of the configuration file; empty outside of it, and for built-in policies.
+    file: String,
     /// The setting that implies this one: `--every` implies three. Messages show it instead.
     implied_by: Option<Rc<Setting>>,
 }
 
 impl Setting {
-    /// Returns a setting that the user has written. `position` is that in a file, or empty.
+    /// Returns a setting that the user has written. `file` is the name of the configuration file, or empty.
     pub(super) fn new(
         opt: &'static Spec,
         text: impl Into<OsString>,
         source: Source,
-        position: String,
+        file: String,
     ) -> Setting {
         Setting {
             opt,
             text: text.into(),
             source,
-            position,
+            file,
             implied_by: None,
         }
     }
@@ -56,12 +67,7 @@ impl Setting {
         opt: &'static Spec,
         text: OsString,
     ) -> Setting {
-        let mut implied = Setting::new(
-            opt,
-            text,
-            compound.source.clone(),
-            compound.position.clone(),
-        );
+        let mut implied = Setting::new(opt, text, compound.source.clone(), compound.file.clone());
         implied.implied_by = Some(Rc::clone(compound));
         implied
     }
@@ -87,26 +93,26 @@ impl Setting {
     }
 
     /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy wait`,
-    /// `policy slow at /etc/backoff.toml:12:8`. For an implied setting, returns the source of the one that was written.
+    /// `policy slow in /etc/backoff.toml`. For an implied setting, returns the source of the one that was written.
     pub(crate) fn source_name(&self) -> String {
         let setting = self.as_written();
-        match (&setting.source, &*setting.position) {
+        match (&setting.source, &*setting.file) {
             (Source::Flag, _) => format!("--{}", setting.opt.long),
             (Source::Variable, _) => setting.opt.variable(),
-            // Built-in policies have no position.
+            // A built-in policy.
             (Source::Policy(name), "") => format!("policy {name}"),
-            (Source::Policy(name), position) => format!("policy {name} at {position}"),
-            (Source::Defaults, position) => position.to_owned(),
+            (Source::Policy(name), file) => format!("policy {name} in {file}"),
+            (Source::Defaults, file) => format!("[defaults] in {file}"),
         }
     }
 
-    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is the position in a file, or else the name of the source;
-    /// the text is without secrets.
+    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is file, table and key, or else the name of the source; the
+    /// text is without secrets.
     pub(crate) fn error(&self, problem: impl fmt::Display) -> UsageError {
-        let place = if self.position.is_empty() {
+        let place = if self.file.is_empty() {
             self.source_name()
         } else {
-            self.position.clone()
+            format!("{}: {} {}", self.file, self.source.table(), self.opt.long)
         };
         UsageError(format!("{place}: {:?} {problem}", self.shown()))
     }

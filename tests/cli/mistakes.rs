@@ -259,7 +259,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "printf '[defaults]\\njiter = \"full\"\\n' >c; backoff --config c -- touch ran",
-        "c:2:1: \"jiter\" is not an option; tip: try jitter",
+        "c: [defaults] \"jiter\" is not an option; tip: try jitter",
     ),
     (
         "printf '[defaults]\\npty = \"yes\"\\n' >c; backoff --config c -- touch ran",

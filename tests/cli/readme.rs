@@ -47,7 +47,7 @@ fn the_configuration_is_one() {
     let script =
         format!("umask 022; echo \"$TEXT\" >{file}; backoff --config {file} -p deploy -vv -- true");
     let run = shell(&script).env("TEXT", block.lines.join("\n")).code(0);
-    run.says("retry-exit = 7, 100-110 (policy deploy at ");
+    run.says("retry-exit = 7, 100-110 (policy deploy in ");
 }
 
 #[test]
