@@ -32,7 +32,11 @@ pub(super) fn update(
 }
 
 fn problem(path: &Path, error: &io::Error) -> StoreError {
-    StoreError(format!("{}: {}", path.display(), describe_error(error)))
+    let why = match error.raw_os_error() {
+        Some(libc::ELOOP) => "is a symbolic link".to_owned(),
+        _ => describe_error(error),
+    };
+    StoreError(format!("{}: {why}", path.display()))
 }
 
 /// Makes the directory with mode 0700, and those above it, if it is missing. Returns an error unless it is private.
@@ -63,7 +67,11 @@ fn update_file(
         // A named pipe must not block.
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
-    check_private(&file.metadata()?)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("is not a regular file"));
+    }
+    check_private(&metadata)?;
     file.lock()?;
     let mut old = Vec::new();
     (&file).take(MOST_BYTES).read_to_end(&mut old)?;
@@ -128,7 +136,7 @@ fn parse(text: &str) -> Option<Counts> {
         .iter()
         .all(|number| number.is_finite() && *number >= 0.0);
     match numbers[..] {
-        [at, attempts, retries] if is_sound => Some(Counts {
+        [at, attempts, retries] if is_sound && retries <= attempts => Some(Counts {
             at,
             attempts,
             retries,
@@ -185,8 +193,8 @@ mod tests {
 
         /// Asserts that the counts are read as they were written, by records of one length.
         #[test]
-        fn a_record_is_read_as_it_was_written(at in 0.0..1e300_f64, attempts in 0.0..1e300_f64, retries in 0.0..1e300_f64) {
-            let counts = Counts { at, attempts, retries };
+        fn a_record_is_read_as_it_was_written(at in 0.0..1e300_f64, attempts in 0.0..1e300_f64, share in 0.0..=1.0_f64) {
+            let counts = Counts { at, attempts, retries: share * attempts };
             let text = record(&counts);
             prop_assert_eq!(text.len(), 75);
             prop_assert_eq!(parse(&text), Some(counts));

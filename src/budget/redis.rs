@@ -71,8 +71,9 @@ impl Address {
             return Err(StoreError(ONE_WITHOUT_THE_OTHER.to_owned()));
         }
         url.set_query(Some(&kept.finish()));
-        // To the crate, `#insecure` means that certificates are not checked.
-        if url.fragment().is_some() || url.host_str().is_some_and(|host| host.contains(',')) {
+        // To the crate, `#insecure` means that certificates are not checked. An encoded part of a host may be a password.
+        let is_odd = url.host_str().is_some_and(|host| host.contains([',', '%']));
+        if url.fragment().is_some() || is_odd {
             return Err(not_an_address());
         }
         let server = url.into_connection_info().map_err(|_| not_an_address())?;
@@ -118,6 +119,10 @@ impl Address {
                 client_key,
             });
         }
+        if !self.files.is_empty() {
+            Client::build_with_tls(self.server.clone(), self.certificates.clone())
+                .map_err(|error| StoreError(format!("names files that cannot be used: {error}")))?;
+        }
         Ok(())
     }
 
@@ -151,9 +156,8 @@ impl Address {
         let mut asked: RedisResult<(bool, u32)> = self
             .connect(limit)
             .and_then(|mut connection| call.query(&mut connection));
-        if let Err(error) = &asked
-            && error.redirect_node().is_some()
-        {
+        let is_redirected = matches!(&asked, Err(error) if error.redirect_node().is_some());
+        if is_redirected {
             asked = self
                 .connect_to_cluster(limit)
                 .and_then(|mut connection| call.query(&mut connection));
@@ -164,7 +168,12 @@ impl Address {
                 retries_per_mille,
             }),
             Err(error) => {
-                let problem = problem(&error, limit);
+                let problem = if is_redirected && error.is_io_error() {
+                    // The crate quotes what the nodes said.
+                    "its cluster cannot be reached".to_owned()
+                } else {
+                    problem(&error, limit)
+                };
                 Err(StoreError(format!("{}: {problem}", self.name())))
             }
         }

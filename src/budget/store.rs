@@ -85,11 +85,7 @@ impl Store {
 
     /// Returns true if both are the same directory, or no directory is known for either.
     pub(crate) fn is_same_directory(&self, other: &Store) -> bool {
-        match (self, other) {
-            (Store::Directory(own), Store::Directory(other)) => own == other,
-            #[cfg(feature = "redis")]
-            _ => false,
-        }
+        self.is_local() && other.is_local() && self.location() == other.location()
     }
 
     /// Asks a question about a budget, and returns the answer, which is never None here. Blocks as long as a file
@@ -145,7 +141,9 @@ pub(crate) fn redacted(text: &str) -> String {
     {
         return "***".to_owned();
     }
-    if rest.contains('@') || rest.contains("pass=") || Store::parse(text).is_err() {
+    // The settings of a socket may be a user and a password.
+    let may_have_password = rest.contains('@') || scheme == "redis+unix" && rest.contains('?');
+    if may_have_password || Store::parse(text).is_err() {
         format!("{scheme}://***")
     } else {
         text.to_owned()

@@ -27,7 +27,7 @@ pub(crate) static BUDGET: Opt<String> = Opt {
     spec: Spec {
         kind: Kind::One("NAME"),
         about: "Limit the share of retries of all runs with this NAME",
-        more: "A retry is allowed while the window holds fewer than --budget-min attempts, or \
+        more: "A retry is allowed while there are fewer than --budget-min recent attempts, or \
             retries / attempts is below --budget-ratio; else the failure is final. Take the name \
             of the service that is called.",
         example: "api",

@@ -1,6 +1,6 @@
 //! The retry budget limits the retries of all runs that share a name to a share of their attempts.
 //!
-//! It is two numbers, the recent attempts and the recent retries, which both fade with the window. A retry is allowed
+//! It is two counts, of the recent attempts and the recent retries, which both fade with the window. A retry is allowed
 //! while there are fewer attempts than the minimum, or while retries / attempts is below the ratio; an allowed retry is
 //! counted in the same step. So `retries <= max(min, ratio * attempts + 1)` at every moment, up to a half, as attempts
 //! are rounded for the minimum. Source: "Addressing Cascading Failures" in *Site Reliability Engineering* (Beyer and

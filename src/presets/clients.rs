@@ -232,12 +232,12 @@ impl<'w> Call<'w> {
     /// Returns the option by which the call sends something that is not idempotent, or that may hide such an option, for
     /// messages; None if it may be repeated. Any method counts that is not known to be idempotent; an idempotent one
     /// replaces the POST that data implies. An upload to HTTP is a PUT, while others may append to a file or send a
-    /// mail.
-    pub(super) fn sends(&self) -> Option<String> {
+    /// mail. `knows_run_id`: the call gets backoff's variables.
+    pub(super) fn sends(&self, knows_run_id: bool) -> Option<String> {
         if let Some(hides) = self.given.iter().find(|given| given.may_hide_data()) {
             return Some(hides.name.clone());
         }
-        if self.has_fixed_key() {
+        if self.has_fixed_key(knows_run_id) {
             return None;
         }
         let mut methods = self
@@ -277,8 +277,8 @@ impl<'w> Call<'w> {
     }
 
     /// Returns true if the call has one Idempotency-Key header, whose value is the same in each attempt: by it, a server
-    /// knows the second request as the first. Of variables in a script, only those of backoff itself are known to be.
-    fn has_fixed_key(&self) -> bool {
+    /// knows the second request as the first.
+    fn has_fixed_key(&self, knows_run_id: bool) -> bool {
         let mut keys = Vec::new();
         for header in self.given.iter().filter(|given| given.role == Role::Header) {
             let text = header.value.unwrap_or_default();
@@ -291,13 +291,16 @@ impl<'w> Call<'w> {
         let [key] = keys[..] else {
             return false;
         };
-        let mut known = key.to_owned();
-        for name in ["BACKOFF_ROOT_ID", "BACKOFF_RUN_ID"] {
-            known = known
-                .replace(&format!("${{{name}}}"), "")
-                .replace(&format!("${name}"), "");
-        }
-        !key.is_empty() && !known.contains(['$', '`', '{'])
+        // Of variables in a script, only those of backoff itself are known.
+        let mut variables = key.split('$').skip(1);
+        let is_known = |part: &str| {
+            let name = part.strip_prefix('{').unwrap_or(part);
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = &name[..end.unwrap_or(name.len())];
+            knows_run_id && lists("BACKOFF_ROOT_ID BACKOFF_RUN_ID", name)
+        };
+        let has_other = key.contains('`') || key.starts_with('{');
+        !key.is_empty() && !has_other && variables.all(is_known)
     }
 
     /// Returns true if the call makes one request only. A redirect, `--retry`, several URLs or a pattern (`{a,b}`, `[1-9]`, `@FILE`) may make more.
@@ -332,48 +335,44 @@ pub(crate) fn hides_errors(command: &[&str]) -> bool {
     }
 }
 
-/// Returns true if words that may be options send something: `-d`, `-fsSd`, `-XPOST`, `--data-binary`, `POST`. Without
-/// a client, of either. Letters are curl's, as those of wget send nothing.
-pub(super) fn looks_like_sending<'w>(
-    words: impl IntoIterator<Item = &'w str>,
-    client: Option<Client>,
-) -> Option<&'w str> {
-    const LONG: [&str; 8] = [
-        "data",
-        "json",
-        "form",
-        "post-",
-        "body-",
-        "upload-file",
-        "config",
-        "input-file",
-    ];
-    words.into_iter().find(|word| {
-        if ["POST", "PATCH"].contains(word) {
-            return true;
+/// Returns the first of words that may be options by which something seems to be sent: `-d`, `-fsSd`, `-XPOST`,
+/// `--data-binary`, `POST`; only the part that decides, as a value may be a secret. Letters are curl's, as those of wget
+/// send nothing. Options that read others from a file count behind a client only.
+pub(super) fn looks_like_sending(words: &[String], client: Option<Client>) -> Option<String> {
+    const LONG: &str =
+        "data json form form-string upload-file post-data post-file body-data body-file";
+    words.iter().find_map(|word| {
+        if let Some(long) = word.strip_prefix("--") {
+            let hides = client.is_some() && lists("config input-file", long);
+            let sends = lists(LONG, long) || long.starts_with("data-");
+            return (hides || sends).then(|| word.clone());
         }
-        match word.strip_prefix("--") {
-            Some(long) => LONG.iter().any(|name| long.starts_with(name)),
-            None if client == Some(Client::Wget) => false,
-            None => word.strip_prefix('-').is_some_and(letters_send),
+        if let Some(letters) = word.strip_prefix('-')
+            && client != Some(Client::Wget)
+        {
+            let end = end_of_sending_letters(letters)?;
+            return Some(format!("-{}", &letters[..end]));
         }
+        ["POST", "PATCH"].contains(&&**word).then(|| word.clone())
     })
 }
 
-/// Returns true if letters of curl send: up to the first that takes a value.
-fn letters_send(letters: &str) -> bool {
+/// Returns where a group of curl's letters sends something, before the first that takes another value.
+fn end_of_sending_letters(letters: &str) -> Option<usize> {
     for (index, letter) in letters.char_indices() {
         if "dFTK".contains(letter) {
-            return true;
+            return Some(index + 1);
         }
         if letter == 'X' {
             let method = letters[index + 1..].to_ascii_uppercase();
-            return ["POST", "PATCH"].contains(&&*method);
+            return ["POST", "PATCH"]
+                .contains(&&*method)
+                .then_some(letters.len());
         }
         let is_option = letter.is_ascii_alphanumeric() || letter == '#';
         if !is_option || Client::Curl.letter_takes_value(letter) {
-            return false;
+            return None;
         }
     }
-    false
+    None
 }

@@ -34,7 +34,8 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
             break;
         };
         if let Some(client) = Client::named(name_for_presets(program)) {
-            let option = Call::read(client, &words[1..]).sends()?;
+            // Without a shell, no variable has a value.
+            let option = Call::read(client, &words[1..]).sends(false)?;
             return Some(format!("{} {option}", client.name()));
         }
         words = match (inner_command(&words), remote_command(&words)) {
@@ -47,8 +48,12 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
     if !is_mentioned {
         return None;
     }
+    let look = Look {
+        functions: &texts.functions,
+        knows_run_id: !drops_variables(command),
+    };
     texts.all.iter().find_map(|text| {
-        let word = sending_word(&text.content, &texts.functions, 0)?;
+        let word = look.sending_word(&text.content, 0)?;
         Some(match &text.file {
             Some(file) => format!("{word} in {file}"),
             None => word,
@@ -56,40 +61,87 @@ pub(crate) fn not_idempotent(command: &[&str], surroundings: &dyn Surroundings) 
     })
 }
 
-/// Returns a word of a text by which a call of curl or wget seems to send something. `functions` are those that may be
-/// called in it.
-fn sending_word(text: &str, functions: &BTreeSet<String>, depth: usize) -> Option<String> {
-    if depth > MOST_DEPTH {
-        return None;
-    }
-    let text = without_comments(text);
-    let (text, inner) = without_substitutions(&text);
-    let scanned = scan(&text);
-    let texts = inner.iter().chain(&scanned.quoted);
-    for quoted in texts {
-        if let Some(word) = sending_word(quoted, functions, depth + 1) {
-            return Some(word);
-        }
-    }
-    scanned
-        .pieces
-        .iter()
-        .find_map(|piece| sending_word_of_piece(piece, functions))
+/// Returns true if a command does not hand its variables to the program that it runs.
+fn drops_variables(command: &[&str]) -> bool {
+    const DROP: &str = "sudo doas su ssh docker podman nerdctl kubectl";
+    command.iter().any(|word| lists(DROP, file_name(word)))
+        || command.first() == Some(&"env") && command.contains(&"-i")
 }
 
-/// Returns a text without comments, with its continued lines joined.
-fn without_comments(text: &str) -> String {
-    let joined = text.replace("\\\n", " ");
-    let lines = joined.lines().map(|line| {
-        let mut starts = line.match_indices('#').filter(|(at, _)| {
-            line[..*at]
-                .chars()
-                .next_back()
-                .is_none_or(char::is_whitespace)
+/// How texts are looked at.
+struct Look<'t> {
+    /// The functions that may be called.
+    functions: &'t BTreeSet<String>,
+    /// A call gets the variables of backoff.
+    knows_run_id: bool,
+}
+
+impl Look<'_> {
+    /// Returns a word of a text by which a call of curl or wget seems to send something.
+    fn sending_word(&self, text: &str, depth: usize) -> Option<String> {
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        let (text, inner) = without_substitutions(&text.replace("\\\n", " "));
+        let scanned = scan(&text);
+        let mut texts = inner.iter().chain(&scanned.quoted);
+        let in_texts = texts.find_map(|quoted| self.sending_word(quoted, depth + 1));
+        in_texts.or_else(|| {
+            let mut pieces = scanned.pieces.iter();
+            pieces.find_map(|piece| self.sending_word_of_piece(piece))
+        })
+    }
+
+    /// Returns the word of a piece by which it seems to send something.
+    fn sending_word_of_piece(&self, piece: &str) -> Option<String> {
+        // Quotes that do not pair are left out.
+        let words = shlex::split(piece).unwrap_or_else(|| {
+            let plain = piece.replace(['"', '\'', '\\'], "");
+            plain.split_whitespace().map(str::to_owned).collect()
         });
-        starts.next().map_or(line, |(at, _)| &line[..at])
-    });
-    lines.collect::<Vec<_>>().join("\n")
+        let begin = words.iter().take_while(|word| lists(BEFORE_COMMANDS, word));
+        let words = &words[begin.count()..];
+        let found = words.iter().enumerate();
+        let Some((at, client)) = { found }.find_map(|(at, word)| Some((at, client_in(word, at)?)))
+        else {
+            return word_that_sends(&words[self.counted(words)], None);
+        };
+        // What `${OPTS:--d x}` gives is not known.
+        if [":-", ":+", ":="]
+            .iter()
+            .any(|operator| piece.contains(operator))
+        {
+            return word_that_sends(&words[at..], Some(client));
+        }
+        let behind: Vec<&str> = words[at + 1..].iter().map(String::as_str).collect();
+        let option = Call::read(client, &behind).sends(self.knows_run_id)?;
+        Some(format!("{} {option}", client.name()))
+    }
+
+    /// Returns which words of a piece without a client count, as they may be those of a call: behind a setting, a
+    /// function or a variable; else assignments before the command.
+    fn counted(&self, words: &[String]) -> Range<usize> {
+        let assignments = words.iter().take_while(|word| is_assigning(word)).count();
+        let Some(first) = words.get(assignments) else {
+            return 0..words.len();
+        };
+        if lists(SETTING, first) {
+            // Its own options: `read -r -d ''`.
+            let behind = words[assignments + 1..].iter();
+            let own = behind.take_while(|word| word.starts_with('-') && *word != "--");
+            return assignments + 1 + own.count()..words.len();
+        }
+        // `$SUDO systemctl`
+        let is_sudo = first
+            .to_ascii_uppercase()
+            .trim_end_matches('}')
+            .ends_with("SUDO");
+        let is_unknown = first.contains('$') && !is_sudo;
+        if is_unknown || self.functions.contains(file_name(first)) {
+            return assignments + 1..words.len();
+        }
+        0..assignments
+    }
 }
 
 /// Takes command substitutions out of a text, the innermost first, each of which leaves a variable. Returns the rest and what
@@ -142,6 +194,8 @@ struct Scanned {
     /// The piece that is being read, and the quoted texts in it.
     piece: String,
     quoted_in_piece: Vec<String>,
+    /// The piece is one of an array: `args=(-d x)`.
+    is_in_array: bool,
 }
 
 impl Scanned {
@@ -155,7 +209,8 @@ impl Scanned {
         let is_message = ["echo", "printf"].contains(&words.next().unwrap_or_default());
         if is_piped || !is_message {
             self.quoted.extend(quoted);
-            self.pieces.push(piece);
+            let setting = if self.is_in_array { "set -- " } else { "" };
+            self.pieces.push(format!("{setting}{piece}"));
         }
     }
 
@@ -200,8 +255,14 @@ fn scan(text: &str) -> Scanned {
                 scanned.add_quoted(&behind[..end], c);
                 behind = &behind[end + 1..];
             }
+            // A comment.
+            '#' if is_blank(scanned.piece.chars().next_back()) => {
+                behind = &unread[unread.find('\n').unwrap_or(unread.len())..];
+            }
             _ if is_separator(c, &scanned.piece, behind) => {
+                let begins_array = c == '(' && scanned.piece.ends_with('=');
                 scanned.end_piece(c == '|' && !behind.starts_with('|'));
+                scanned.is_in_array = begins_array || scanned.is_in_array && c != ')';
             }
             _ => scanned.piece.push(c),
         }
@@ -248,16 +309,20 @@ fn is_header(text: &str) -> bool {
     })
 }
 
+fn is_blank(c: Option<char>) -> bool {
+    c.is_none_or(char::is_whitespace)
+}
+
 fn is_separator(c: char, piece: &str, behind: &str) -> bool {
-    // `{` and `}` count as words only, not in `${x}` and `%{x}`.
-    let is_word = piece.chars().next_back().is_none_or(char::is_whitespace)
-        && behind
-            .chars()
-            .next()
-            .is_none_or(|next| next.is_whitespace() || next == ';');
     match c {
-        ';' | '|' | '&' | '\n' | '(' | ')' => true,
-        '{' | '}' => is_word,
+        ';' | '|' | '\n' | '(' | ')' => true,
+        // Not of `2>&1` and `&>file`.
+        '&' => !piece.ends_with('>') && !behind.starts_with('>'),
+        // As a word only, not in `${x}` and `%{x}`.
+        '{' | '}' => {
+            let next = behind.chars().next();
+            is_blank(piece.chars().next_back()) && (is_blank(next) || next == Some(';'))
+        }
         _ => false,
     }
 }
@@ -268,94 +333,24 @@ fn cut_anywhere(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the word of a piece by which it seems to send something.
-fn sending_word_of_piece(piece: &str, functions: &BTreeSet<String>) -> Option<String> {
-    let mut plain = piece.replace(['"', '\'', '\\'], "");
-    // `${OPTS:--d x}`
-    for operator in [":-", ":+", ":="] {
-        plain = plain.replace(operator, " ");
-    }
-    let words: Vec<&str> = plain.split_whitespace().collect();
-    let begin = words
-        .iter()
-        .position(|word| !lists(BEFORE_COMMANDS, word))
-        .unwrap_or(words.len());
-    let words = &words[begin..];
-    let found = words.iter().position(|word| client_in(word).is_some());
-    if let Some(at) = found
-        && let Some(client) = client_in(words[at])
-    {
-        return match exact_call(piece, client) {
-            Some(sends) => sends.map(|option| format!("{} {option}", client.name())),
-            None => word_that_sends(&words[at..], Some(client)),
-        };
-    }
-    word_that_sends(&words[counted(words, functions)], None)
+fn word_that_sends(words: &[String], client: Option<Client>) -> Option<String> {
+    let options: Vec<String> = words.iter().flat_map(|word| options_in(word)).collect();
+    looks_like_sending(&options, client)
 }
 
-/// Returns which words of a piece without a client count, as they may be those of a call: all of a setting, and behind
-/// a function or a variable; else assignments before the command.
-fn counted(words: &[&str], functions: &BTreeSet<String>) -> Range<usize> {
-    let assignments = words.iter().take_while(|word| is_assigning(word)).count();
-    let Some(first) = words.get(assignments).copied() else {
-        return 0..words.len();
-    };
-    if functions.contains(file_name(first)) {
-        return assignments + 1..words.len();
-    }
-    // `$SUDO systemctl`
-    let is_sudo = first
-        .to_ascii_uppercase()
-        .trim_end_matches('}')
-        .ends_with("SUDO");
-    let is_unknown = first.contains('$') && !is_sudo;
-    if lists(SETTING, first) || first.starts_with('-') || is_unknown {
-        return 0..words.len();
-    }
-    0..assignments
-}
-
-fn word_that_sends(words: &[&str], client: Option<Client>) -> Option<String> {
-    let options = words.iter().flat_map(|word| options_in(word));
-    looks_like_sending(options, client).map(str::to_owned)
-}
-
-/// Returns the client that a word names: `curl`, `/usr/bin/wget`, `CURL=curl`, but not `curl-7.1.tar.gz`.
-fn client_in(word: &str) -> Option<Client> {
+/// Returns the client that a word names: `curl`, `/usr/bin/wget`, `CURL=curl`, but not `curl-7.1.tar.gz`; as the first
+/// word also `@curl`, a recipe of make.
+fn client_in(word: &str, at: usize) -> Option<Client> {
     let name = word.rsplit(['/', '=']).next().unwrap_or_default();
+    let name = if at == 0 {
+        name.trim_start_matches(['@', '-', '+'])
+    } else {
+        name
+    };
     let end = name
         .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .unwrap_or(name.len());
     Client::named(&name[..end])
-}
-
-/// Returns what a call with plain or quoted words sends: the inner None if nothing; the outer one if the words are not
-/// certain, as a variable without quotes may be any, and `"$@"` many.
-fn exact_call(piece: &str, client: Client) -> Option<Option<String>> {
-    let start = piece.find(client.name())?;
-    let rest = &piece[start..];
-    let words = shlex::split(rest)?;
-    let mut outside = String::new();
-    let mut unread = rest;
-    while let Some(at) = unread.find(['"', '\'']) {
-        outside += &unread[..at];
-        let quote = if unread[at..].starts_with('"') {
-            '"'
-        } else {
-            '\''
-        };
-        let end = end_of_quotes(&unread[at + 1..], quote)?;
-        unread = &unread[at + 1 + end + 1..];
-    }
-    outside += unread;
-    let hides = ["$@", "$*", "[@]", ":-", ":+", ":="];
-    let is_certain =
-        !outside.contains(['$', '{', '\\']) && !hides.iter().any(|part| rest.contains(part));
-    if !is_certain {
-        return None;
-    }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    Some(Call::read(client, &words[1..]).sends())
 }
 
 /// Returns true for `name=value`, `name+=value`, `name[0]=value` and `[key]=value`.
@@ -368,11 +363,23 @@ fn is_assigning(word: &str) -> bool {
 }
 
 /// Returns the words within a word that may be options or a method: `-d` in `OPTS=-d`. Of a path or URL only what begins
-/// with a dash.
-fn options_in(word: &str) -> impl Iterator<Item = &str> {
-    let is_path = word.contains('/');
-    let parts = word.split(|c: char| !c.is_ascii_alphanumeric() && !"_-#".contains(c));
-    parts.filter(move |part| !is_path || part.starts_with('-'))
+/// with a dash, and of a sentence, too, unless it has the option of a method.
+fn options_in(word: &str) -> Vec<String> {
+    let sets_method = ["-X", "--request", "--method"]
+        .iter()
+        .any(|option| word.contains(option));
+    let is_sentence = word.contains(char::is_whitespace) && !sets_method;
+    let may_be_method = !is_sentence && !word.contains('/');
+    let mut plain = word.to_owned();
+    // `${OPTS:--d x}`
+    for operator in [":-", ":+", ":="] {
+        plain = plain.replace(operator, " ");
+    }
+    let parts = plain.split(|c: char| !c.is_ascii_alphanumeric() && !"_-#".contains(c));
+    parts
+        .filter(|part| may_be_method || part.starts_with('-'))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]

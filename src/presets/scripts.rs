@@ -7,6 +7,8 @@ use super::program::{Inner, file_name, inner_command};
 
 /// Limit on the files that are read.
 const MOST_FILES: usize = 16;
+/// Limit on the paths that are tried for that.
+const MOST_TRIED: usize = 200;
 /// Limit on files that name files.
 const MOST_DEPTH: usize = 3;
 
@@ -38,6 +40,10 @@ pub(super) struct Texts {
     pub(super) all: Vec<Text>,
     /// The functions that they define.
     pub(super) functions: BTreeSet<String>,
+    /// The directories to which they change, each with a slash at its end.
+    directories: BTreeSet<String>,
+    /// Number of paths that were tried.
+    tried: usize,
 }
 
 impl Texts {
@@ -115,6 +121,7 @@ impl Texts {
 
     fn add(&mut self, content: String, file: Option<String>) {
         self.functions.extend(functions(&content));
+        self.directories.extend(directories(&content));
         self.all.push(Text { content, file });
     }
 
@@ -129,11 +136,18 @@ impl Texts {
         if depth >= MOST_DEPTH {
             return;
         }
+        // The text may have changed to a directory above its own, or to another one.
+        let above = directory
+            .rmatch_indices('/')
+            .map(|(end, _)| &directory[..=end]);
+        let mut places: Vec<String> = above.take(3).map(str::to_owned).collect();
+        places.extend(directories(text));
+        places.extend(self.directories.iter().cloned());
+        places.push(String::new());
         for path in script_files(text) {
-            let beside = format!("{directory}{path}");
-            if !self.add_file(&beside, depth, surroundings) {
-                self.add_file(&path, depth, surroundings);
-            }
+            let path = path.trim_start_matches("./");
+            let mut paths = places.iter().map(|place| format!("{place}{path}"));
+            paths.any(|path| self.add_file(&path, depth, surroundings));
         }
     }
 
@@ -143,9 +157,10 @@ impl Texts {
         if files.clone().any(|known| known == path) {
             return true;
         }
-        if files.count() >= MOST_FILES {
+        if files.count() >= MOST_FILES || self.tried >= MOST_TRIED {
             return false;
         }
+        self.tried += 1;
         let Some(content) = surroundings.text_file(path) else {
             return false;
         };
@@ -192,6 +207,26 @@ fn functions(text: &str) -> Vec<String> {
     }
     names.retain(|name| !name.is_empty());
     names
+}
+
+/// Returns the directories to which a text changes: `cd ci`, `env -C ci`, `sudo -D ci`.
+fn directories(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut previous = "";
+    for word in text.split_whitespace() {
+        let word = word.trim_matches(['"', '\'', ';', ')', '(']);
+        let named = match word.strip_prefix("--chdir=") {
+            Some(named) => named,
+            None if ["cd", "pushd", "-C", "-D", "--chdir"].contains(&previous) => word,
+            None => "",
+        };
+        let known = known_end(named).trim_end_matches('/');
+        if !known.is_empty() && !known.starts_with('-') {
+            found.push(format!("{known}/"));
+        }
+        previous = word;
+    }
+    found
 }
 
 /// Returns the paths of script files that a text may name: a word with the ending of one, or behind a shell, `.` or

@@ -48,7 +48,8 @@ impl<'a> Run<'a> {
         let asked_at = self.host.elapsed();
         // First, so that the answer includes the attempt; the host expects no pending count then.
         self.finish_counting(budget, delay)?;
-        let patience = self.patience(delay);
+        let rest = delay.saturating_sub(self.host.elapsed().saturating_sub(asked_at));
+        let patience = self.patience(rest);
         let answered = self.host.ask_budget(budget, patience)?;
         match self.note_answer(answered)? {
             Some(answer) if !answer.allowed => {

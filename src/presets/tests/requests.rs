@@ -74,10 +74,14 @@ fn script_files_are_looked_at() {
         ),
         ("ci/lib/log.sh", "log() { echo \"$@\"; }\n"),
         ("get.sh", "curl -fsS \"$1\"\n"),
+        (
+            "ci/sub/run.sh",
+            "cd \"$(dirname \"$0\")/..\"\n. ./post.sh\n",
+        ),
         ("deploy", "#!/bin/sh\nsource ci/post.sh\n"),
     ]);
     for (line, expected) in [
-        ("./post.sh", None),
+        ("./post.sh", Some("curl -d in post.sh")),
         ("sh post.sh", Some("curl -d in post.sh")),
         ("bash -e ci/post.sh arg", Some("curl -d in ci/post.sh")),
         ("sudo -u www ci/all.sh", Some("curl -d in ci/post.sh")),
@@ -88,9 +92,21 @@ fn script_files_are_looked_at() {
         ("bash deploy", Some("curl -d in ci/post.sh")),
         ("sh get.sh URL", None),
         ("sh get.sh -d", Some("-d")),
+        (
+            "bash -c 'cd ci && ./post.sh'",
+            Some("curl -d in ci/post.sh"),
+        ),
+        ("env -C ci bash post.sh", Some("curl -d in ci/post.sh")),
+        ("bash ci/sub/run.sh", Some("curl -d in ci/post.sh")),
     ] {
         assert_eq!(found(line, &world).as_deref(), expected, "{line}");
     }
+}
+
+#[test]
+fn no_value_is_named() {
+    let found = found("sh -c 'X=\"-dsecret\"; curl $X URL'", &World::default());
+    assert_eq!(found.as_deref(), Some("-d"));
 }
 
 #[test]

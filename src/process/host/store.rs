@@ -103,7 +103,7 @@ impl AskedStore {
         }
         Ok(match query.thread.join() {
             Ok(answered) => answered.map_err(|why| why.to_string()),
-            // It has panicked.
+            // Not reached: a panic ends the process.
             Err(_) => Err(format!("{}: gives no answer", self.store)),
         })
     }
