@@ -41,6 +41,7 @@ impl Settings {
         let flags = options.map(|(opt, text)| Setting::new(opt, text, Source::Flag, String::new()));
         let mut settings = Settings::default();
         settings.add(flags.collect())?;
+        conflicts::check_typed(&settings)?;
         Ok(settings)
     }
 
@@ -52,8 +53,8 @@ impl Settings {
     }
 
     /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
-    /// already set keeps its setting. A setting that contradicts a higher one is mostly kept apart, as overridden;
-    /// `conflicts` tells when both stay, and when that is an error.
+    /// already set keeps its setting. A setting that a higher one of another option excludes is kept apart, as
+    /// overridden.
     pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
         layer.retain(|setting| self.find(setting.opt).is_none());
         self.expand_every(&mut layer)?;

@@ -1,9 +1,8 @@
 //! Reads the options on the waits between attempts, each with who has decided its value.
 //!
 //! Most defaults depend on other options. If two options contradict each other, the one whose source has the higher
-//! precedence wins: a flag overrides what the file says about something else, too. Most of these pairs are settled
-//! before (`config::conflicts`): of a list and a growth, say, or a growth and a jitter that grows by itself, only one
-//! is left here.
+//! precedence wins: a flag overrides what the file says about something else, too. Of options that exclude each other
+//! (`config::conflicts`), such as a list and a growth, only one is left here.
 
 use std::time::Duration;
 
@@ -148,7 +147,6 @@ fn growth(
     if let Some(list) = list {
         return Ok(InEffect::unused(Growth::List(list)));
     }
-    // A growth that is given is the constant one, too: `config::conflicts` refuses or drops any other.
     if until == Until::Failure && !settings.has(&GROWTH) {
         return Ok(InEffect::decided(Growth::Constant, "constant", UNTIL.long));
     }

@@ -65,7 +65,7 @@ pub(super) fn limits(
         stop_at_delay: settings.get(&STOP_AT_DELAY)?,
         // Never 0, which the option refuses: it would start the count again after every attempt.
         reset_after: settings.get(&RESET_AFTER)?,
-        consecutive: consecutive(settings, attempts)?,
+        consecutive: consecutive(settings, premises.until, attempts)?,
         asked_is_exact: asked_is_exact(settings),
         max_retry_after: settings.get(&RETRY_AFTER)?.flatten(),
         idempotent: premises.idempotent,
@@ -99,11 +99,11 @@ pub(super) fn attempts(settings: &Settings, until: Until) -> Checked<InEffect<Op
 }
 
 /// Reads `--consecutive`, how many successes in a row end the run. Returns an error if fewer attempts are allowed, as
-/// the run could not succeed then. `attempts` is the limit, None without one.
-fn consecutive(settings: &Settings, attempts: Option<u64>) -> Checked<u64> {
+/// the run could not succeed then. Only success as the goal heeds it. `attempts` is the limit, None without one.
+fn consecutive(settings: &Settings, until: Until, attempts: Option<u64>) -> Checked<u64> {
     let consecutive = settings.value(&CONSECUTIVE)?;
     match (attempts, settings.find(&CONSECUTIVE)) {
-        (Some(most), Some(setting)) if consecutive > most => {
+        (Some(most), Some(setting)) if consecutive > most && until == Until::Success => {
             Err(setting.error(format!("can never be reached with {most} attempts")))
         }
         _ => Ok(consecutive),

@@ -6,10 +6,10 @@ use crate::config::settings::Settings;
 use crate::options::opt::Spec;
 use crate::options::problem::Checked;
 use crate::options::{
-    BASE, BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, CONSECUTIVE, DEADLINE,
-    DELAYS, FACTOR, FAIL_MATCH, FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT, MATCH_ON,
-    ON_GIVE_UP, ON_RETRY, RETRY_AFTER, RETRY_EXIT, RETRY_IF, RETRY_MATCH, SIGNAL, STDIN,
-    STDIN_LIMIT, STOP_EXIT, STOP_MATCH, STORE, STORE_DOWN, SUCCESS_IF, SUCCESS_MATCH, TIMEOUT,
+    BEFORE_RETRY, BUDGET, BUDGET_MIN, BUDGET_RATIO, BUDGET_WINDOW, DEADLINE, FACTOR, FAIL_MATCH,
+    FOR, GROWTH, GrowthName, HOOK_OUTPUT, IDLE_TIMEOUT, MATCH_ON, ON_GIVE_UP, ON_RETRY,
+    RETRY_AFTER, RETRY_EXIT, RETRY_IF, RETRY_MATCH, SIGNAL, STDIN, STDIN_LIMIT, STOP_EXIT,
+    STOP_MATCH, STORE, STORE_DOWN, SUCCESS_IF, SUCCESS_MATCH, TIMEOUT,
 };
 use crate::run::streams::InputMode;
 
@@ -75,16 +75,6 @@ pub(super) fn check(settings: &Settings) -> Checked<()> {
         {
             return Err(no_effect_with(factor, growth));
         }
-        // A list of waits has no growth.
-        if let Some(delays) = typed(settings, &DELAYS) {
-            return Err(no_effect_with(factor, delays));
-        }
-    }
-    // The base is the wait between successes that `--consecutive` counts.
-    if let (Some(base), Some(delays)) = (typed(settings, &BASE), typed(settings, &DELAYS))
-        && !settings.has(&CONSECUTIVE)
-    {
-        return Err(no_effect_with(base, delays));
     }
     // An empty input is not kept.
     if let (Some(limit), Some(stdin)) = (typed(settings, &STDIN_LIMIT), typed(settings, &STDIN))

@@ -206,7 +206,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "backoff -b 1s --delays 1s,2s -- touch ran",
-        "--base 1s has no effect with --delays 1s,2s",
+        "--base 1s cannot go with --delays 1s,2s",
     ),
     (
         "backoff -s INT -- touch ran",

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::options::problem::UsageError;
-use crate::options::{CONSECUTIVE, DEADLINE, FACTOR, IDEMPOTENT, INITIAL_DELAY};
+use crate::options::{DEADLINE, FACTOR, INITIAL_DELAY};
 
 /// Returns the option with this long name.
 fn option(long: &str) -> &'static Spec {
@@ -67,14 +67,13 @@ fn a_variable_that_a_flag_overrides_is_not_read() {
 }
 
 #[test]
-fn what_contradicts_gives_way_or_is_an_error() {
-    // Pairs of conflicting options; the one of higher precedence stays.
+fn of_two_options_that_exclude_each_other_the_higher_stays() {
     for (one, other) in [
         (("growth", "linear"), ("delays", "1s")),
+        (("base", "2s"), ("delays", "1s")),
+        (("factor", "2"), ("delays", "1s")),
         (("jitter", "slotted:3"), ("growth", "linear")),
         (("jitter", "decorrelated"), ("delays", "1s")),
-        (("consecutive", "2"), ("until", "never")),
-        (("until", "failure"), ("growth", "linear")),
         (("quiet", "1"), ("verbose", "2")),
     ] {
         for (strong, weak) in [(one, other), (other, one)] {
@@ -90,17 +89,50 @@ fn what_contradicts_gives_way_or_is_an_error() {
             );
         }
     }
+}
+
+#[test]
+fn values_contradict_each_other_on_the_command_line_only() {
+    for (one, other) in [
+        (("base", "1m"), ("max-delay", "1s")),
+        (("stop-at-delay", "1m"), ("max-delay", "1s")),
+        (("consecutive", "2"), ("until", "never")),
+    ] {
+        let typed = settings(&[one, other], &[]).unwrap();
+        assert!(conflicts::check_typed(&typed).is_err(), "{one:?} {other:?}");
+        for (strong, weak) in [(one, other), (other, one)] {
+            let both = settings(&[strong], &[weak]).unwrap();
+            assert_eq!(conflicts::check_typed(&both), Ok(()), "{one:?} {other:?}");
+            assert!(both.has(option(strong.0)) && both.has(option(weak.0)));
+        }
+    }
+}
+
+#[test]
+fn a_wait_before_the_first_attempt_gives_way_to_a_limit() {
     let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
     assert!(settings(&[wait], &[limit]).is_err() && settings(&[wait, limit], &[]).is_err());
     let both = settings(&[limit], &[wait]).unwrap();
     assert!(both.has(&DEADLINE) && !both.has(&INITIAL_DELAY));
-    let (once, again) = (("idempotent", "no"), ("consecutive", "2"));
-    assert!(settings(&[once], &[again]).is_err() && settings(&[once, again], &[]).is_err());
-    let both = settings(&[again], &[once]).unwrap();
-    assert!(both.has(&IDEMPOTENT) && both.has(&CONSECUTIVE));
-    assert!(settings(&[("base", "1m")], &[("max-delay", "1s")]).is_ok());
-    assert!(settings(&[("base", "1m"), ("max-delay", "1s")], &[]).is_err());
-    assert!(settings(&[("growth", "constant"), ("until", "failure")], &[]).is_ok());
+}
+
+#[test]
+fn what_must_not_run_twice_is_never_repeated() {
+    for again in [("consecutive", "2"), ("until", "failure")] {
+        let once = ("idempotent", "no");
+        for both in [
+            settings(&[once, again], &[]),
+            settings(&[once], &[again]),
+            settings(&[again], &[once]),
+        ] {
+            assert!(
+                conflicts::check_repeats(&both.unwrap()).is_err(),
+                "{again:?}"
+            );
+        }
+        let both = settings(&[("idempotent", "yes")], &[once, again]).unwrap();
+        assert_eq!(conflicts::check_repeats(&both), Ok(()));
+    }
 }
 
 #[test]

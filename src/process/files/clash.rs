@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::fd::RawFd;
-use std::path::Path;
+use std::path::{Path, absolute};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
@@ -23,11 +23,11 @@ pub(crate) enum Writing {
 
 /// Returns true if the paths of log and report lead to one entry of one directory, so that the report would replace the
 /// log. Neither file needs to exist. Other names of a file (hard links) are other entries: replacing one does no harm
-/// to the file. False for devices and open files (`/dev/stdout`), which a report does not replace, and if a path cannot
-/// be followed: opening it will tell why.
+/// to the file. False for devices and open files (`/dev/stdout`), which a report does not replace. Paths that cannot be
+/// followed are compared as they are: `./run.log` is `run.log`.
 pub(crate) fn is_same_entry(log: &Path, report: &Path) -> bool {
     let (Ok(log), Ok(report)) = (FileTarget::follow(log), FileTarget::follow(report)) else {
-        return false;
+        return absolute(log).ok() == absolute(report).ok();
     };
     let is_device = fs::metadata(&log.path).is_ok_and(|facts| !facts.is_file());
     !is_device && log.entry().is_some() && log.entry() == report.entry()
