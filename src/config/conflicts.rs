@@ -1,20 +1,17 @@
 //! Options that contradict each other. One that a user types must not be refused because of one in a file that others
 //! wrote: so of two options that exclude each other, that of the higher source removes the other, and only in one source
-//! they are an error. A wait before the first attempt gives way to a limit on time, never the other way round. Other values
-//! that contradict each other are an error on the command line; from several sources they have a meaning (`plan`). Only
-//! `--idempotent no` holds against any source.
+//! they are an error. A wait before the first attempt gives way to a limit on time, never the other way round.
+//! `plan::contradictions` checks other values.
 
 use std::time::Duration;
 
-use super::setting::{Setting, Source, UsageError};
-use super::settings::Settings;
+use super::setting::{Setting, UsageError};
 use crate::options::opt::Spec;
 use crate::options::{
-    BASE, CONSECUTIVE, DEADLINE, DELAYS, FACTOR, GROWTH, IDEMPOTENT, INITIAL_DELAY, JITTER,
-    MAX_DELAY, QUIET, SPLAY, STOP_AFTER, STOP_AT_DELAY, UNTIL, VERBOSE,
+    BASE, DEADLINE, DELAYS, FACTOR, GROWTH, INITIAL_DELAY, JITTER, QUIET, SPLAY, STOP_AFTER,
+    VERBOSE,
 };
 use crate::policy::delay::Jitter;
-use crate::policy::session::Until;
 
 /// Two options that exclude each other, neither of them repeatable: a source sets each once at most.
 struct Exclusive {
@@ -162,64 +159,6 @@ fn contradiction(first: &Setting, problem: &str, second: &Setting) -> UsageError
         "{first} {}",
         problem.replace("{}", &second.to_string())
     ))
-}
-
-/// Returns an error for values on the command line that contradict each other.
-pub(super) fn check_typed(settings: &Settings) -> Result<(), UsageError> {
-    let typed = |opt: &Spec| {
-        let found = settings.find(opt);
-        found.filter(|setting| setting.source == Source::Flag)
-    };
-    for (wait, problem) in [
-        (&BASE, "is longer than {}"),
-        (&STOP_AT_DELAY, "can never be reached with {}"),
-    ] {
-        if let (Some(wait), Some(longest)) = (typed(wait), typed(&MAX_DELAY)) {
-            let length = wait.value_of(&BASE).or(wait.value_of(&STOP_AT_DELAY));
-            if length > longest.value_of(&MAX_DELAY) && longest.value_of(&MAX_DELAY).is_some() {
-                return Err(contradiction(wait, problem, longest));
-            }
-        }
-    }
-    if let (Some(count), Some(until)) = (typed(&CONSECUTIVE), typed(&UNTIL))
-        && repeats_by_count(count)
-        && repeats_by_goal(until)
-    {
-        let problem = "cannot go with {}: no number of successes ends such a run";
-        return Err(contradiction(count, problem, until));
-    }
-    Ok(())
-}
-
-/// Returns an error if `--idempotent no` stands against an option that repeats successes, whatever their sources.
-pub(crate) fn check_repeats(settings: &Settings) -> Result<(), UsageError> {
-    let Some(once) = settings.find(&IDEMPOTENT) else {
-        return Ok(());
-    };
-    if once.value_of(&IDEMPOTENT) != Some(false) {
-        return Ok(());
-    }
-    let by_count = settings
-        .find(&CONSECUTIVE)
-        .filter(|count| repeats_by_count(count));
-    let by_goal = settings.find(&UNTIL).filter(|until| repeats_by_goal(until));
-    match by_count.or(by_goal) {
-        Some(again) => Err(contradiction(
-            once,
-            "cannot go with {}: a success would be carried out again",
-            again,
-        )),
-        None => Ok(()),
-    }
-}
-
-fn repeats_by_count(consecutive: &Setting) -> bool {
-    consecutive.value_of(&CONSECUTIVE) > Some(1)
-}
-
-fn repeats_by_goal(until: &Setting) -> bool {
-    let goal = until.value_of(&UNTIL);
-    goal.is_some_and(|goal| goal != Until::Success)
 }
 
 /// Returns true if waits before the first attempt may together, with the longest `--splay`, end at or after a limit on

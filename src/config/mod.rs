@@ -1,6 +1,6 @@
 //! Sources of settings: the configuration file, its policies, and the settings of all sources merged.
 
-pub(crate) mod conflicts;
+mod conflicts;
 mod file;
 pub(crate) mod listing;
 pub(crate) mod policies;

@@ -41,7 +41,6 @@ impl Settings {
         let flags = options.map(|(opt, text)| Setting::new(opt, text, Source::Flag, String::new()));
         let mut settings = Settings::default();
         settings.add(flags.collect())?;
-        conflicts::check_typed(&settings)?;
         Ok(settings)
     }
 

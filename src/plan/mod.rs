@@ -1,6 +1,7 @@
 //! Builds a run from settings: merges all sources, checks across options, fills in defaults. All usage errors are found
 //! here, before anything starts: a run at night must not end at its first retry because of a typo.
 
+mod contradictions;
 mod delays;
 mod idempotence;
 mod in_effect;
@@ -19,7 +20,6 @@ use self::remarks::Remarks;
 use self::rules::Rules;
 use crate::budget::store::Store;
 use crate::cli::parse::CommandLine;
-use crate::config::conflicts::check_repeats;
 use crate::config::policies::Config;
 use crate::config::setting::{Setting, Source};
 use crate::config::settings::{Settings, Variables};
@@ -142,7 +142,8 @@ struct Parts {
 /// text is checked, even of an option that has no effect.
 fn build_plan(settings: &Settings, sources: Sources<'_>) -> Checked<Planned> {
     output::check_command_line_only(settings)?;
-    check_repeats(settings)?;
+    contradictions::check_typed(settings)?;
+    contradictions::check_repeats(settings)?;
     // Only for judgements of the command, so that bytes that are not UTF-8 may be lost.
     let texts: Vec<_> = sources
         .typed

@@ -100,7 +100,7 @@ fn check_needs(settings: &Settings, needs: &Needs) -> Checked<()> {
 }
 
 /// Returns the setting of an option if it is in effect and stands on the command line; None if another source sets it.
-fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
+pub(super) fn typed<'s>(settings: &'s Settings, opt: &Spec) -> Option<&'s Setting> {
     settings
         .find(opt)
         .filter(|setting| setting.source == Source::Flag)

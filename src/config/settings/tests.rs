@@ -92,47 +92,11 @@ fn of_two_options_that_exclude_each_other_the_higher_stays() {
 }
 
 #[test]
-fn values_contradict_each_other_on_the_command_line_only() {
-    for (one, other) in [
-        (("base", "1m"), ("max-delay", "1s")),
-        (("stop-at-delay", "1m"), ("max-delay", "1s")),
-        (("consecutive", "2"), ("until", "never")),
-    ] {
-        let typed = settings(&[one, other], &[]).unwrap();
-        assert!(conflicts::check_typed(&typed).is_err(), "{one:?} {other:?}");
-        for (strong, weak) in [(one, other), (other, one)] {
-            let both = settings(&[strong], &[weak]).unwrap();
-            assert_eq!(conflicts::check_typed(&both), Ok(()), "{one:?} {other:?}");
-            assert!(both.has(option(strong.0)) && both.has(option(weak.0)));
-        }
-    }
-}
-
-#[test]
 fn a_wait_before_the_first_attempt_gives_way_to_a_limit() {
     let (wait, limit) = (("initial-delay", "5"), ("deadline", "5s"));
     assert!(settings(&[wait], &[limit]).is_err() && settings(&[wait, limit], &[]).is_err());
     let both = settings(&[limit], &[wait]).unwrap();
     assert!(both.has(&DEADLINE) && !both.has(&INITIAL_DELAY));
-}
-
-#[test]
-fn what_must_not_run_twice_is_never_repeated() {
-    for again in [("consecutive", "2"), ("until", "failure")] {
-        let once = ("idempotent", "no");
-        for both in [
-            settings(&[once, again], &[]),
-            settings(&[once], &[again]),
-            settings(&[again], &[once]),
-        ] {
-            assert!(
-                conflicts::check_repeats(&both.unwrap()).is_err(),
-                "{again:?}"
-            );
-        }
-        let both = settings(&[("idempotent", "yes")], &[once, again]).unwrap();
-        assert_eq!(conflicts::check_repeats(&both), Ok(()));
-    }
 }
 
 #[test]
