@@ -44,8 +44,8 @@ pub(crate) static UNTIL: Opt<Until> = Opt {
         default: "success",
         more: "The goal, not a limit (--deadline, --stop-after) or a rule (--stop-exit). success: \
             after a success. failure: a failure of any kind ends the run with status 0, without \
-            waits unless --base or --every sets one; it is accepted on the command line only. \
-            never: a signal or a limit ends the run. See LOOPS in the manual.",
+            waits unless --base, --every or --delays sets some; it is accepted on the command line \
+            only. never: a signal or a limit ends the run. See LOOPS in the manual.",
         ..Spec::named(Heading::Rules, "until")
     },
 };

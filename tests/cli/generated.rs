@@ -1,6 +1,8 @@
 //! Asserts that committed files are identical to the binary's output, and that documents name the repository and the
 //! version of Cargo.toml. `BLESS=1 cargo test` rewrites them.
 
+mod options_page;
+
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};

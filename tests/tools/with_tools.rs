@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::common::documents::ROOT;
 use crate::common::process::{parent_of, sleeps_below};
 use crate::common::pty::Terminal;
 use crate::common::tools::ASKED;
-use crate::common::{Ends, HIGHEST, PATIENCE, clean, eventually, probe, send, shell, within};
+use crate::common::{Ends, HIGHEST, PATIENCE, eventually, probe, send, shell, within};
 
 /// Time for gigabytes on a slow disk.
 const FOR_GIGABYTES: Duration = PATIENCE.saturating_mul(6);
@@ -19,7 +18,6 @@ tests! {
     a_key_typed_before_backoff_sees_its_child_arrives_once ["strace"]
     four_gigabytes_of_output_are_kept_in_little_memory [ASKED]
     a_gigabyte_of_input_is_intact_on_the_third_attempt [ASKED]
-    the_options_page_is_of_the_man_page ["mandoc"]
 }
 
 fn a_wait_hears_keys_after_an_editor_was_killed() {
@@ -112,102 +110,4 @@ fn a_gigabyte_of_input_is_intact_on_the_third_attempt() {
     let (first, _) = sums.split_once('\n').unwrap();
     assert!(first.ends_with(" 1073741824"), "{sums}");
     assert_eq!(sums, format!("{first}\n").repeat(4));
-}
-
-/// Compares `docs/options.md` with the man page's section on options. mandoc writes no Markdown from man(7), so the
-/// page has the text in blocks.
-fn the_options_page_is_of_the_man_page() {
-    let mut mandoc = clean("mandoc");
-    mandoc.args([
-        "-T",
-        "ascii",
-        "-O",
-        "width=100",
-        &format!("{ROOT}/man/backoff.1"),
-    ]);
-    let page = options_page(&mandoc.code(0).out());
-    let file = format!("{ROOT}/docs/options.md");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, &page).unwrap();
-    }
-    let committed = std::fs::read_to_string(&file).unwrap();
-    let problem = "docs/options.md has drifted: run BLESS=1 cargo test --test tools options_page";
-    assert_eq!(committed, page, "{problem}");
-}
-
-/// Sections of the man page that explain options in detail, in the order of the page. Other pages have the rest.
-const DETAILS: [(&str, &str); 10] = [
-    ("VALUES", "Values"),
-    ("WAITS AND JITTER", "Waits and jitter"),
-    ("LOOPS", "Loops"),
-    ("IDEMPOTENCE", "Idempotence"),
-    ("PLAN", "Plan"),
-    ("DETAILED OPERATION", "Detailed operation"),
-    ("SIGNALS", "Signals"),
-    ("ENVIRONMENT", "Environment"),
-    ("FILES", "Files"),
-    ("REDIS", "Redis"),
-];
-
-/// The beginning of the page.
-const INTRODUCTION: &str = "\
-<!-- Made from the man page: BLESS=1 cargo test --test tools options_page -->
-# Options
-
-The text is that of the manual (`man backoff`). Sections in capitals, such as WAITS AND JITTER, are below:
-";
-
-/// Returns the page for the man page that mandoc shows.
-fn options_page(shown: &str) -> String {
-    // mandoc prints a bold letter twice.
-    let plain = regex::Regex::new(".\u{8}").unwrap().replace_all(shown, "");
-    let links = DETAILS.map(|(_, heading)| {
-        let anchor = heading.to_lowercase().replace(' ', "-");
-        format!("[{heading}](#{anchor})")
-    });
-    let options = with_headings(section(&plain, "OPTIONS"));
-    let details = DETAILS.map(|(name, heading)| {
-        let lines: Vec<&str> = section(&plain, name).map(unindented).collect();
-        format!("\n## {heading}\n{}", block(&lines))
-    });
-    format!(
-        "{INTRODUCTION}{}.\nExit statuses are in the [README](../README.md#exit-status), the configuration file in \
-         [configuration.md](configuration.md).\n{options}{}",
-        links.join(",\n"),
-        details.concat()
-    )
-}
-
-/// Returns the lines of a section of the man page.
-fn section<'a>(plain: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let lines = plain.lines().skip_while(move |line| *line != name).skip(1);
-    lines.take_while(|line| line.is_empty() || line.starts_with(' '))
-}
-
-fn unindented(line: &str) -> &str {
-    line.strip_prefix("       ").unwrap_or(line)
-}
-
-fn block(lines: &[&str]) -> String {
-    format!("\n```text\n{}\n```\n", lines.join("\n").trim_matches('\n'))
-}
-
-/// Returns a section as blocks under the headings of its parts.
-fn with_headings<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let mut page = String::new();
-    let mut part = Vec::new();
-    for line in lines {
-        match line
-            .strip_prefix("   ")
-            .filter(|line| !line.starts_with(' '))
-        {
-            Some(heading) if !heading.is_empty() => {
-                page += &block(&part);
-                page += &format!("\n## {heading}\n");
-                part.clear();
-            }
-            _ => part.push(unindented(line)),
-        }
-    }
-    page + &block(&part)
 }
