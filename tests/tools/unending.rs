@@ -130,10 +130,13 @@ fn signals_act_while_a_program_starts() {
 }
 
 fn a_real_time_signal_ends_a_program_that_hangs_while_it_starts() {
-    let (_fs, program) = hanging_program("wait");
+    let (fs, program) = hanging_program("wait");
     for number in [40, 64] {
-        let run = Run::start(&mut backoff(format!("-v -n 1 -- {program}")));
-        run.line("err");
+        let run = Run::start(&mut backoff(format!("-n 1 -- {program}")));
+        // Before, there is no command yet that could get the signal.
+        eventually("the program hangs", || {
+            children_of(run.live.pid()).iter().any(|pid| fs.holds(*pid))
+        });
         let pid = run.live.pid().to_string();
         let sent = clean("kill").args([&format!("-{number}"), &pid]).status();
         assert!(sent.unwrap().success());
