@@ -1,7 +1,10 @@
 //! A call of curl or wget, judged exactly by its words: may it send something that is not idempotent, and does it make
 //! one request only? From the manuals of curl 8 and GNU Wget 1. Long options that are cut short (`--dat`) are not known.
 
-use super::program::lists;
+use super::program::{lists, variable_name};
+
+/// Methods by which a text that is only looked at sends. In a call that is read exactly, any unknown method does.
+pub(super) const SENDING_METHODS: [&str; 2] = ["POST", "PATCH"];
 
 /// Idempotent methods (RFC 9110, 9.2.2).
 const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"];
@@ -294,16 +297,14 @@ impl<'w> Call<'w> {
         // Of variables in a script, only those of backoff itself are known.
         let mut variables = key.split('$').skip(1);
         let is_known = |part: &str| {
-            let name = part.strip_prefix('{').unwrap_or(part);
-            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            let name = &name[..end.unwrap_or(name.len())];
-            knows_run_id && lists("BACKOFF_ROOT_ID BACKOFF_RUN_ID", name)
+            knows_run_id && lists("BACKOFF_ROOT_ID BACKOFF_RUN_ID", variable_name(part))
         };
         let has_other = key.contains('`') || key.starts_with('{');
         !key.is_empty() && !has_other && variables.all(is_known)
     }
 
-    /// Returns true if the call makes one request only. A redirect, `--retry`, several URLs or a pattern (`{a,b}`, `[1-9]`, `@FILE`) may make more.
+    /// Returns true if the call makes one request only. A redirect, `--retry`, several URLs or a pattern (`{a,b}`,
+    /// `[1-9]`, `@FILE`) may make more.
     fn makes_one_request(&self) -> bool {
         let may_repeat = [Role::Repeats, Role::Hides, Role::Upload];
         let urls = self.urls();
@@ -353,7 +354,7 @@ pub(super) fn looks_like_sending(words: &[String], client: Option<Client>) -> Op
             let end = end_of_sending_letters(letters)?;
             return Some(format!("-{}", &letters[..end]));
         }
-        ["POST", "PATCH"].contains(&&**word).then(|| word.clone())
+        SENDING_METHODS.contains(&&**word).then(|| word.clone())
     })
 }
 
@@ -365,9 +366,7 @@ fn end_of_sending_letters(letters: &str) -> Option<usize> {
         }
         if letter == 'X' {
             let method = letters[index + 1..].to_ascii_uppercase();
-            return ["POST", "PATCH"]
-                .contains(&&*method)
-                .then_some(letters.len());
+            return SENDING_METHODS.contains(&&*method).then_some(letters.len());
         }
         let is_option = letter.is_ascii_alphanumeric() || letter == '#';
         if !is_option || Client::Curl.letter_takes_value(letter) {

@@ -340,6 +340,13 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
+/// Returns the name at the beginning of what follows a `$`: `A` of `{A:-x}`; empty if a name is not what follows.
+pub(super) fn variable_name(behind: &str) -> &str {
+    let name = behind.strip_prefix('{').unwrap_or(behind);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    &name[..end.unwrap_or(name.len())]
+}
+
 /// Returns true if a list of words, separated by blanks, has this one.
 pub(super) fn lists(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)

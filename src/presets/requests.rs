@@ -22,6 +22,9 @@ const MOST_DEPTH: usize = 3;
 /// Words of a shell before a command.
 const BEFORE_COMMANDS: &str = "if elif while until then do else ! time exec command";
 
+/// Operators of a shell after which a variable has another value: `${OPTS:--d x}`.
+const OTHER_VALUES: [&str; 3] = [":-", ":+", ":="];
+
 /// Commands of a shell whose words may be those of a later call.
 const SETTING: &str = "declare local export typeset readonly set read for eval alias env";
 
@@ -101,16 +104,13 @@ impl Look<'_> {
         });
         let begin = words.iter().take_while(|word| lists(BEFORE_COMMANDS, word));
         let words = &words[begin.count()..];
-        let found = words.iter().enumerate();
-        let Some((at, client)) = { found }.find_map(|(at, word)| Some((at, client_in(word, at)?)))
-        else {
+        let mut numbered = words.iter().enumerate();
+        let found = numbered.find_map(|(at, word)| Some((at, client_in(word, at)?)));
+        let Some((at, client)) = found else {
             return word_that_sends(&words[self.counted(words)], None);
         };
-        // What `${OPTS:--d x}` gives is not known.
-        if [":-", ":+", ":="]
-            .iter()
-            .any(|operator| piece.contains(operator))
-        {
+        // Which value counts is not known.
+        if OTHER_VALUES.iter().any(|operator| piece.contains(operator)) {
             return word_that_sends(&words[at..], Some(client));
         }
         let behind: Vec<&str> = words[at + 1..].iter().map(String::as_str).collect();
@@ -144,8 +144,8 @@ impl Look<'_> {
     }
 }
 
-/// Takes command substitutions out of a text, the innermost first, each of which leaves a variable. Returns the rest and what
-/// was taken out.
+/// Takes command substitutions out of a text, the innermost first, each of which leaves a variable. Returns the rest and
+/// what was taken out.
 fn without_substitutions(text: &str) -> (String, Vec<String>) {
     let mut text = text.to_owned();
     let mut inner = Vec::new();
@@ -371,8 +371,7 @@ fn options_in(word: &str) -> Vec<String> {
     let is_sentence = word.contains(char::is_whitespace) && !sets_method;
     let may_be_method = !is_sentence && !word.contains('/');
     let mut plain = word.to_owned();
-    // `${OPTS:--d x}`
-    for operator in [":-", ":+", ":="] {
+    for operator in OTHER_VALUES {
         plain = plain.replace(operator, " ");
     }
     let parts = plain.split(|c: char| !c.is_ascii_alphanumeric() && !"_-#".contains(c));

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::program::{Inner, file_name, inner_command};
+use super::clients::SENDING_METHODS;
+use super::program::{Inner, file_name, inner_command, variable_name};
 
 /// Limit on the files that are read.
 const MOST_FILES: usize = 16;
@@ -112,7 +113,7 @@ impl Texts {
             } else {
                 // A token may hold a dash anywhere.
                 let is_option =
-                    |word: &&str| word.starts_with('-') || ["POST", "PATCH"].contains(word);
+                    |word: &&str| word.starts_with('-') || SENDING_METHODS.contains(word);
                 let words: Vec<&str> = value.split_whitespace().filter(is_option).collect();
                 self.add_settings(&words);
             }
@@ -174,11 +175,7 @@ impl Texts {
 /// Returns the names of the variables that a text mentions.
 fn variables(text: &str) -> Vec<&str> {
     let parts = text.split('$').skip(1);
-    let names = parts.map(|part| {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        &part[..end.unwrap_or(part.len())]
-    });
+    let names = parts.map(variable_name);
     names.filter(|name| !name.is_empty()).collect()
 }
 

@@ -36,17 +36,21 @@ fn generate(kind: &str) -> String {
 #[test]
 fn nothing_has_drifted() {
     for (kind, file) in GENERATED {
-        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
-        let generated = generate(kind);
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&path, &generated).unwrap();
-        }
-        let committed = std::fs::read_to_string(&path).unwrap();
-        assert!(
-            committed == generated,
-            "{file} has drifted: run BLESS=1 cargo test"
-        );
+        has_not_drifted(file, &generate(kind));
     }
+}
+
+/// Asserts that a committed file has this text, or writes it.
+fn has_not_drifted(file: &str, generated: &str) {
+    let path = format!("{ROOT}/{file}");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, generated).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        committed == generated,
+        "{file} has drifted: run BLESS=1 cargo test --test cli generated::"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::iter::Peekable;
 use std::str::Lines;
 
-use crate::common::documents::ROOT;
+use super::has_not_drifted;
 use crate::common::options::OPTIONS;
 use crate::common::{Ends, backoff};
 
@@ -33,15 +33,7 @@ const DETAILS: [(&str, &str); 10] = [
 #[test]
 fn the_options_page_is_of_the_man_page() {
     let page = options_page(&backoff("--generate man").code(0).out());
-    let file = format!("{ROOT}/docs/options.md");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, &page).unwrap();
-    }
-    let committed = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        committed == page,
-        "docs/options.md has drifted: run BLESS=1 cargo test --test cli generated::"
-    );
+    has_not_drifted("docs/options.md", &page);
     for opt in OPTIONS.iter() {
         let heading = format!("\n### --{}\n", opt.long);
         assert!(page.contains(&heading), "{heading}");
