@@ -23,7 +23,7 @@ _backoff() {
 
     case "${cmd}" in
         backoff)
-            opts="-n -d -t -i -s -k -e -r -b -f -m -g -j -p -q -v -V -h --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --every --base --factor --max-delay --growth --delays --jitter --stop-at-delay --initial-delay --splay --reset-after --retry-after --seed --policy --stdin --stdin-limit --stdout --stderr --pty --on-retry --before-retry --on-give-up --hook-output --budget --budget-ratio --budget-min --budget-window --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --exhausted-exit --flaky-exit --plan --list-presets --list-policies --config --generate --help --version"
+            opts="-n -d -t -i -s -k -e -r -b -f -m -g -j -p -q -v -h -V --attempts --deadline --stop-after --timeout --idle-timeout --signal --kill-after --nested --until --success-exit --success-match --fail-match --consecutive --retry-exit --stop-exit --retry-match --stop-match --retry-if --success-if --for --match-on --idempotent --every --base --factor --max-delay --growth --delays --jitter --stop-at-delay --initial-delay --splay --reset-after --retry-after --seed --policy --stdin --stdin-limit --stdout --stderr --pty --on-retry --before-retry --on-give-up --hook-output --budget --budget-ratio --budget-min --budget-window --store --store-down --quiet --verbose --log-format --log-file --label --report --color --progress --exhausted-exit --flaky-exit --plan --list-presets --list-policies --config --generate --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -581,7 +581,7 @@ _backoff_text() {
 # Finds out which option, text or command is at the cursor.
 _backoff_line() {
     local at=1 option='' presets='' config=${BACKOFF_CONFIG-} word cur=${COMP_WORDS[COMP_CWORD]}
-    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|nested|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|idempotent|every|base|factor|max-delay|growth|delays|jitter|stop-at-delay|initial-delay|splay|reset-after|seed|policy|stdin|stdin-limit|stdout|stderr|on-retry|before-retry|on-give-up|budget|budget-ratio|budget-min|budget-window|store|store-down|log-format|log-file|label|report|color|progress|exhausted-exit|flaky-exit|config|generate|help)|-[qvVh]*[ndtiskerbfmgjp])$' with_text='^(-[qvVh]*[ndtiskerbfmgjp]|--[a-z-]+=)(.*)$'
+    local takes_next='^(--(attempts|deadline|stop-after|timeout|idle-timeout|signal|kill-after|nested|until|success-exit|success-match|fail-match|consecutive|retry-exit|stop-exit|retry-match|stop-match|retry-if|success-if|for|match-on|idempotent|every|base|factor|max-delay|growth|delays|jitter|stop-at-delay|initial-delay|splay|reset-after|seed|policy|stdin|stdin-limit|stdout|stderr|on-retry|before-retry|on-give-up|budget|budget-ratio|budget-min|budget-window|store|store-down|log-format|log-file|label|report|color|progress|exhausted-exit|flaky-exit|config|generate|help)|-[qvhV]*[ndtiskerbfmgjp])$' with_text='^(-[qvhV]*[ndtiskerbfmgjp]|--[a-z-]+=)(.*)$'
     COMPREPLY=()
     while ((at < COMP_CWORD)); do
         word=${COMP_WORDS[at]}

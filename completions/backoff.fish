@@ -39,14 +39,14 @@ end
 
 # Prints each of these words after those that a list has already.
 function __backoff_list
-    set -l text (commandline -ct | string replace -r -- '^(--[a-z-]+=|-[qvVh]*[ndtiskerbfmgjp])' '')
+    set -l text (commandline -ct | string replace -r -- '^(--[a-z-]+=|-[qvhV]*[ndtiskerbfmgjp])' '')
     set -l before (string match -r -- '.*,' "$text")
     printf '%s\n' "$before"$argv
 end
 
 complete -f -c backoff -a '(__backoff_command)'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s n -l attempts -d 'Maximum number of attempts, including the first' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -s d -l deadline -d 'Maximum time for the whole run' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -s n -l attempts -d 'Maximum number of attempts' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -s d -l deadline -d 'Maximum time for the run; lifts -n unless typed' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-after -d 'Time limit for starting attempts; a running one may finish' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s t -l timeout -d 'Maximum time for one attempt' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -s i -l idle-timeout -d 'Maximum time without output' -r -f
@@ -90,13 +90,13 @@ complete -c backoff -n 'not __backoff_words >/dev/null' -l success-exit -d 'Exit
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-match -d 'Succeed only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l fail-match -d 'Fail if a line of output matches, whatever the exit code' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l consecutive -d 'Successful attempts in a row to succeed' -r -f
-complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Exit codes to read as transient; others are permanent' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -s e -l retry-exit -d 'Retry only these exit codes, and timeouts' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-exit -d 'Exit codes to read as permanent; overrides retry rules' -r -f -a "(__backoff_list timeout HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS)"
-complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Transient if a line of output matches, else permanent' -r -f
+complete -c backoff -n 'not __backoff_words >/dev/null' -s r -l retry-match -d 'Retry only if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l stop-match -d 'Permanent if a line of output matches' -r -f
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-if -d 'Shell command that decides if a failure is transient' -r -F
 complete -c backoff -n 'not __backoff_words >/dev/null' -l success-if -d 'Shell command that decides if an attempt succeeded' -r -F
-complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool: curl, ssh, ...; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper)"
+complete -c backoff -n 'not __backoff_words >/dev/null' -l for -d 'Known rules for a tool; auto: for COMMAND' -r -f -a "(__backoff_list auto ansible-playbook apk apt aws az borg brew bun bundle cargo composer conda corepack cosign curl dnf docker dotnet ffmpeg flatpak flock ftp gcloud gem gh git git-lfs glab go gpg gradle helm hg huggingface-cli kubectl lftp mongosh mvn mysql netlify network nix npm packer pacman pg_dump pg_isready pip playwright pnpm poetry psql pulumi rclone redis-cli restic rosdep rsync rustup s3cmd scp sftp skopeo snap sqlite3 ssh stack svn sysexits terraform twine uv vercel wget wrangler yarn zypper)"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l match-on -d 'Streams that rules and predicates examine' -r -f -a "stdout\t''
 stderr\t''
 both\t''"
@@ -179,10 +179,10 @@ examples\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run, and warnings'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings, rules and arguments'
-complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits of these options and run nothing'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings and rules'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l plan -d 'Print the waits and run nothing'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-presets -d 'List the presets of --for, or the rules of each NAME'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l list-policies -d 'List policies with their origin and settings'
-complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, C library and features'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s h -d 'Print a summary'
+complete -c backoff -n 'not __backoff_words >/dev/null' -s V -l version -d 'Print version, C library and features'

@@ -1,6 +1,6 @@
 //! `backoff` runs a command and retries transient failures after waits.
 //!
-//! The modules from the top down are `plan`, `config`, `cli`, `options`, `process`, `budget`, `report`,
+//! The modules from the top down are `plan`, `config`, `cli`, `presets`, `process`, `budget`, `report`,
 //! `run`, `search`, `policy`, `text`; imports only go down this list. `docs/DESIGN.md` explains them, the engine, the
 //! terminal and signal model and the known limits.
 //!
@@ -9,7 +9,6 @@
 mod budget;
 mod cli;
 mod config;
-mod options;
 mod plan;
 #[doc(hidden)]
 pub mod policy;
@@ -27,11 +26,7 @@ use std::path::Path;
 use budget::store::Store;
 use cli::generate::document;
 use cli::parse::{CommandLine, Task};
-use config::listing;
-use config::policies::Config;
-use config::setting::UsageError;
-use config::settings::Settings;
-use options::{GENERATE, LIST_POLICIES, LIST_PRESETS, LOG_FILE, PLAN, REPORT};
+use config::{Merged, listing};
 use policy::delay::generator_of_seed;
 pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
@@ -56,117 +51,107 @@ use run::plan::{Identity, Plan};
     reason = "the C `main` hands them over"
 )]
 pub fn main(args: Vec<OsString>) -> Exit {
-    let line = match cli::parse::parse(&args) {
-        Ok(Task::Run(line)) => line,
+    let line = match cli::parse::parse(args.get(1..).unwrap_or_default()) {
+        Ok(Task::Run(line)) => *line,
         Ok(Task::Print(text)) => return print(&text),
-        Err(usage) => return complain(&usage.0),
+        Err(problem) => return complain(&problem),
     };
     // The process ends with the run: dropping the values would only delay the exit.
-    let prepared = ManuallyDrop::new(prepare(&line));
+    let prepared = ManuallyDrop::new(prepare(line));
     let prepared = match &*prepared {
         Ok(prepared) => prepared,
-        Err(usage) => return complain(&usage.0),
+        Err(problem) => return complain(problem),
     };
-    match text_to_print(&line, prepared) {
+    match text_to_print(prepared) {
         Ok(Some(text)) => return print(&text),
         Ok(None) => {}
-        Err(usage) => return complain(&usage.0),
+        Err(problem) => return complain(&problem),
     }
-    if line.command.is_empty() {
+    if prepared.plan.command.is_empty() {
         return complain("no command given, as in backoff [OPTION]... COMMAND; see --help");
     }
-    if let Err(usage) = check_files(prepared) {
-        return complain(&usage.0);
+    if let Err(problem) = check_files(prepared) {
+        return complain(&problem);
     }
     run(&prepared.plan, &prepared.store)
 }
 
 /// Everything that is known before the run.
 struct Prepared {
-    settings: Settings,
-    config: Config,
+    merged: Merged,
     plan: Plan,
     store: Store,
 }
 
-/// Reads flags, variables and the configuration file, and makes the plan of the run from them; `plan` adds the chosen
-/// policy and the defaults of the file to the settings. An error is a mistake in one of them, even if only a text is to
-/// be printed; a missing command is not an error here. Kept out of `main` so that its stack frame is gone during the
-/// run: `fork` copies written pages of the stack.
+/// Merges flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
+/// one of them, even if only a text is to be printed; a missing command is not an error here. Kept out of `main` so that
+/// its stack frame is gone during the run: `fork` copies written pages of the stack.
 #[inline(never)]
-fn prepare(line: &CommandLine) -> Result<Prepared, UsageError> {
+fn prepare(mut line: CommandLine) -> Result<Prepared, String> {
     // They hold settings, and tell a run inside of another about the outer one.
     let variables = environment::backoff_variables();
-    let mut settings = Settings::of_command_line(line)?;
-    settings.add_variables(&variables)?;
-    let config = Config::load(&settings)?;
-    let planned = plan::plan(&mut settings, line, &variables, &config, &Machine)?;
+    let command = std::mem::take(&mut line.command);
+    let merged = config::merge(line, &variables)?;
+    let planned = plan::plan(&merged, command, &variables, &Machine)?;
     Ok(Prepared {
-        settings,
-        config,
+        merged,
         plan: planned.plan,
         store: planned.store,
     })
 }
 
 /// Returns the text of an option that prints something in place of a run (`--generate`, lists, `--plan`; of several,
-/// the first in this order), or None for a run. An error is a wrong value of such an option, or an unknown name of a
-/// preset.
-fn text_to_print(line: &CommandLine, prepared: &Prepared) -> Result<Option<String>, UsageError> {
-    let settings = &prepared.settings;
-    let plan = &prepared.plan;
-    let lines = if settings.has(&GENERATE) {
-        vec![generated_document(settings)?]
-    } else if settings.has(&LIST_PRESETS) {
-        listed_presets(&line.command, plan.output.format)?
-    } else if settings.has(&LIST_POLICIES) {
-        listing::policies(&prepared.config)?
-    } else if settings.has(&PLAN) {
-        vec![forecast(plan)]
-    } else {
-        return Ok(None);
-    };
-    Ok(Some(lines.concat()))
+/// the first in this order), or None for a run. An error is an unknown name of a preset.
+fn text_to_print(prepared: &Prepared) -> Result<Option<String>, String> {
+    let Prepared { merged, plan, .. } = prepared;
+    let options = &merged.options.other;
+    if let Some(kind) = options.generate {
+        let presets: Vec<_> = presets::all().iter().map(|preset| preset.name).collect();
+        return Ok(Some(document(kind, &presets.join(" "))));
+    }
+    if options.list_presets {
+        return listed_presets(&plan.command, plan.output.format).map(Some);
+    }
+    if options.list_policies {
+        return listing::policies(&merged.config, &merged.declared).map(Some);
+    }
+    Ok(options.plan.then(|| forecast(plan)))
 }
 
-/// Returns the output of `--list-presets`, in parts: of the presets with these names (the words in place of a command),
-/// or of all if there are none. An unknown name is an error.
-fn listed_presets(names: &[OsString], format: Format) -> Result<Vec<String>, UsageError> {
+/// Returns the output of `--list-presets`: of the presets with these names (the words in place of a command), or of all
+/// if there are none. An unknown name is an error.
+fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> {
     if format == Format::Json {
-        presets::listing::presets_as_json(names)
+        Ok(presets::listing::presets_as_json(names)?.concat())
     } else if names.is_empty() {
         Ok(presets::listing::presets().collect())
     } else {
-        presets::listing::presets_named(names)
+        Ok(presets::listing::presets_named(names)?.concat())
     }
 }
 
 /// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration:
 /// the run would damage it. Follows links, as one file may have several names. Two hard links are one file, except for
 /// log and report: the report replaces a directory entry, and the log keeps its own.
-fn check_files(prepared: &Prepared) -> Result<(), UsageError> {
-    let Prepared {
-        settings,
-        config,
-        plan,
-        ..
-    } = prepared;
+fn check_files(prepared: &Prepared) -> Result<(), String> {
+    let Prepared { merged, plan, .. } = prepared;
+    let settings = &merged.settings;
     // Each with its option as the user set it, for the message; None if the run writes no such file.
-    let log = settings.find(&LOG_FILE).zip(plan.output.log_file.as_ref());
-    let report = settings.find(&REPORT).zip(plan.output.report.as_ref());
+    let log = settings.find("log-file").zip(plan.output.log_file.as_ref());
+    let report = settings.find("report").zip(plan.output.report.as_ref());
     if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
         && is_same_entry(log_path, report_path)
     {
-        return Err(UsageError(format!(
+        return Err(format!(
             "{log} cannot go with {report}: the report would replace the log"
-        )));
+        ));
     }
     let written = [(log, Writing::Appends), (report, Writing::Replaces)];
     for (target, writing) in written {
         if let Some((setting, path)) = target
-            && let Some(problem) = clash(path, writing, config.path.as_deref())
+            && let Some(problem) = clash(path, writing, merged.config.path.as_deref())
         {
-            return Err(UsageError(format!("{setting} {problem}")));
+            return Err(format!("{setting} {problem}"));
         }
     }
     Ok(())
@@ -199,14 +184,6 @@ impl Surroundings for Machine {
         }
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
-}
-
-/// Returns the document of `--generate`: the man page or a shell's completions, which offer the names handed over.
-/// `cli` makes the document, and may not look up presets itself, as imports only go down (see the heading).
-fn generated_document(settings: &Settings) -> Result<String, UsageError> {
-    let kind = settings.value(&GENERATE)?;
-    let presets: Vec<_> = presets::all().iter().map(|preset| preset.name).collect();
-    Ok(document(kind, &presets.join(" ")))
 }
 
 /// Makes a random ID for this run, and returns it with the ID of the outermost run around it, or with the same again if

@@ -18,8 +18,8 @@ use regex::Regex;
 
 /// The modules from top to bottom: a module imports only from modules below it.
 const ROOMS: &[&str] = &[
-    "the top", "plan", "config", "cli", "presets", "options", "process", "budget", "report", "run",
-    "policy", "search", "text",
+    "the top", "plan", "config", "cli", "presets", "process", "budget", "report", "run", "policy",
+    "search", "text",
 ];
 
 /// The modules of `process`, from top to bottom. Files in no folder, and `host`, are its top.

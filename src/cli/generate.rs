@@ -2,17 +2,21 @@
 //! templates hold the rest.
 
 use clap::builder::{PossibleValuesParser, Resettable};
-use clap::{Arg, ArgAction, ValueHint};
+use clap::{Arg, ArgAction, Command, CommandFactory, ValueHint};
 use clap_complete::aot::{Bash, Fish, Generator, Zsh, generate};
 use clap_mangen::Man;
 
-use super::declare::{arg, described, parser};
-use crate::options::opt::{Completion, Heading, Kind, Spec};
-use crate::options::{Document, OPTIONS};
+use super::declared::{Takes, takes, takes_no_word};
+use super::help::described;
+use super::options::{Document, Options};
+use super::values::JITTERS;
 
 /// Signals that all systems have.
 const SIGNALS: &str = "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU \
                        URG XCPU XFSZ VTALRM PROF WINCH IO SYS";
+
+/// The topics of `--help` that completions offer, beside the names of options.
+const TOPICS: &str = "time rules waits streams hooks budgets output other examples";
 
 /// Texts of clap's scripts with what replaces them: clap cannot express lists, names that only backoff can list, and
 /// the end of the options at the command. Every script goes through all rows, in this order: `@POLICIES@` alone comes
@@ -48,51 +52,59 @@ pub(crate) fn document(document: Document, presets: &str) -> String {
 /// Returns a shell's completions: a template, into which clap's script and the names of options and presets are put.
 /// Markers such as `@SHORT@` stand where the template or clap's script needs them.
 fn script(template: &str, shell: impl Generator, presets: &str) -> String {
-    let script = template.replace("@COMPLETE@\n", &clap_script(shell));
+    let command = Options::command();
+    let options: Vec<&Arg> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_positional())
+        .collect();
     // Each is quoted, as `?` would match file names; the outer quotes stand in the template.
-    let specs: Vec<String> = OPTIONS.iter().map(|opt| argparse_spec(opt)).collect();
-    let options = OPTIONS.iter().copied();
+    let specs: Vec<String> = options
+        .iter()
+        .filter_map(|arg| argparse_spec(arg))
+        .collect();
     // The others have no text, or have it in the same word.
-    let (taking_next, others): (Vec<&Spec>, Vec<&Spec>) =
-        options.partition(|opt| opt.kind.takes_next());
-    let long: Vec<&str> = taking_next.iter().map(|opt| opt.long).collect();
-    script
+    let (taking_next, others): (Vec<&Arg>, Vec<&Arg>) =
+        options.into_iter().partition(|arg| !takes_no_word(arg));
+    let long: Vec<&str> = taking_next
+        .iter()
+        .filter_map(|arg| arg.get_long())
+        .collect();
+    template
+        .replace("@COMPLETE@\n", &clap_script(shell))
         .replace("@SPECS@", &specs.join("' '"))
         .replace("@LONG@", &long.join("|"))
         .replace("@SHORT@", &letters(&taking_next))
-        // `-h` is no option of the list.
-        .replace("@SWITCHES@", &(letters(&others) + "h"))
+        .replace("@SWITCHES@", &letters(&others))
         .replace("@CODES@", &format!("timeout {SIGNALS}"))
         .replace("@PRESETS@", presets)
 }
 
 /// Returns an option in the form of fish's `argparse`, by which its completions find where the command begins: letter,
 /// if any, and name, with `=` if the next word is its text (or topic), and `=?` if a text has to stand in the same
-/// word. `n/attempts=`, `v/verbose`, `retry-after=?`.
-fn argparse_spec(opt: &Spec) -> String {
-    let text_mark = if opt.kind.takes_next() {
-        "="
-    } else if opt.kind.is_switch() {
-        ""
-    } else {
-        "=?"
+/// word. `n/attempts=`, `v/verbose`, `retry-after=?`. None for `-h`, which the template has.
+fn argparse_spec(arg: &Arg) -> Option<String> {
+    let long = arg.get_long()?;
+    let text_mark = match takes(arg) {
+        Takes::Nothing | Takes::Count => "",
+        Takes::Optional => "=?",
+        _ => "=",
     };
-    match opt.short {
-        Some(short) => format!("{short}/{}{text_mark}", opt.long),
-        None => format!("{}{text_mark}", opt.long),
-    }
+    Some(match arg.get_short() {
+        Some(short) => format!("{short}/{long}{text_mark}"),
+        None => format!("{long}{text_mark}"),
+    })
 }
 
-fn letters(options: &[&Spec]) -> String {
-    options.iter().filter_map(|opt| opt.short).collect()
+fn letters(options: &[&Arg]) -> String {
+    options.iter().filter_map(|arg| arg.get_short()).collect()
 }
 
 /// Returns clap's completion script for a shell, changed by [`CHANGES`], with markers where only backoff knows the
 /// words.
 fn clap_script(shell: impl Generator) -> String {
     let mut text = Vec::new();
-    let mut parser = parser(OPTIONS.iter().map(|opt| offered(opt)));
-    generate(shell, &mut parser, "backoff", &mut text);
+    let mut offered = described().mut_args(offered);
+    generate(shell, &mut offered, "backoff", &mut text);
     let mut script = String::from_utf8_lossy(&text).into_owned();
     for (from, to) in CHANGES {
         script = script.replace(from, to);
@@ -100,31 +112,34 @@ fn clap_script(shell: impl Generator) -> String {
     script
 }
 
-/// Declares an option for completions only: with its line of help and the words that a shell offers as its text. Such a
-/// declaration need not parse.
-fn offered(opt: &Spec) -> Arg {
-    let arg = match opt.kind {
-        // Offered without its text, which would have to follow in the same word.
-        Kind::Optional { .. } => Arg::new(opt.long).long(opt.long).action(ArgAction::SetTrue),
-        // Without this, clap would offer the default for an option given without a text.
-        _ => arg(opt).default_missing_value(Resettable::Reset),
-    };
-    let arg = arg.help(opt.about).value_name(opt.kind.placeholder());
-    if !opt.kind.takes_next() {
+/// Returns an option as completions show it: with the words that a shell offers as its text. Such a declaration need not
+/// parse.
+fn offered(arg: Arg) -> Arg {
+    // Without this, clap would offer the default for an option given without a text.
+    let arg = arg
+        .default_value(Resettable::Reset)
+        .default_missing_value(Resettable::Reset);
+    if arg.is_positional() || matches!(takes(&arg), Takes::Nothing | Takes::Count) {
         return arg;
     }
-    let words = match opt.completion {
-        Completion::Files => return arg.value_hint(ValueHint::FilePath),
-        Completion::Signals => SIGNALS.split(' ').collect(),
-        // Markers, which `CHANGES` and `script` replace.
-        Completion::Policies => vec!["@POLICIES@"],
-        Completion::Presets => vec!["auto", "@PRESETS@"],
-        Completion::Codes => vec!["@CODES@"],
-        Completion::Nothing => opt.kind.words().to_vec(),
-    };
-    if words.is_empty() {
-        return arg.value_hint(ValueHint::Other);
+    if takes(&arg) == Takes::Optional {
+        // Offered without its text, which would have to follow in the same word.
+        let arg = arg.require_equals(false);
+        return arg.num_args(0).action(ArgAction::SetTrue);
     }
+    let words: Vec<&str> = match arg.get_id().as_str() {
+        "signal" => SIGNALS.split(' ').collect(),
+        "jitter" => JITTERS.iter().map(|(word, _)| *word).collect(),
+        "help" => TOPICS.split(' ').collect(),
+        // Markers, which `CHANGES` and `script` replace.
+        "policy" => vec!["@POLICIES@"],
+        "for" => vec!["auto", "@PRESETS@"],
+        "success_exit" | "retry_exit" | "stop_exit" => vec!["@CODES@"],
+        "config" | "log_file" | "report" | "store" | "retry_if" | "success_if" | "on_retry"
+        | "before_retry" | "on_give_up" => return arg.value_hint(ValueHint::FilePath),
+        _ if !arg.get_possible_values().is_empty() => return arg,
+        _ => return arg.value_hint(ValueHint::Other),
+    };
     // Without `num_args(1)`, clap's zsh script would take the topic of `--help` as optional.
     arg.num_args(1)
         .value_parser(PossibleValuesParser::new(words))
@@ -134,11 +149,13 @@ fn offered(opt: &Spec) -> Arg {
 /// each heading.
 fn man_page() -> String {
     let mut roff = Vec::new();
+    let command = described();
+    let headings = headings(&command);
     // Writing to memory cannot fail.
-    let _ = Man::new(described(OPTIONS.iter().copied())).render_options_section(&mut roff);
+    let _ = Man::new(command).render_options_section(&mut roff);
     let mut options = String::from_utf8_lossy(&roff).replace(".SH ", ".SS ");
     // clap_mangen writes headings in uppercase, quoted if they have several words.
-    for heading in Heading::ALL.map(Heading::title) {
+    for heading in headings {
         let upper = heading.to_uppercase();
         options = options.replace(&format!(".SS {upper}\n"), &format!(".SS {heading}\n"));
         options = options.replace(&format!(".SS \"{upper}\""), &format!(".SS \"{heading}\""));
@@ -147,6 +164,13 @@ fn man_page() -> String {
     include_str!("backoff.1.in")
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
         .replace("@OPTIONS@\n", &options.replace(". ", ".\n"))
+}
+
+fn headings(command: &Command) -> Vec<String> {
+    let headings = command.get_arguments().filter_map(Arg::get_help_heading);
+    let mut headings: Vec<String> = headings.map(str::to_owned).collect();
+    headings.dedup();
+    headings
 }
 
 #[cfg(test)]

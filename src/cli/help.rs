@@ -1,122 +1,148 @@
-//! The texts of `-h`, `--help` and `--version`. The help is made by clap from the options' declarations.
+//! The texts of `-h`, `--help` and `--version`.
 
-use std::ffi::{OsStr, OsString};
-
-use clap::builder::StyledStr;
+use clap::builder::PossibleValue;
 use clap::builder::styling::{AnsiColor, Style, Styles};
+use clap::{Arg, ArgMatches, Command, CommandFactory};
 
-use super::declare::{SUMMARY_ID, described};
-use super::suggest::tip_for_option;
-use crate::options::OPTIONS;
-use crate::options::opt::{EXAMPLES, Heading, Spec};
-use crate::options::problem::UsageError;
+use super::options::Options;
+use super::tips::tip_for_name;
 use crate::process::sys::{color, environment, stdio};
+use crate::run::plan::When;
+use crate::text::normal;
 
-/// The text of `-h`.
-pub(super) const SUMMARY: &str = include_str!("summary.txt");
+/// The sections of help, by the words that select them.
+const SECTIONS: [&str; 8] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
+];
 
-/// The text of `--help examples`.
-const EXAMPLES_TEXT: &str = include_str!("examples.txt");
+/// The options of `-h`.
+const SUMMARY: [&str; 12] = [
+    "attempts",
+    "deadline",
+    "timeout",
+    "retry_exit",
+    "retry_match",
+    "for",
+    "every",
+    "base",
+    "max_delay",
+    "quiet",
+    "verbose",
+    "plan",
+];
 
-/// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or
-/// the examples; on everything if the topic is empty. An unknown topic is a usage error. `color` is the text of
-/// `--color`, if it was given.
-pub(super) fn help(topic: &str, color: Option<&OsString>) -> Result<String, UsageError> {
-    let name = topic
-        .trim_start_matches('-')
-        .to_lowercase()
-        .replace('_', "-");
+/// Returns the declarations as help, man page and completions show them: an option with a few words has them in place of
+/// its value's name.
+pub(super) fn described() -> Command {
+    Options::command().mut_args(|arg| {
+        let words = arg.get_possible_values();
+        if words.is_empty() || !arg.get_action().takes_values() {
+            return arg;
+        }
+        let words: Vec<&str> = words.iter().map(PossibleValue::get_name).collect();
+        arg.value_name(words.join("|")).hide_possible_values(true)
+    })
+}
+
+/// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or the
+/// examples; a line for each option if the topic is empty. An unknown topic is an error.
+pub(super) fn help(topic: &str, typed: &ArgMatches) -> Result<String, String> {
+    let name = normal(topic.trim_start_matches('-'));
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
-    if name == EXAMPLES {
-        return Ok(EXAMPLES_TEXT.to_owned());
+    if name == "examples" {
+        return Ok(include_str!("examples.txt").to_owned());
     }
-    let options = options_of(topic, name);
-    if options.is_empty() {
+    let shown = shown_options(topic, name);
+    if shown.is_empty() {
         return Err(unknown_topic(topic, name));
     }
-    let text = rendered(name, &options);
-    if takes_color(color) {
-        return Ok(text.ansi().to_string());
-    }
-    Ok(text.to_string())
-}
-
-/// Returns the option that a topic names, or else the options of the sections that it names: all if it is empty, none
-/// if it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are
-/// case-sensitive.
-fn options_of(topic: &str, name: &str) -> Vec<&'static Spec> {
-    let letter = topic.trim_start_matches('-');
-    let option = OPTIONS
-        .iter()
-        .find(|opt| opt.long == name || is_letter_of(opt, letter));
-    if let Some(option) = option {
-        return vec![option];
-    }
-    let options = OPTIONS.iter().copied();
-    options
-        .filter(|opt| name.is_empty() || is_in(opt.heading, name))
-        .collect()
-}
-
-fn is_letter_of(opt: &Spec, word: &str) -> bool {
-    opt.short.is_some_and(|short| word.chars().eq([short]))
-}
-
-/// Returns true if a name is one or several whole words of a section's heading, so that one word is enough to name it.
-fn is_in(heading: Heading, name: &str) -> bool {
-    let title = heading.title().to_lowercase();
-    format!(" {title} ").contains(&format!(" {name} "))
-}
-
-/// Returns the error about an unknown topic of `--help`, with the sections. `name` is the topic in the form of long
-/// names, for which a tip names a similar one.
-fn unknown_topic(topic: &str, name: &str) -> UsageError {
-    let sections = Heading::ALL.map(Heading::word);
-    let names = OPTIONS.iter().map(|opt| opt.long);
-    let known = sections.into_iter().chain([EXAMPLES]).chain(names);
-    let tip = tip_for_option(name, known);
-    let sections = sections.join(", ");
-    UsageError(format!(
-        "--help: {topic:?} is neither an option nor one of {sections}, {EXAMPLES}; nothing was run{tip}"
-    ))
-}
-
-/// Returns the help on these options, styled for a terminal. If `name`, the topic, is empty, the help is on everything:
-/// usage, a summary, and one line for each option; otherwise it has the details of each option.
-fn rendered(name: &str, options: &[&'static Spec]) -> StyledStr {
     let bold = Style::new().bold();
     let styles = Styles::plain()
         .header(bold)
         .usage(bold)
         .literal(AnsiColor::Cyan.on_default());
-    let command = described(options.iter().copied())
+    let command = described()
         .styles(styles)
         .next_line_help(true)
-        .max_term_width(80);
-    if name.is_empty() {
-        return command
+        .max_term_width(80)
+        .mut_args(|arg| {
+            let is_shown = shown.contains(&arg.get_id().to_string());
+            arg.hide(!is_shown)
+        });
+    let text = if name.is_empty() {
+        command
             .help_template(include_str!("help.txt"))
-            .render_help();
+            .render_help()
+    } else {
+        command.help_template("{all-args}\n").render_long_help()
+    };
+    match takes_color(typed) {
+        true => Ok(text.ansi().to_string()),
+        false => Ok(text.to_string()),
     }
-    command
-        // The section Other lists `-h`, too.
-        .mut_arg(SUMMARY_ID, |arg| arg.hide(name != Heading::Other.word()))
-        .help_template("{all-args}\n")
-        .render_long_help()
 }
 
-/// Returns true if help is printed in color. `typed` is the text of `--color`, if it was given. Reads the variable
-/// itself, as help is printed before the settings are read. An invalid text counts as `auto`, as help must not fail,
-/// and on the command line it overrides the variable like a valid one.
-fn takes_color(typed: Option<&OsString>) -> bool {
-    let set = typed
-        .cloned()
-        .or_else(|| environment::variable("BACKOFF_COLOR"));
-    match set.as_deref().and_then(OsStr::to_str) {
+/// Returns the ids of the option that a topic names, or of the options of the sections that it names: all if it is
+/// empty, none if it is unknown. `name` is the topic in the form of long names, `topic` what was typed, as letters are
+/// case-sensitive.
+fn shown_options(topic: &str, name: &str) -> Vec<String> {
+    let command = described();
+    let arguments = || command.get_arguments().filter(|arg| !arg.is_positional());
+    let letter = topic.trim_start_matches('-');
+    let is_named = |arg: &&Arg| {
+        let is_letter = arg
+            .get_short()
+            .is_some_and(|short| letter.chars().eq([short]));
+        arg.get_long() == Some(name) || is_letter
+    };
+    if let Some(option) = arguments().find(is_named) {
+        return vec![option.get_id().to_string()];
+    }
+    let is_in_section = |arg: &&Arg| {
+        let heading = normal(arg.get_help_heading().unwrap_or_default());
+        name.is_empty() || format!(" {heading} ").contains(&format!(" {name} "))
+    };
+    let of_sections = arguments().filter(is_in_section);
+    of_sections.map(|arg| arg.get_id().to_string()).collect()
+}
+
+fn unknown_topic(topic: &str, name: &str) -> String {
+    let command = described();
+    let names = command.get_arguments().filter_map(Arg::get_long);
+    let tip = tip_for_name(name, SECTIONS.into_iter().chain(["examples"]).chain(names));
+    let sections = SECTIONS.join(", ");
+    format!(
+        "--help: {topic:?} is neither an option nor one of {sections}, examples; nothing was run{tip}"
+    )
+}
+
+/// Returns true if help is printed in color. Reads the variable itself, as help is printed before other sources are
+/// read; a wrong text in it counts as `auto`, as help must not fail.
+fn takes_color(typed: &ArgMatches) -> bool {
+    let variable = environment::variable("BACKOFF_COLOR");
+    let set = match typed.get_one::<When>("color") {
+        Some(When::Always) => Some("always"),
+        Some(When::Never) => Some("never"),
+        _ => variable.as_deref().and_then(|text| text.to_str()),
+    };
+    match set {
         Some("always") => true,
         Some("never") => false,
         _ => color::takes_color(stdio::OUT),
     }
+}
+
+/// Returns the text of `-h`.
+pub(super) fn summary() -> String {
+    described()
+        .mut_args(|arg| {
+            let is_shown = SUMMARY.contains(&arg.get_id().as_str());
+            arg.hide(!is_shown).help_heading(None::<&str>)
+        })
+        .max_term_width(80)
+        .help_template(include_str!("summary.txt"))
+        .render_help()
+        .to_string()
 }
 
 /// Returns the text of `--version`: a first line for programs, then details for bug reports.
@@ -132,36 +158,4 @@ pub(super) fn version() -> String {
         "backoff {}\nlibc: {libc}\nfeatures: {redis}\n",
         env!("CARGO_PKG_VERSION")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_summary_agrees_with_the_table() {
-        for line in SUMMARY
-            .lines()
-            .filter(|line| line.trim_start().starts_with('-') && !line.contains("--help"))
-        {
-            let name = line
-                .split("--")
-                .nth(1)
-                .and_then(|rest| rest.split([' ', '[']).next());
-            let opt = OPTIONS
-                .iter()
-                .find(|opt| Some(opt.long) == name)
-                .expect(line);
-            assert!(
-                opt.kind.is_switch()
-                    || line.contains(&format!(" <{}> ", opt.kind.placeholder()))
-                    || line.contains(&format!("[={}] ", opt.kind.placeholder())),
-                "{line}"
-            );
-            let shown = line
-                .split_once("[default: ")
-                .map(|(_, rest)| rest.trim_end_matches(']'));
-            assert_eq!(shown.unwrap_or_default(), opt.default, "{line}");
-        }
-    }
 }

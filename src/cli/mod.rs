@@ -1,7 +1,13 @@
-//! The parser, `--help`, man page and completions made from the options.
+//! The language of the command line, which variables and the configuration file speak, too. Words go in, typed
+//! [`options::Options`] come out; help, man page and completions come from the same declarations. Only this room knows
+//! clap.
 
-mod declare;
+pub(crate) mod declared;
 pub(crate) mod generate;
 mod help;
-pub mod parse;
-pub(crate) mod suggest;
+pub(crate) mod options;
+pub(crate) mod parse;
+pub(crate) mod tips;
+pub(crate) mod values;
+pub(crate) mod words;
+pub(crate) mod wrong;

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use nix::unistd::geteuid;
 
-use super::setting::UsageError;
 use crate::process::sys::small_files::open;
 use crate::text::describe_error;
 
@@ -28,21 +27,18 @@ pub(super) enum Choice {
 /// Returns the content of a file, or None if the default file is missing, or its directory cannot be searched; a
 /// missing file that the user named is an error. Follows symbolic links, which dotfile managers use. An error is the
 /// rest of a sentence, which the caller begins with the file's name.
-pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, UsageError> {
+pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, String> {
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if choice == Choice::Default && is_missing(path, &error) => return Ok(None),
         Err(error) => {
-            return Err(UsageError::new(format!(
-                "cannot be opened: {}",
-                describe_error(&error)
-            )));
+            return Err(format!("cannot be opened: {}", describe_error(&error)));
         }
     };
     // Checks the descriptor, so that the file cannot be exchanged between check and use.
     let metadata = file.metadata().map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
-        return Err(UsageError::new("is not a regular file"));
+        return Err("is not a regular file".to_owned());
     }
     if choice == Choice::Default {
         check_writers(&metadata)?;
@@ -53,15 +49,13 @@ pub(super) fn read(path: &Path, choice: Choice) -> Result<Option<Vec<u8>>, Usage
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(UsageError::new(
-            "is larger than 1MiB, so it is not a configuration file",
-        ));
+        return Err("is larger than 1MiB, so it is not a configuration file".to_owned());
     }
     Ok(Some(bytes))
 }
 
-fn unreadable(error: &Error) -> UsageError {
-    UsageError(format!("cannot be read: {}", describe_error(error)))
+fn unreadable(error: &Error) -> String {
+    format!("cannot be read: {}", describe_error(error))
 }
 
 /// Returns true if `error`, of opening the default file, means that there is none: no file is there, or its directory
@@ -76,19 +70,19 @@ fn is_missing(path: &Path, error: &Error) -> bool {
 
 /// Returns an error if someone other than this user or root owns the default file, or if everyone can write to it. Its
 /// group may write to it, as users with umask 002 have a group of their own.
-fn check_writers(metadata: &Metadata) -> Result<(), UsageError> {
+fn check_writers(metadata: &Metadata) -> Result<(), String> {
     let own = geteuid().as_raw();
     let owner = metadata.uid();
     if owner != own && owner != 0 {
-        return Err(UsageError::new(format!(
+        return Err(format!(
             "belongs to user {owner}, not to user {own} or root; tip: try --config none"
-        )));
+        ));
     }
     let mode = metadata.mode() & 0o7777;
     if mode & 0o002 != 0 {
-        return Err(UsageError::new(format!(
+        return Err(format!(
             "can be written by others (mode {mode:04o}); tip: try chmod o-w"
-        )));
+        ));
     }
     Ok(())
 }

@@ -1,9 +1,53 @@
-//! Sources of settings: the configuration file, its policies, and the settings of all sources merged.
+//! What all sources set: the command line over variables over the policy over `[defaults]` of the configuration file
+//! over what options imply. Each source is a layer of texts by the names of options; merged, they are parsed as words
+//! of a command line.
 
-mod conflicts;
 mod file;
+mod implied;
 pub(crate) mod listing;
 pub(crate) mod policies;
-pub(crate) mod setting;
 pub(crate) mod settings;
 mod toml_file;
+
+use crate::cli::declared::Declared;
+use crate::cli::options::Options;
+use crate::cli::parse::CommandLine;
+
+use policies::Config;
+use settings::{Settings, Variables};
+
+/// The settings of all sources, and their values.
+#[derive(Debug)]
+pub(crate) struct Merged {
+    pub(crate) settings: Settings,
+    pub(crate) options: Options,
+    pub(crate) config: Config,
+    pub(crate) declared: Vec<Declared>,
+}
+
+/// Merges all sources. An error names the place of what is wrong: an option, a variable, or file, table and key.
+pub(crate) fn merge(line: CommandLine, variables: &Variables) -> Result<Merged, String> {
+    let declared = line.declared;
+    let mut of_user = Settings::default();
+    of_user.overlay(Settings::of_variables(variables, &declared));
+    of_user.overlay(Settings::typed(&line.given));
+    let config = Config::load(&of_user, &declared)?;
+    let mut settings = Settings::default();
+    settings.overlay(config.defaults.clone());
+    settings.overlay(config.policy(&of_user, &declared)?);
+    settings.overlay(of_user);
+    implied::add(&mut settings);
+    let options = match settings.are_as_typed() {
+        true => line.options,
+        false => settings.options(&declared)?,
+    };
+    Ok(Merged {
+        settings,
+        options,
+        config,
+        declared,
+    })
+}
+
+#[cfg(test)]
+mod tests;

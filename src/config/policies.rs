@@ -1,86 +1,76 @@
 //! Policies (`--policy`), built-in and user-defined, and the configuration file, which may define some and set
-//! defaults. A value of the file becomes the text that a flag would take. The file's keys are checked when it is
-//! loaded, its values when a plan reads them.
+//! defaults.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::file::{self, Choice};
-use super::setting::{Setting, UsageError};
-use super::settings::Settings;
+use super::settings::{Setting, Settings};
 use super::toml_file::{Policy, parse};
-use crate::options::similar::tip;
-use crate::options::{CONFIG, POLICY};
+use crate::cli::declared::Declared;
 use crate::process::sys::environment::config_home;
-use crate::text::printable;
+use crate::text::{printable, tip};
 
 /// Contents of the configuration file.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    /// The file's name, or "none"; for `-vv`.
-    pub(crate) file: String,
     /// The file's path; None without a file.
     pub(crate) path: Option<PathBuf>,
-    /// The option or variable that names the file, "default", or the reason why there is no file; for `-vv`.
-    pub(crate) reason: String,
-    /// Settings of `[defaults]`, in file order.
-    pub(crate) defaults: Vec<Setting>,
-    /// User-defined policies, in file order.
-    pub(crate) policies: Vec<Policy>,
+    /// The line of `-vv` about the file: its name, or `none`, and why.
+    pub(crate) line: String,
+    /// Settings of `[defaults]`.
+    pub(super) defaults: Settings,
+    policies: Vec<Policy>,
 }
 
 impl Config {
-    /// Returns the configuration without a file: empty, with the reason for that.
-    fn none(reason: String) -> Config {
-        Config {
-            file: "none".to_owned(),
-            reason,
-            ..Config::default()
-        }
-    }
-
     /// Loads the file that `--config` or its variable names, or else the default file if it exists; the name `none`
-    /// loads no file. An error is one of the file or of a key in it; the values are read later, by the options.
-    pub(crate) fn load(settings: &Settings) -> Result<Config, UsageError> {
-        let setting = settings.find(&CONFIG);
-        let chosen_by = setting.map_or("default".to_owned(), Setting::source_name);
-        let path = match (settings.get(&CONFIG)?, config_home()) {
-            (Some(path), _) if path == Path::new("none") => return Ok(Config::none(chosen_by)),
+    /// loads no file. The whole file is checked, so that a mistake shows before its policy is first used.
+    pub(super) fn load(settings: &Settings, declared: &[Declared]) -> Result<Config, String> {
+        let mut config = Config::default();
+        let setting = settings.find("config");
+        let named = setting.map(|setting| PathBuf::from(setting.last_text()));
+        let source = setting.map_or("default".to_owned(), Setting::source_name);
+        let path = match (named, config_home()) {
+            (Some(path), _) if path == Path::new("none") => {
+                config.line = format!("config = none ({source})");
+                return Ok(config);
+            }
             (Some(path), _) => path,
-            // `home` is backoff's own directory, `~/.config/backoff`.
+            // backoff's own directory, `~/.config/backoff`.
             (None, Some(home)) => home.join("config.toml"),
             (None, None) => {
-                return Ok(Config::none(
-                    "neither XDG_CONFIG_HOME nor HOME is an absolute path".to_owned(),
-                ));
+                let why = "neither XDG_CONFIG_HOME nor HOME is an absolute path";
+                config.line = format!("config = none ({why})");
+                return Ok(config);
             }
         };
-        let shown = printable(&path.to_string_lossy());
+        let shown: Rc<str> = printable(&path.to_string_lossy()).into();
         let choice = match setting {
             Some(_) => Choice::Named,
             None => Choice::Default,
         };
         let content = file::read(&path, choice).map_err(|problem| match setting {
             Some(setting) => setting.error(problem),
-            None => UsageError(format!("{shown}: the configuration file {problem}")),
+            None => format!("{shown}: the configuration file {problem}"),
         })?;
         let Some(content) = content else {
-            return Ok(Config::none(format!("no {shown}")));
+            config.line = format!("config = none (no {shown})");
+            return Ok(config);
         };
-        let parsed = parse(&shown, &content)?;
-        Ok(Config {
-            file: shown,
-            path: Some(path),
-            reason: chosen_by,
-            defaults: parsed.defaults,
-            policies: parsed.policies,
-        })
+        let parsed = parse(&shown, &content, declared)?;
+        config.path = Some(path);
+        config.line = format!("config = {shown} ({source})");
+        config.defaults = parsed.defaults;
+        config.policies = parsed.policies;
+        config.check(declared)?;
+        Ok(config)
     }
 
-    /// Returns the user-defined policies, then the built-in ones whose names are not redefined: a user may replace one.
-    /// An error here would be one of the built-in policies, which tests exclude.
-    pub(crate) fn all_policies(&self) -> Result<Vec<Policy>, UsageError> {
+    /// Returns the policies of the file, then the built-in ones whose names it does not use: a user may replace one.
+    pub(super) fn all_policies(&self, declared: &[Declared]) -> Result<Vec<Policy>, String> {
         let mut all = self.policies.clone();
-        for policy in built_in()? {
+        for policy in parse("", include_bytes!("policies.toml"), declared)?.policies {
             if self.policies.iter().all(|own| own.name != policy.name) {
                 all.push(policy);
             }
@@ -88,27 +78,33 @@ impl Config {
         Ok(all)
     }
 
+    /// Returns an error if a text of `[defaults]` or of a policy cannot be read, used or not.
+    fn check(&self, declared: &[Declared]) -> Result<(), String> {
+        self.defaults.options(declared)?;
+        for policy in &self.policies {
+            policy.settings.options(declared)?;
+        }
+        Ok(())
+    }
+
     /// Returns the settings of the policy that `settings`, or else `[defaults]`, select; none if neither does. Returns
     /// an error for an unknown name, with the known ones.
-    pub(crate) fn policy(&self, settings: &Settings) -> Result<Vec<Setting>, UsageError> {
-        let by_default = self.defaults.iter().find(|setting| *setting.opt == *POLICY);
-        let Some(setting) = settings.find(&POLICY).or(by_default) else {
-            return Ok(Vec::new());
+    pub(super) fn policy(
+        &self,
+        settings: &Settings,
+        declared: &[Declared],
+    ) -> Result<Settings, String> {
+        let Some(setting) = settings.find("policy").or(self.defaults.find("policy")) else {
+            return Ok(Settings::default());
         };
-        let name = setting.read(&POLICY)?;
-        let mut all = self.all_policies()?;
-        if let Some(index) = all.iter().position(|policy| name.0 == *policy.name) {
-            return Ok(all.swap_remove(index).settings);
+        let all = self.all_policies(declared)?;
+        let chosen = setting.last_text();
+        if let Some(policy) = all.iter().find(|policy| *chosen == *policy.name) {
+            return Ok(policy.settings.clone());
         }
         let names = all.iter().map(|policy| &*policy.name);
         let known = names.clone().collect::<Vec<_>>().join(", ");
-        Err(setting.error(format!(
-            "is not one of {known}{}",
-            tip(&setting.shown(), names)
-        )))
+        let tip = tip(&setting.shown(), names);
+        Err(setting.error(format!("is not one of {known}{tip}")))
     }
-}
-
-pub(super) fn built_in() -> Result<Vec<Policy>, UsageError> {
-    Ok(parse("", include_bytes!("policies.toml"))?.policies)
 }

@@ -1,210 +1,292 @@
-//! The settings of all sources, merged. Sources are added from highest to lowest precedence, so that an option that is
-//! set already wins over all later ones.
+//! Settings: what sources say about options, as texts that a command line takes.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::fmt;
 use std::rc::Rc;
 
-use super::conflicts;
-use super::setting::{Setting, Source, UsageError};
-use crate::cli::parse::CommandLine;
-use crate::options::opt::{Kind, Opt, Spec};
-use crate::options::problem::Checked;
-use crate::options::{BASE, EVERY, GROWTH, JITTER, OPTIONS};
+use crate::cli::declared::{Declared, EXCLUSIVE, Takes, variable};
+use crate::cli::options::Options;
+use crate::cli::parse;
+use crate::cli::values;
+use crate::cli::wrong::{Wrong, shown_text};
 
 /// Names and values of the environment's `BACKOFF_*` variables.
 pub(crate) type Variables = [(OsString, OsString)];
 
-/// The settings of all sources, added from highest to lowest precedence.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    /// Settings in effect. A repeatable option has several, all of one source.
-    merged: Vec<Setting>,
-    /// Settings dropped as they contradict one of another option with higher precedence.
-    overridden: Vec<Setting>,
+/// Who set an option, from the lowest to the highest precedence.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Another option, with this name.
+    Implied(String),
+    /// `[defaults]` of this file.
+    Defaults(Rc<str>),
+    /// A policy; the file is empty if it is built in.
+    Policy {
+        name: Rc<str>,
+        file: Rc<str>,
+    },
+    Variable,
+    Flag,
 }
 
-/// A setting in a message.
-pub(crate) struct ShownSetting {
-    /// The text without secrets, or the texts of a repeatable option; not escaped, as the printer of the line does so.
-    pub(crate) text: String,
-    /// The name of the source, with a note if the setting is overridden.
-    pub(crate) source: String,
+/// What one source says about an option.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    /// Several of a repeatable option; of a switch one such as `1` or `true`.
+    texts: Vec<OsString>,
+    pub(crate) source: Source,
+    /// The option that was written: `every`, which stands for three.
+    written: String,
+}
+
+/// Settings by the names of their options, one for each.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings(BTreeMap<String, Setting>);
+
+impl Setting {
+    /// Returns the texts for messages, without secrets. Not escaped, as the printer of the message does that.
+    pub(crate) fn shown(&self) -> String {
+        let texts = self.texts.iter();
+        let shown: Vec<String> = texts
+            .map(|text| shown_text(&self.written, &text.to_string_lossy()))
+            .collect();
+        shown.join(", ")
+    }
+
+    /// Returns the text; the last one of several.
+    pub(super) fn last_text(&self) -> &OsStr {
+        self.texts.last().map(|text| &**text).unwrap_or_default()
+    }
+
+    /// Returns the name of the source, by which a user finds the setting: `--base`, `BACKOFF_BASE`, `policy wait`,
+    /// `policy slow in /etc/backoff.toml`.
+    pub(crate) fn source_name(&self) -> String {
+        match &self.source {
+            Source::Implied(by) => format!("by --{by}"),
+            Source::Defaults(file) => format!("[defaults] in {file}"),
+            Source::Policy { name, file } if file.is_empty() => format!("policy {name}"),
+            Source::Policy { name, file } => format!("policy {name} in {file}"),
+            Source::Variable => variable(&self.written),
+            Source::Flag => format!("--{}", self.written),
+        }
+    }
+
+    /// Returns the error `PLACE: "TEXT" PROBLEM`. The place is file, table and key, or else the name of the source.
+    pub(crate) fn error(&self, problem: impl fmt::Display) -> String {
+        format!("{}: {:?} {problem}", self.place(), self.shown())
+    }
+
+    fn place(&self) -> String {
+        let long = &self.written;
+        match &self.source {
+            Source::Defaults(file) => format!("{file}: [defaults] {long}"),
+            Source::Policy { name, file } => format!("{file}: [policy.{name}] {long}"),
+            _ => self.source_name(),
+        }
+    }
+}
+
+/// Formats as the user would write it, without secrets: `--base 5s`, `BACKOFF_BASE=5s` or `--every 1s from policy wait`.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = self.source_name();
+        let text = self.shown();
+        match self.source {
+            Source::Flag => write!(f, "{source} {text}"),
+            Source::Variable => write!(f, "{source}={text}"),
+            _ => write!(f, "--{} {text} from {source}", self.written),
+        }
+    }
 }
 
 impl Settings {
-    /// Returns the settings of the command line, the highest source, to which the others are added. Returns an error if
-    /// options contradict each other, or a switch seems to have a value.
-    pub(crate) fn of_command_line(line: &CommandLine) -> Result<Settings, UsageError> {
-        check_switch(line)?;
-        let options = line.options.iter();
-        let flags = options.map(|(opt, text)| Setting::new(opt, text, Source::Flag, String::new()));
+    /// Returns what is typed.
+    pub(super) fn typed(given: &[(String, Vec<OsString>)]) -> Settings {
         let mut settings = Settings::default();
-        settings.add(flags.collect())?;
-        Ok(settings)
+        for (long, texts) in given {
+            settings.set(long, texts.clone(), Source::Flag);
+        }
+        settings
     }
 
-    /// Adds the settings of `BACKOFF_*` variables. Actions, such as `--help`, are accepted on the command line only: a
-    /// forgotten variable must not replace the run of the command.
-    pub(crate) fn add_variables(&mut self, variables: &Variables) -> Result<(), UsageError> {
-        let settable = OPTIONS.iter().filter(|opt| !opt.is_action());
-        self.add(settable.filter_map(|opt| set_by(variables, opt)).collect())
-    }
-
-    /// Adds a layer: the settings of one source, which is lower than all sources added before. An option that is
-    /// already set keeps its setting. A setting that a higher one of another option excludes is kept apart, as
-    /// overridden.
-    pub(crate) fn add(&mut self, mut layer: Vec<Setting>) -> Result<(), UsageError> {
-        layer.retain(|setting| self.find(setting.opt).is_none());
-        self.expand_every(&mut layer)?;
-        self.overridden
-            .extend(conflicts::settle(&self.merged, &mut layer)?);
-        self.merged.extend(layer);
-        Ok(())
-    }
-
-    /// Replaces `--every` in a layer by the three settings that it implies, so that no later code has to know it:
-    /// `find` never returns it. Leaves out those of the three that a higher source sets. Returns an error if the layer
-    /// itself sets one of them with another text.
-    fn expand_every(&self, layer: &mut Vec<Setting>) -> Result<(), UsageError> {
-        let Some(index) = layer.iter().position(|setting| *setting.opt == *EVERY) else {
-            return Ok(());
-        };
-        let every = Rc::new(layer.remove(index));
-        let implied: [(&'static Spec, OsString); 3] = [
-            (&BASE, every.text.clone()),
-            (&GROWTH, "constant".into()),
-            (&JITTER, "none".into()),
-        ];
-        for (opt, text) in implied {
-            match layer.iter().find(|setting| setting.opt == opt) {
-                Some(other) if other.text != text => {
-                    return Err(UsageError::new(format!(
-                        "{every} cannot go with {other}: it is a fixed wait without jitter"
-                    )));
-                }
-                None if self.find(opt).is_none() => {
-                    layer.push(Setting::implied_by(&every, opt, text));
-                }
-                // The layer sets it to the same text, or a higher source sets it.
-                _ => {}
+    /// Returns what variables set. One that is empty is unset, as scripts clear variables that way.
+    pub(super) fn of_variables(variables: &Variables, declared: &[Declared]) -> Settings {
+        let mut settings = Settings::default();
+        for (name, text) in variables {
+            let option = declared
+                .iter()
+                .find(|option| option.has_variable() && *name == *option.variable());
+            if let Some(option) = option
+                && !text.is_empty()
+            {
+                settings.set(&option.long, vec![text.clone()], Source::Variable);
             }
         }
-        Ok(())
+        settings
     }
 
-    /// Returns the setting in effect for an option; the last one if it was repeated.
-    pub(crate) fn find(&self, opt: &Spec) -> Option<&Setting> {
-        self.merged.iter().rfind(|setting| setting.opt == opt)
+    pub(super) fn set(&mut self, long: &str, texts: Vec<OsString>, source: Source) {
+        let written = long.to_owned();
+        let setting = Setting {
+            texts,
+            source,
+            written,
+        };
+        self.0.insert(long.to_owned(), setting);
+    }
+
+    /// Adds a higher source. Its settings replace those of the same options, and of options that they exclude.
+    pub(super) fn overlay(&mut self, higher: Settings) {
+        let higher = higher.with_every_written_out();
+        for (option, others, _) in EXCLUSIVE {
+            for other in others {
+                if higher.has(option) {
+                    self.0.remove(*other);
+                }
+                if higher.has(other) {
+                    self.0.remove(option);
+                }
+            }
+        }
+        self.0.extend(higher.0);
+    }
+
+    /// Replaces `--every` by the three settings that it stands for, unless the source sets one of them itself.
+    fn with_every_written_out(mut self) -> Settings {
+        let Some(every) = self.0.remove("every") else {
+            return self;
+        };
+        let texts = [
+            ("base", every.texts.clone()),
+            ("growth", vec!["constant".into()]),
+            ("jitter", vec!["none".into()]),
+        ];
+        for (long, texts) in texts {
+            self.0.entry(long.to_owned()).or_insert(Setting {
+                texts,
+                ..every.clone()
+            });
+        }
+        self
+    }
+
+    /// Sets an option as another one implies it, if that has a higher source than the option, or only the default.
+    pub(super) fn imply(&mut self, long: &str, text: &str, by: &str) {
+        let Some(implying) = self.0.get(by) else {
+            return;
+        };
+        let is_free = match self.0.get(long).map(|setting| &setting.source) {
+            None => true,
+            Some(Source::Implied(_)) => false,
+            Some(source) => *source < implying.source,
+        };
+        if is_free {
+            let by = implying.written.clone();
+            self.set(long, vec![text.into()], Source::Implied(by));
+        }
+    }
+
+    /// Sets an option that no source sets as another one implies it.
+    pub(super) fn imply_default(&mut self, long: &str, text: &str, by: &str) {
+        if !self.has(long) {
+            self.imply(long, text, by);
+        }
+    }
+
+    /// Returns the text of an option that is set; the last one of several.
+    pub(super) fn text(&self, long: &str) -> Option<&str> {
+        self.0.get(long)?.last_text().to_str()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.0.iter().map(|(long, setting)| (&**long, setting))
+    }
+
+    pub(crate) fn find(&self, long: &str) -> Option<&Setting> {
+        self.0.get(long)
     }
 
     /// Returns true if a source sets the option.
-    pub(crate) fn has(&self, opt: &Spec) -> bool {
-        self.find(opt).is_some()
+    pub(crate) fn has(&self, long: &str) -> bool {
+        self.0.contains_key(long)
     }
 
-    /// Returns the source of an option's value; None, which is below every source, if the option is not set.
-    pub(crate) fn source(&self, opt: &Spec) -> Option<Source> {
-        self.find(opt).map(|setting| setting.source.clone())
+    /// Returns the setting of an option that is typed, and in effect.
+    pub(crate) fn typed_setting(&self, long: &str) -> Option<&Setting> {
+        self.find(long)
+            .filter(|setting| setting.source == Source::Flag)
     }
 
-    /// Returns the option's value, if set.
-    pub(crate) fn get<T>(&self, opt: &Opt<T>) -> Checked<Option<T>> {
-        self.find(opt).map(|setting| setting.read(opt)).transpose()
+    /// Returns true if only the command line says something, and nothing follows from it, so that its values hold.
+    pub(super) fn are_as_typed(&self) -> bool {
+        let mut settings = self.iter();
+        settings.all(|(long, setting)| setting.source == Source::Flag && setting.written == long)
     }
 
-    /// Returns the option's value, or else that of its default, which must not be empty. An error names the source of a
-    /// text that cannot be read.
-    pub(crate) fn value<T>(&self, opt: &Opt<T>) -> Checked<T> {
-        if let Some(setting) = self.find(opt) {
-            return setting.read(opt);
+    /// Returns the values. An error names the place of a wrong text.
+    pub(super) fn options(&self, declared: &[Declared]) -> Result<Options, String> {
+        parse::options(&self.words(declared)?).map_err(|wrong| self.error(wrong))
+    }
+
+    /// Returns the words by which a command line says the same.
+    pub(super) fn words(&self, declared: &[Declared]) -> Result<Vec<OsString>, String> {
+        let mut words = Vec::new();
+        for option in declared {
+            if let Some(setting) = self.find(&option.long) {
+                words.extend(words_of(option, setting)?);
+            }
         }
-        opt.read(OsStr::new(opt.default)).map_err(|problem| {
-            let default = opt.default;
-            UsageError(format!("--{}: {default:?} {problem}", opt.long))
-        })
+        Ok(words)
     }
 
-    /// Returns the values of a repeatable option, in the order in which they are given; none if no source sets it.
-    pub(crate) fn all<T>(&self, opt: &Opt<T>) -> Checked<Vec<T>> {
-        self.merged
-            .iter()
-            .filter(|setting| *setting.opt == **opt)
-            .map(|setting| setting.read(opt))
-            .collect()
+    /// Returns the line about wrong words, with the place of the setting that they are from.
+    pub(super) fn error(&self, wrong: Wrong) -> String {
+        match wrong.long.and_then(|long| self.find(&long)) {
+            Some(setting) => format!("{}: {}", setting.place(), wrong.problem),
+            None => wrong.problem,
+        }
     }
 
-    /// Returns the number of times a repeatable switch is given.
-    pub(crate) fn count(&self, opt: &Opt<u8>) -> Checked<u8> {
-        Ok(self.get(opt)?.unwrap_or(0))
-    }
-
-    pub(crate) fn is_on(&self, opt: &Opt<bool>) -> Checked<bool> {
-        Ok(self.get(opt)?.unwrap_or(false))
-    }
-
-    /// Returns an option's setting for a message, even if the setting is overridden, which the name of the source then
-    /// tells; None if no source sets the option. A repeatable option has all its texts. If several sources are
-    /// overridden, only the highest of them is shown, as it would decide.
-    pub(crate) fn shown(&self, opt: &Spec) -> Option<ShownSetting> {
-        let (settings, note) = match self.find(opt) {
-            Some(_) => (&self.merged, ""),
-            None => (&self.overridden, "; overridden"),
-        };
-        let highest = settings.iter().find(|setting| setting.opt == opt)?;
-        let found: Vec<&Setting> = settings
-            .iter()
-            .filter(|setting| setting.opt == opt && setting.source == highest.source)
-            .collect();
-        let texts: Vec<String> = found.iter().map(|setting| setting.shown()).collect();
-        Some(ShownSetting {
-            text: texts.join(", "),
-            source: found.last()?.source_name() + note,
-        })
+    /// Returns the line of `-vv` about an option, such as `base = 2s (policy slow in /etc/backoff.toml)`; None for an
+    /// option that is not set and has no default.
+    pub(crate) fn line(&self, option: &Declared) -> Option<String> {
+        let long = &option.long;
+        match (self.find(long), &option.default) {
+            (Some(setting), _) => {
+                let source = setting.source_name();
+                Some(format!("{long} = {} ({source})", setting.shown()))
+            }
+            (None, Some(default)) => Some(format!("{long} = {default} (default)")),
+            (None, None) => None,
+        }
     }
 }
 
-/// Returns the setting of an option's variable; None if it is unset, or empty, as scripts clear variables that way.
-fn set_by(variables: &Variables, opt: &'static Spec) -> Option<Setting> {
-    let (_, text) = variables
-        .iter()
-        .find(|(name, _)| opt.has_variable(name.as_bytes()))?;
-    if text.is_empty() {
-        return None;
-    }
-    Some(Setting::new(opt, text, Source::Variable, String::new()))
+/// Returns the words of a setting: `--base=2s`, or a switch as often as its text says.
+fn words_of(option: &Declared, setting: &Setting) -> Result<Vec<OsString>, String> {
+    let flag = format!("--{}", option.long);
+    let read = match option.takes {
+        Takes::Nothing => |text: &str| values::switch(text).map(u8::from),
+        Takes::Count => values::count,
+        _ => {
+            return Ok(setting
+                .texts
+                .iter()
+                .map(|text| with_text(&flag, text))
+                .collect());
+        }
+    };
+    let text = setting.shown();
+    let times = read(&text).map_err(|problem| setting.error(problem))?;
+    Ok(vec![flag.into(); usize::from(times)])
 }
 
-/// Returns an error for a value that stands after a switch, or after an option that takes its text after `=`, as in
-/// `--pty yes make`: it would be the command, and its exit status that of the run. A word alone may be a command, as in
-/// `-q true`, and so may a word that is no value.
-fn check_switch(line: &CommandLine) -> Result<(), UsageError> {
-    let Some(opt) = line.switch_before_command else {
-        return Ok(());
-    };
-    let [word, _, ..] = &*line.command else {
-        return Ok(());
-    };
-    let Some(text) = word.to_str() else {
-        return Ok(());
-    };
-    if !opt.is_value_of_switch(text) {
-        return Ok(());
-    }
-    let long = opt.long;
-    let tip = match opt.kind {
-        Kind::Optional { name, .. } => format!("write the value after =, as in --{long}={name}"),
-        _ => format!("leave {text} out"),
-    };
-    Err(UsageError::new(format!(
-        "{text:?} after --{long} would be run as the command; tip: {tip}, or put -- before a command of that name"
-    )))
-}
-
-/// Returns a variable's value by its full name; an empty variable counts as unset.
-pub(crate) fn variable<'v>(variables: &'v Variables, name: &str) -> Option<&'v OsStr> {
-    let (_, value) = variables.iter().find(|(known, _)| known == name)?;
-    Some(&**value).filter(|value| !value.is_empty())
+fn with_text(flag: &str, text: &OsStr) -> OsString {
+    let mut word = OsString::from(flag);
+    word.push("=");
+    word.push(text);
+    word
 }
 
 #[cfg(test)]

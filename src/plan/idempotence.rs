@@ -1,9 +1,8 @@
 //! Decides whether the command may run twice: `--idempotent`, or else what the words of the command mean. A request
 //! that is not idempotent, such as an order, must not be sent again after a failure that may have had an effect.
 
-use crate::config::settings::Settings;
-use crate::options::IDEMPOTENT;
-use crate::options::problem::Checked;
+use crate::cli::options::YesNo;
+use crate::config::Merged;
 use crate::presets::program::WrappedCommand;
 use crate::presets::requests::not_idempotent;
 use crate::presets::scripts::Surroundings;
@@ -11,21 +10,22 @@ use crate::run::plan::NotIdempotent;
 
 /// Returns the reason why the command must not run twice; None if it may. `--idempotent` decides if it is given, as the
 /// user knows the command, or else the words of the command do. `words` are all of them, `command` tells which program
-/// presets judge. An error is a wrong value of the option.
+/// presets judge.
 pub(super) fn why_not_idempotent(
-    settings: &Settings,
+    merged: &Merged,
     words: &[&str],
     command: &WrappedCommand<'_>,
     surroundings: &dyn Surroundings,
-) -> Checked<Option<NotIdempotent>> {
-    let is_idempotent = settings.value(&IDEMPOTENT)?;
-    match settings.find(&IDEMPOTENT) {
-        Some(_) if is_idempotent => Ok(None),
-        Some(setting) => Ok(Some(NotIdempotent {
+) -> Option<NotIdempotent> {
+    let Some(setting) = merged.settings.find("idempotent") else {
+        return shown_by_words(words, command, surroundings);
+    };
+    match merged.options.rules.idempotent {
+        YesNo::Yes => None,
+        YesNo::No => Some(NotIdempotent {
             why: setting.to_string(),
             is_by_option: true,
-        })),
-        None => Ok(shown_by_words(words, command, surroundings)),
+        }),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Finds the outer runs of backoff inside of which this one runs, from variables that they set. Retries of runs within
 //! runs multiply: three attempts around three are nine.
 
-use crate::config::settings::{Variables, variable};
-use crate::options::Nested;
+use std::ffi::OsStr;
+
+use crate::cli::options::Nested;
+use crate::config::settings::Variables;
 use crate::presets::program::is_backoff;
 use crate::run::plan::Nesting;
 use crate::run::variables::{AROUND, COUNTED};
@@ -45,6 +47,12 @@ fn outer_attempts(variables: &Variables, depth: u64) -> Option<u64> {
     // The product for the runs around the innermost one, which sets it only if there are any.
     let limits_around_innermost = positive(variables, AROUND)?;
     limits_around_innermost.checked_mul(limit_of_innermost?)
+}
+
+/// Returns a variable's value by its full name; an empty variable counts as unset.
+pub(super) fn variable<'v>(variables: &'v Variables, name: &str) -> Option<&'v OsStr> {
+    let (_, value) = variables.iter().find(|(known, _)| known == name)?;
+    Some(&**value).filter(|value| !value.is_empty())
 }
 
 fn text<'v>(variables: &'v Variables, name: &str) -> Option<&'v str> {

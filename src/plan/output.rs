@@ -1,58 +1,49 @@
-//! Reads the options on the command's standard streams, on backoff's own messages, and on exit statuses.
+//! The command's standard streams, backoff's own messages, and exit statuses.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::rules::Rules;
-use crate::config::setting::{Setting, Source};
-use crate::config::settings::Settings;
-use crate::options::opt::Opt;
-use crate::options::problem::Checked;
-use crate::options::{
-    BEFORE_RETRY, COLOR, EXHAUSTED_EXIT, FLAKY_EXIT, HOOK_OUTPUT, IDLE_TIMEOUT, LABEL, LOG_FILE,
-    LOG_FORMAT, MATCH_ON, MatchOn, ON_GIVE_UP, ON_RETRY, PROGRESS, PTY, QUIET, REPORT, RETRY_AFTER,
-    RETRY_IF, STDERR, STDIN, STDIN_LIMIT, STDOUT, SUCCESS_EXIT, SUCCESS_IF, UNTIL, VERBOSE,
-};
+use crate::cli::options::{MatchOn, Options, Output};
+use crate::cli::words::Countdown;
 use crate::policy::exit::Overrides;
-use crate::policy::session::Until;
 use crate::policy::sets::CodeSet;
-use crate::run::plan::{Format, OutputOptions};
+use crate::run::plan::{Format, OutputOptions, Progress};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 
-/// Reads the options on the command's standard streams, from which the run later decides what it has to read itself.
-/// `rules` tell what is searched for. `attempts` is the limit on attempts, None without one: with several attempts, the
-/// input may have to be kept for the next one.
-pub(super) fn streams(
-    settings: &Settings,
-    rules: &Rules,
-    attempts: Option<u64>,
-) -> Checked<StreamOptions> {
-    let has_hook_output = settings.is_on(&HOOK_OUTPUT)?;
+/// Returns the options on the command's standard streams, from which the run later decides what it has to read itself.
+/// `rules` tell what is searched for.
+pub(super) fn streams(options: &Options, rules: &Rules) -> StreamOptions {
+    let Options {
+        streams,
+        hooks,
+        time,
+        ..
+    } = options;
     let has_hooks =
-        settings.has(&ON_RETRY) || settings.has(&BEFORE_RETRY) || settings.has(&ON_GIVE_UP);
-    let idle_timeout = settings.get(&IDLE_TIMEOUT)?;
-    Ok(StreamOptions {
-        input: match settings.value(&STDIN)? {
+        hooks.on_retry.is_some() || hooks.before_retry.is_some() || hooks.on_give_up.is_some();
+    StreamOptions {
+        input: match streams.stdin {
             // A single attempt needs no replay.
-            InputMode::Auto if attempts == Some(1) => InputMode::Inherit,
+            InputMode::Auto if time.attempts == Some(1) => InputMode::Inherit,
             input => input,
         },
-        input_limit: settings.value(&STDIN_LIMIT)?,
+        input_limit: streams.stdin_limit,
         modes: PerChannel {
-            stdout: settings.value(&STDOUT)?,
-            stderr: settings.value(&STDERR)?,
+            stdout: streams.stdout,
+            stderr: streams.stderr.into(),
         },
-        pty: settings.is_on(&PTY)?,
-        is_watched: is_watched(settings.value(&MATCH_ON)?),
+        pty: streams.pty,
+        is_watched: is_watched(options.rules.match_on),
         watch_list: Rc::clone(&rules.watch_list),
         has_presets: rules.classifier.preset_rules.is_some(),
-        reads_waits: settings.get(&RETRY_AFTER)?.flatten().is_some(),
-        has_retry_if: settings.has(&RETRY_IF),
-        has_success_if: settings.has(&SUCCESS_IF),
+        reads_waits: options.waits.retry_after.is_some(),
+        has_retry_if: options.rules.retry_if.is_some(),
+        has_success_if: options.rules.success_if.is_some(),
         // Without hooks, the output is not needed, and not kept.
-        has_hook_output: has_hook_output && has_hooks,
-        has_idle_timeout: idle_timeout.is_some_and(|idle| !idle.is_zero()),
-    })
+        has_hook_output: hooks.hook_output && has_hooks,
+        has_idle_timeout: time.idle_timeout.is_some_and(|idle| !idle.is_zero()),
+    }
 }
 
 /// Returns which outputs rules and predicates examine, by `--match-on`. The other one can go straight to its reader.
@@ -63,77 +54,51 @@ fn is_watched(match_on: MatchOn) -> PerChannel<bool> {
     }
 }
 
-/// Reads the options on backoff's own messages. The verbosity of the result is above 0 for `-v`, and below 0 for `-q`;
-/// `config::conflicts` leaves only one of the two.
-pub(super) fn output(settings: &Settings) -> Checked<OutputOptions> {
-    let format = settings.value(&LOG_FORMAT)?;
-    let log_file = file(settings, &LOG_FILE)?;
+/// Returns the options on backoff's own messages. The verbosity is above 0 for `-v`, and below 0 for `-q`.
+pub(super) fn output(output: &Output) -> OutputOptions {
+    let log_file = file(output.log_file.as_deref());
     // More than `-qq` means no more.
-    let quiet = settings.count(&QUIET)?.min(2);
-    let verbose = settings.count(&VERBOSE)?;
+    let quiet = output.quiet.min(2);
     // Machine-readable output stays free of the countdown.
-    let has_countdown = quiet == 0 && (format == Format::Text || log_file.is_some());
-    let progress = settings.value(&PROGRESS)?;
-    Ok(OutputOptions {
+    let has_countdown = quiet == 0 && (output.log_format == Format::Text || log_file.is_some());
+    let progress = match output.progress {
+        Countdown::Auto => Some(Progress::Auto),
+        Countdown::Always => Some(Progress::Always),
+        Countdown::Never => None,
+    };
+    OutputOptions {
         verbosity: match (quiet, &log_file) {
-            (0, _) => i16::from(verbose),
+            (0, _) => i16::from(output.verbose),
             // --quiet applies to standard error, not to a log file.
             (_, Some(_)) => 0,
             (_, None) => -i16::from(quiet),
         },
-        format,
+        format: output.log_format,
         log_file,
-        report: file(settings, &REPORT)?,
-        label: settings.get(&LABEL)?,
-        color: settings.value(&COLOR)?,
-        progress: if has_countdown { progress } else { None },
-    })
-}
-
-/// Returns the file that an option names, or None if the option is not given. `-` is standard output, by the name under
-/// which it can be opened like a file.
-fn file(settings: &Settings, opt: &Opt<PathBuf>) -> Checked<Option<PathBuf>> {
-    let path = settings.get(opt)?;
-    if path.as_deref() == Some(Path::new("-")) {
-        return Ok(Some("/dev/stdout".into()));
+        report: file(output.report.as_deref()),
+        label: output.label.clone(),
+        color: output.color,
+        progress: progress.filter(|_| has_countdown),
     }
-    Ok(path)
 }
 
-/// Returns an error if a variable or the file turns a failure into a success, so that backoff would exit with 0
-/// although the command failed: only who types such an option surely means it, while the other sources may be
-/// forgotten. `--success-exit` is no such option: it says what a failure is.
-pub(super) fn check_command_line_only(settings: &Settings) -> Checked<()> {
-    check_typed(settings, &UNTIL, &Until::Failure)?;
-    check_typed(settings, &EXHAUSTED_EXIT, &0)
-}
-
-/// Returns an error if another source than the command line sets an option to the value `success`, which makes a
-/// success of a failure. Other values, and a text that cannot be read, are left to the reader of the option.
-fn check_typed<T: PartialEq>(settings: &Settings, opt: &Opt<T>, success: &T) -> Checked<()> {
-    let Some(setting) = settings.find(opt) else {
-        return Ok(());
-    };
-    if setting.source == Source::Flag || !is_value(setting, opt, success) {
-        return Ok(());
+/// Returns the file that an option names. `-` is standard output, by the name under which it can be opened like a file.
+fn file(path: Option<&Path>) -> Option<PathBuf> {
+    match path {
+        Some(path) if path == Path::new("-") => Some("/dev/stdout".into()),
+        path => path.map(Path::to_owned),
     }
-    Err(setting.error("is accepted on the command line only, as it turns a failure into a success"))
 }
 
-/// Returns true if a setting has this value; a text that cannot be read has none.
-fn is_value<T: PartialEq>(setting: &Setting, opt: &Opt<T>, value: &T) -> bool {
-    setting.read(opt).is_ok_and(|read| read == *value)
-}
-
-/// Reads the exit statuses that options set in place of the command's own: of an exhausted run, of one that succeeded
+/// Returns the exit statuses that options set in place of the command's own: of an exhausted run, of one that succeeded
 /// only after a retry, and the codes of the command that become 0.
-pub(super) fn overrides(settings: &Settings) -> Checked<Overrides> {
-    let success = settings.all(&SUCCESS_EXIT)?.into_iter();
-    Ok(Overrides {
-        exhausted: settings.get(&EXHAUSTED_EXIT)?,
-        flaky: settings.get(&FLAKY_EXIT)?,
+pub(super) fn overrides(options: &Options) -> Overrides {
+    let success = options.rules.success_exit.iter();
+    Overrides {
+        exhausted: options.output.exhausted_exit,
+        flaky: options.output.flaky_exit,
         zero: success
             .map(|codes| codes.zero)
             .fold(CodeSet::default(), CodeSet::union),
-    })
+    }
 }

@@ -2,22 +2,19 @@
 //! there is nothing to remark.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
-use super::in_effect::{self, Deciders};
-use crate::cli::suggest;
-use crate::config::policies::Config;
-use crate::config::settings::{Settings, Variables, variable};
-use crate::options::opt::Spec;
-use crate::options::similar::one_slip_away;
-use crate::options::values::whole;
-use crate::options::{OPTIONS, RETRY_MATCH};
+use super::nesting::variable;
+use crate::cli::declared::Declared;
+use crate::cli::tips;
+use crate::config::Merged;
+use crate::config::settings::{Settings, Variables};
 use crate::presets::clients;
 use crate::presets::for_program;
 use crate::presets::names::{PresetName, chosen};
 use crate::presets::program::WrappedCommand;
 use crate::run::plan::{Nesting, NotIdempotent, OutputOptions};
 use crate::run::variables::SET_BY_BACKOFF;
+use crate::text::similar;
 
 /// Returns the remarks to print after a failed first attempt: before it, they would trouble a user whose command
 /// succeeds. `command` is the program that presets judge.
@@ -33,8 +30,10 @@ pub(super) fn on_failure(settings: &Settings, command: &WrappedCommand<'_>) -> V
 /// Explains `-r 3`, which other tools read as three retries, while it is a pattern here. None for a text that is no
 /// number up to 99: a larger one, such as 503, is meant as a pattern.
 fn number_as_pattern(settings: &Settings) -> Option<String> {
-    let setting = settings.find(&RETRY_MATCH)?;
-    let retries = whole(setting.text.to_str()?, 0, 99).ok()?;
+    let setting = settings.find("retry-match")?;
+    let text = setting.shown();
+    let is_number = text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let retries: u8 = text.parse().ok().filter(|_| is_number)?;
     let looks = format!("{setting} looks for a pattern in the output");
     Some(format!(
         // `-n` counts the first attempt, too.
@@ -72,6 +71,7 @@ impl Remarks {
     /// program's. Inner runs inherit the variables, and only the outermost run warns, unless there is `-v`.
     pub(super) fn on_variables(
         variables: &Variables,
+        declared: &[Declared],
         nesting: &Nesting,
         output: &OutputOptions,
     ) -> Remarks {
@@ -81,11 +81,11 @@ impl Remarks {
         }
         for (name, value) in variables {
             // An empty variable counts as unset.
-            if value.is_empty() || is_known(variables, name) {
+            if value.is_empty() || is_known(variables, declared, name) {
                 continue;
             }
             let name = name.to_string_lossy();
-            if let Some(tip) = tip_for_variable(name.trim_start_matches("BACKOFF_")) {
+            if let Some(tip) = tip_for_variable(declared, name.trim_start_matches("BACKOFF_")) {
                 let warning = format!("unknown variable {name:?}; tip: {tip}");
                 remarks.warnings.push(warning);
             }
@@ -112,47 +112,36 @@ impl Remarks {
 
 /// Returns true for the variable of an option, and for those that an outer run sets. Without an outer run, those are
 /// unknown, too, as a user who sets one takes it for an option.
-fn is_known(variables: &Variables, name: &OsStr) -> bool {
+fn is_known(variables: &Variables, declared: &[Declared], name: &OsStr) -> bool {
     // Outer runs set their variables only along with this one.
     let is_within = variable(variables, "BACKOFF_DEPTH").is_some();
     let is_set_by_outer = is_within && SET_BY_BACKOFF.iter().any(|known| name == *known);
-    is_set_by_outer || OPTIONS.iter().any(|opt| is_variable_of(opt, name))
-}
-
-fn is_variable_of(opt: &Spec, name: &OsStr) -> bool {
-    !opt.is_action() && opt.has_variable(name.as_bytes())
+    let is_variable_of = |option: &Declared| option.has_variable() && *name == *option.variable();
+    is_set_by_outer || declared.iter().any(is_variable_of)
 }
 
 /// Returns a tip for a variable that is certainly meant for backoff: with another tool's name of an option, or one typo
 /// away from a known name. None for any other. `key` is its name without `BACKOFF_`.
-fn tip_for_variable(key: &str) -> Option<String> {
-    let (opt, difference) = match suggest::foreign(key) {
-        Some(foreign) => (foreign.opt, foreign.difference),
-        None => {
-            let long = one_slip_away(key, OPTIONS.iter().map(|opt| opt.long))?;
-            let opt: &Spec = OPTIONS.iter().find(|opt| opt.long == long)?;
-            (opt, "")
-        }
-    };
-    // An option that prints something in place of a run has no variable.
-    if opt.is_action() {
-        return Some(format!("give --{} on the command line", opt.long));
+fn tip_for_variable(declared: &[Declared], key: &str) -> Option<String> {
+    if let Some(tip) = tips::tip_for_variable(key) {
+        return Some(tip);
     }
-    Some(format!("try {}{difference}", opt.variable()))
+    let long = similar(key, declared.iter().map(|option| &*option.long))?;
+    let option = declared.iter().find(|option| option.long == long)?;
+    // An option that prints something in place of a run has no variable.
+    if !option.has_variable() {
+        return Some(format!("give --{long} on the command line"));
+    }
+    Some(format!("try {}", option.variable()))
 }
 
 /// Returns the lines of `-vv`: the file, each option that is set or has a default, such as
-/// `base = 2s (policy slow at /etc/backoff.toml:7:8)`, and each rule of a preset, such as
+/// `base = 2s (policy slow in /etc/backoff.toml)`, and each rule of a preset, such as
 /// `for curl = retry exit 16,92 (curl(1) EXIT CODES: HTTP/2)`.
-pub(super) fn settings_and_rules(
-    settings: &Settings,
-    command: &WrappedCommand<'_>,
-    config: &Config,
-    deciders: &Deciders,
-) -> Vec<String> {
-    let mut lines = vec![format!("config = {} ({})", config.file, config.reason)];
-    let options = OPTIONS.iter().filter(|opt| opt.is_setting());
-    lines.extend(options.filter_map(|opt| in_effect::line(settings, deciders, opt)));
+pub(super) fn settings_and_rules(merged: &Merged, command: &WrappedCommand<'_>) -> Vec<String> {
+    let mut lines = vec![merged.config.line.clone()];
+    let options = merged.declared.iter().filter(|option| option.is_setting());
+    lines.extend(options.filter_map(|option| merged.settings.line(option)));
     for preset in chosen(&command.presets, command.wrapped.first().copied()) {
         for row in preset.rows() {
             let verdict = row.verdict.word();

@@ -2,14 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::config::settings::Settings;
-use crate::options::opt::Opt;
-use crate::options::problem::Checked;
-use crate::options::values::SuccessCodes;
-use crate::options::{
-    BEFORE_RETRY, FAIL_MATCH, RETRY_EXIT, RETRY_IF, RETRY_MATCH, STOP_EXIT, STOP_MATCH,
-    SUCCESS_EXIT, SUCCESS_MATCH,
-};
+use crate::cli::options::Options;
 use crate::policy::classifier::{Classifier, PresetRules, Rule, RuleKind};
 use crate::policy::outcome::End;
 use crate::policy::sets::CodeSet;
@@ -30,78 +23,70 @@ pub(super) struct Rules {
     pub(super) watch_list: Rc<WatchList>,
 }
 
-/// Builds the rules of all options and presets. Returns an error if an option cannot be read. `words` are those of the
-/// command, `command` is the program that presets judge.
-pub(super) fn rules(
-    settings: &Settings,
-    words: &[&str],
-    command: &WrappedCommand<'_>,
-) -> Checked<Rules> {
-    let success_match = settings.all(&SUCCESS_MATCH)?;
-    let fail_match = settings.all(&FAIL_MATCH)?;
+/// Builds the rules of all options and presets. `words` are those of the command, `command` is the program that presets
+/// judge.
+pub(super) fn rules(options: &Options, words: &[&str], command: &WrappedCommand<'_>) -> Rules {
+    let given = &options.rules;
     // Patterns precede codes, as they outrank presets, and give the text that matched for messages.
-    let mut rules = match_rules(settings, &STOP_MATCH, RuleKind::Stop)?;
-    rules.extend(match_rules(settings, &RETRY_MATCH, RuleKind::Retry)?);
-    let mut watched = [success_match.clone(), fail_match.clone()].concat();
+    let mut rules = match_rules("--stop-match", RuleKind::Stop, &given.stop_match);
+    rules.extend(match_rules(
+        "--retry-match",
+        RuleKind::Retry,
+        &given.retry_match,
+    ));
+    let mut watched = [given.success_match.clone(), given.fail_match.clone()].concat();
     watched.extend(rules.iter().filter_map(|rule| rule.pattern.clone()));
-    let stop_exit = united(settings, &STOP_EXIT)?;
-    rules.extend(stop_exit.map(|codes| exit_rule(&STOP_EXIT, RuleKind::Stop, codes)));
-    let retry_exit = united(settings, &RETRY_EXIT)?;
-    rules.extend(retry_exit.map(|codes| exit_rule(&RETRY_EXIT, RuleKind::Retry, codes)));
+    let stop_exit = united(&given.stop_exit);
+    rules.extend(stop_exit.map(|codes| exit_rule("--stop-exit", RuleKind::Stop, codes)));
+    let retry_exit = united(&given.retry_exit);
+    rules.extend(retry_exit.map(|codes| exit_rule("--retry-exit", RuleKind::Retry, codes)));
     rules.extend(rule_for_inner_backoff(words, retry_exit));
+    let success_exit: Vec<CodeSet> = given.success_exit.iter().map(|codes| codes.all).collect();
     let classifier = Classifier {
-        success_exit: success_exit(&settings.all(&SUCCESS_EXIT)?),
-        success_match,
-        fail_match,
+        success_exit: united(&success_exit).unwrap_or_default(),
+        success_match: given.success_match.clone(),
+        fail_match: given.fail_match.clone(),
         rules,
-        preset_rules: preset_rules(settings, words, command),
+        preset_rules: preset_rules(options, words, command),
         retry_exit: retry_exit.unwrap_or_default(),
-        has_retry_if: settings.has(&RETRY_IF),
+        has_retry_if: given.retry_if.is_some(),
     };
-    Ok(Rules {
+    Rules {
         classifier,
         watch_list: Rc::new(WatchList::new(watched)),
-    })
+    }
 }
 
 /// Returns the rules of an option such as `--retry-match`, one for each pattern. `kind` tells if a match makes a
 /// failure permanent or transient.
-fn match_rules(settings: &Settings, opt: &Opt<Pattern>, kind: RuleKind) -> Checked<Vec<Rule>> {
-    let rules = settings.all(opt)?.into_iter().map(|pattern| Rule {
+fn match_rules(option: &str, kind: RuleKind, patterns: &[Pattern]) -> Vec<Rule> {
+    let rules = patterns.iter().map(|pattern| Rule {
         kind,
         codes: None,
-        pattern: Some(pattern),
+        pattern: Some(pattern.clone()),
         // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
-        name: format!("--{}", opt.long).into(),
+        name: option.into(),
     });
-    Ok(rules.collect())
+    rules.collect()
 }
 
 /// Returns the rule of an option such as `--retry-exit`, for all its exit codes. `kind` tells if they make a failure
 /// permanent or transient.
-fn exit_rule(opt: &Opt<CodeSet>, kind: RuleKind, codes: CodeSet) -> Rule {
+fn exit_rule(option: &str, kind: RuleKind, codes: CodeSet) -> Rule {
     Rule {
         kind,
         codes: Some(codes),
         pattern: None,
         // The user vouches for a retry, even with `--idempotent no`.
         is_safe_to_repeat: kind == RuleKind::Retry,
-        name: format!("--{}", opt.long).into(),
+        name: option.into(),
     }
 }
 
-/// Returns the codes of all settings of an option, or None if it is not given.
-fn united(settings: &Settings, opt: &Opt<CodeSet>) -> Checked<Option<CodeSet>> {
-    Ok(settings.all(opt)?.into_iter().reduce(CodeSet::union))
-}
-
-/// Returns the exit codes that count as a success: those that `--success-exit` gives, together, or else 0 alone.
-fn success_exit(given: &[SuccessCodes]) -> CodeSet {
-    let given = given.iter().map(|codes| codes.all);
-    given
-        .reduce(CodeSet::union)
-        .unwrap_or_else(|| CodeSet::of(0))
+/// Returns the codes of all texts of an option, or None if it is not given.
+fn united(codes: &[CodeSet]) -> Option<CodeSet> {
+    codes.iter().copied().reduce(CodeSet::union)
 }
 
 /// Returns the rule that a usage error of an inner backoff is permanent, as it would be the same in each attempt. Its
@@ -129,7 +114,7 @@ fn rule_for_inner_backoff(words: &[&str], retry_exit: Option<CodeSet>) -> Option
 /// Returns the rules of the presets that `--for` chooses for the command, to be read at the first failure. None without
 /// `--for`, or if `auto` knows no preset for the command's program.
 fn preset_rules(
-    settings: &Settings,
+    options: &Options,
     words: &[&str],
     command: &WrappedCommand<'_>,
 ) -> Option<PresetRules> {
@@ -137,7 +122,7 @@ fn preset_rules(
     let presets: Vec<ChosenPreset> = chosen(&command.presets, program)
         .into_iter()
         .map(|preset| ChosenPreset {
-            has_before_retry: settings.has(&BEFORE_RETRY),
+            has_before_retry: options.hooks.before_retry.is_some(),
             refusal_is_proof: refusal_is_proof(&preset, command),
             codes: meaning_of_codes(&preset, words, command),
             preset,

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::request_tests::planned;
+use super::*;
+use crate::cli::parse::{Task, parse};
+use crate::config::merge;
 use crate::policy::exit::Exit;
 use crate::policy::outcome::{End, TimeLimit};
 use crate::policy::test_samples::{expect_near, mean, ms, quietly, s, seeded};
@@ -13,7 +15,7 @@ use crate::report::reporter::Reporter;
 use crate::run::engine;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
-use crate::run::plan::{Identity, Plan};
+use crate::run::plan::Identity;
 use crate::run::test_host::Script;
 
 /// Result of a whole run.
@@ -39,19 +41,34 @@ impl Played {
     }
 }
 
+/// No variables and no files.
+struct Nothing;
+
+impl Surroundings for Nothing {
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn text_file(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 fn plan(words: &[&str], variables: &[(&str, &str)]) -> Plan {
-    let words: Vec<OsString> = ["backoff"]
-        .iter()
-        .chain(words)
-        .chain(&["--", "cmd"])
-        .map(OsString::from)
-        .collect();
+    let words = words.iter().chain(&["--", "cmd"]);
+    let words: Vec<OsString> = words.map(OsString::from).collect();
+    let variables = variables.iter().chain(&[("BACKOFF_CONFIG", "none")]);
     let variables: Vec<_> = variables
-        .iter()
-        .chain(&[("BACKOFF_CONFIG", "none")])
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         .collect();
-    planned(&words, &variables).unwrap().1
+    let Ok(Task::Run(mut line)) = parse(&words) else {
+        panic!("{words:?}")
+    };
+    let command = std::mem::take(&mut line.command);
+    let merged = merge(*line, &variables).unwrap();
+    super::plan(&merged, command, &variables, &Nothing)
+        .unwrap()
+        .plan
 }
 
 fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {

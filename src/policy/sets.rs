@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use super::outcome::End;
+use super::signal::{Signal, names};
+use crate::text::tip;
 
 /// Ends of an attempt: exit codes as a shell shows them (0 to 255, 128+N for a death by signal N), and timeouts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,10 +27,6 @@ impl CodeSet {
         for code in codes {
             self.codes[usize::from(code >> 7)] |= 1 << (code & 127);
         }
-    }
-
-    pub fn add_timeout(&mut self) {
-        self.timeout = true;
     }
 
     /// Returns the codes of both sets, and `timeout` if one of them has it.
@@ -54,6 +53,51 @@ impl CodeSet {
     pub fn contains_end(&self, end: &End) -> bool {
         end.code().map_or(self.timeout, |code| self.contains(code))
     }
+}
+
+impl FromStr for CodeSet {
+    type Err = String;
+
+    /// Parses `7`, `1,2,75`, `100-110`, `SIGKILL`, `timeout`, mixed. A signal stands for the code of a death by it. The
+    /// error is the rest of a sentence that begins with the text.
+    fn from_str(text: &str) -> Result<CodeSet, String> {
+        let mut set = CodeSet::default();
+        for part in text.split(',').map(str::trim) {
+            if part == "timeout" {
+                set.timeout = true;
+            } else {
+                set.add(range(part).map_err(|problem| {
+                    let tip = tip(part, ["timeout"].into_iter().chain(names()));
+                    format!(
+                        "is not a list of exit codes such as 1,2,100-110 ({part:?} {problem}){tip}"
+                    )
+                })?);
+            }
+        }
+        Ok(set)
+    }
+}
+
+/// Returns the codes of a code, a range or a signal.
+fn range(part: &str) -> Result<RangeInclusive<u8>, &'static str> {
+    if let Some(code) = one_code(part) {
+        return Ok(code..=code);
+    }
+    let ends = part.split_once('-');
+    match ends.map(|(first, last)| (one_code(first.trim()), one_code(last.trim()))) {
+        Some((Some(first), Some(last))) if first <= last => Ok(first..=last),
+        Some((Some(_), Some(_))) => Err("runs backwards"),
+        _ if part.is_empty() => Err("is empty"),
+        _ => Err("is neither from 0 to 255 nor a name"),
+    }
+}
+
+/// Returns the exit code of a number or a signal. A number is always a code: 15 is the code 15, and TERM is 143.
+fn one_code(text: &str) -> Option<u8> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok();
+    }
+    text.parse().ok().map(Signal::shell_status)
 }
 
 /// Formats as a list that the parser accepts, unless the set is empty: `1,2,100-110,timeout`. Three codes in a row or
@@ -112,8 +156,24 @@ mod tests {
             });
             assert_eq!(set.to_string(), shown);
         }
-        let mut timeout = CodeSet::default();
-        timeout.add_timeout();
+        let timeout: CodeSet = "timeout".parse().unwrap();
         assert_eq!(timeout.union(CodeSet::of(7)).to_string(), "7,timeout");
+    }
+
+    #[test]
+    fn a_list_of_codes_is_read() {
+        for (text, shown) in [
+            ("1, 100-102,75", "1,75,100-102"),
+            ("SIGKILL,timeout,term", "137,143,timeout"),
+            ("HUP-TERM", "129-143"),
+        ] {
+            assert_eq!(
+                text.parse().map(|set: CodeSet| set.to_string()),
+                Ok(shown.into())
+            );
+        }
+        for text in "256;1,,2;5-3;-1;1-;a;1,2,;+1;１;1-2-3;99999999999999999999;".split(';') {
+            assert!(text.parse::<CodeSet>().is_err(), "{text:?}");
+        }
     }
 }

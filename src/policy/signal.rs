@@ -52,6 +52,12 @@ impl Signal {
     }
 }
 
+/// Returns the names of signals, with `SIG` and without.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let names = nix::sys::signal::Signal::iterator().map(nix::sys::signal::Signal::as_str);
+    names.flat_map(|name| [name.trim_start_matches("SIG"), name])
+}
+
 /// Returns the highest signal number, that of the last real-time signal on systems that have some.
 fn highest() -> i32 {
     match std::env::consts::OS {

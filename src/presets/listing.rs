@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::names::named;
 use super::rules::{Row, RowVerdict, list, split_at_list};
 use super::{Preset, all};
-use crate::options::problem::UsageError;
 use crate::report::json;
 
 /// Lists presets by name, with descriptions and the further programs that `--for auto` picks them for, and a line on
@@ -31,22 +30,21 @@ pub(crate) fn presets() -> impl Iterator<Item = String> {
 
 /// Returns a text for each name, about the preset with this name or, as for `podman`, for this program. An unknown name
 /// is an error.
-pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+pub(crate) fn presets_named(names: &[OsString]) -> Result<Vec<String>, String> {
     Ok(all_named(names)?.iter().map(listed_preset).collect())
 }
 
-fn all_named(names: &[OsString]) -> Result<Vec<Preset>, UsageError> {
+fn all_named(names: &[OsString]) -> Result<Vec<Preset>, String> {
     names.iter().map(|name| preset_named(name)).collect()
 }
 
-fn preset_named(name: &OsStr) -> Result<Preset, UsageError> {
-    named(&name.to_string_lossy())
-        .map_err(|problem| UsageError(format!("--list-presets: {problem}")))
+fn preset_named(name: &OsStr) -> Result<Preset, String> {
+    named(&name.to_string_lossy()).map_err(|problem| format!("--list-presets: {problem}"))
 }
 
 /// Lists the presets for these names (as [`presets_named`]), or all if there are no names, with their rules: a JSON
 /// object on a line for each. An unknown name is an error.
-pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, UsageError> {
+pub(crate) fn presets_as_json(names: &[OsString]) -> Result<Vec<String>, String> {
     let presets = if names.is_empty() {
         all().to_vec()
     } else {

@@ -1,15 +1,13 @@
 //! Names of presets, in the list of `--for` and behind `--list-presets`.
 
 use super::{Preset, all, find, for_program};
-use crate::options::PresetList;
-use crate::options::problem::{Parsed, Problem};
-use crate::options::similar::tip;
+use crate::text::tip;
 
 /// Returns the preset that `--list-presets NAME` shows, or the problem of the name.
-pub(crate) fn named(name: &str) -> Parsed<Preset> {
+pub(crate) fn named(name: &str) -> Result<Preset, String> {
     find(name).ok_or_else(|| {
         let tip = tip(name, names_and_programs());
-        Problem::new(format!("{name:?} is not a preset{tip}"))
+        format!("{name:?} is not a preset{tip}")
     })
 }
 
@@ -28,21 +26,20 @@ pub(crate) enum PresetName {
 }
 
 impl PresetName {
-    /// Returns the presets of a list such as `curl,ssh` or `auto`.
-    pub(crate) fn of_list(list: &PresetList) -> Parsed<Vec<PresetName>> {
-        list.names()
-            .map(|name| PresetName::parse(name, list.text()))
-            .collect()
+    /// Returns the presets of a list such as `curl,ssh` or `auto`. The problem of a wrong list is the rest of a sentence
+    /// that begins with the list.
+    pub(crate) fn of_list(list: &str) -> Result<Vec<PresetName>, String> {
+        let names = list.split(',').map(str::trim);
+        names.map(|name| PresetName::parse(name, list)).collect()
     }
 
-    /// Parses a name that stands in a list; the problem quotes the name if the list has others, too.
-    fn parse(name: &str, list: &str) -> Parsed<PresetName> {
+    fn parse(name: &str, list: &str) -> Result<PresetName, String> {
         if name == "auto" {
             return Ok(PresetName::Auto);
         }
         match find(name) {
             Some(preset) => Ok(PresetName::Named(preset)),
-            None => Err(Problem::new(unknown(name, list))),
+            None => Err(unknown(name, list)),
         }
     }
 

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::options::values;
 use crate::policy::sets::CodeSet;
 use crate::search::pattern::Pattern;
 
@@ -180,7 +179,7 @@ impl Texts {
         let exit = self.exit.as_deref();
         Row {
             verdict,
-            codes: exit.and_then(|codes| values::codes(codes).ok()),
+            codes: exit.and_then(|codes| codes.parse().ok()),
             text: self.joined(),
             source: self.source.clone(),
         }

@@ -1,6 +1,6 @@
 //! Regular expressions, in the syntax of the crate `regex`.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -16,7 +16,7 @@ pub struct Pattern {
     text: String,
     is_of_preset: bool,
     /// Empty until the first search for an expression of a preset; None in it if the expression is wrong.
-    regex: OnceCell<Option<Regex>>,
+    regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
@@ -27,7 +27,7 @@ impl Pattern {
         Ok(Pattern {
             text: text.to_owned(),
             is_of_preset: false,
-            regex: OnceCell::from(Some(regex)),
+            regex: OnceLock::from(Some(regex)),
         })
     }
 
@@ -37,7 +37,7 @@ impl Pattern {
         Pattern {
             text,
             is_of_preset: true,
-            regex: OnceCell::new(),
+            regex: OnceLock::new(),
         }
     }
 

@@ -23,16 +23,9 @@ fn every_value_must_be_there_and_be_text() {
         let with = |value: &str| backoff(format!("{flag}{value} -- echo started"));
         match &opt.takes {
             Takes::Value(_) | Takes::Word(_) => {
-                refused(
-                    &mut backoff(&flag),
-                    &format!("a value is required for '{flag}..."),
-                );
-                for next in ["--", "-n", "--attempts", "--attempts=3", "-h", "--version"] {
-                    // The text after `=` may be a password.
-                    let name = next.trim_end_matches("=3");
-                    let why = format!(
-                        "a value is required for '{flag}', but '{name}' follows; if it is the value, write {flag}={name}"
-                    );
+                let why = format!("{flag}: a value is required; ");
+                refused(&mut backoff(&flag), &why);
+                for next in ["--", "-n", "--attempts", "--attempts=3", "-h"] {
                     refused(&mut with(&format!(" {next}")), &why);
                 }
                 if matches!(&opt.takes, Takes::Value(name) if name.starts_with("PATH")) {

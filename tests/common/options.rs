@@ -35,6 +35,7 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
             continue;
         };
         let (long, value) = names.split_once("\\fR").unwrap();
+        let value = value.split(" [default").next().unwrap();
         // `--help` and `--version` are not settings.
         if ["help", "version"].contains(&long) {
             continue;

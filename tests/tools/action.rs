@@ -248,7 +248,7 @@ fn a_word_that_is_no_option_fails_the_step() {
     refused("--retry-after true", "");
     refused("--pty yes -n 2", "");
     refused("--atempts 2", "");
-    refused("-n 2 -r", "a value is required for '--retry-match'");
+    refused("-n 2 -r", "--retry-match: a value is required");
     refused("-n '2", "a quote is not closed");
     refused("--report x", "--report is given by the action");
     refused("--report=x -n 2", "--report is given by the action");

@@ -6,7 +6,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::rules::{RowVerdict, ToolFile, list, split_at_list};
 use super::*;
-use crate::options::values;
+use crate::policy::sets::CodeSet;
 use crate::search::examined::Examined;
 use crate::search::tail::Tail;
 
@@ -121,7 +121,7 @@ fn each_rule_is_right() {
         for (_, rule, _) in file.examples() {
             let codes = rule.exit.as_deref().unwrap_or("1");
             assert!(
-                values::codes(codes).is_ok(),
+                codes.parse::<CodeSet>().is_ok(),
                 "{name}: exit {codes:?} is no list such as \"1,4-6\""
             );
         }

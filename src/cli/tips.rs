@@ -1,0 +1,62 @@
+//! Names of other tools for options, which people type on their first day.
+
+use super::declared::variable;
+use crate::text::{normal, tip};
+
+/// Another tool's name, the option, and what differs.
+const FOREIGN: [(&str, &str, &str); 12] = [
+    ("retry", "attempts", ", which counts the first attempt"),
+    ("retries", "attempts", ", which counts the first attempt"),
+    (
+        "max-retries",
+        "attempts",
+        ", which counts the first attempt",
+    ),
+    ("tries", "attempts", ", which counts the first attempt"),
+    (
+        "max-attempts",
+        "attempts",
+        ", which counts the first attempt",
+    ),
+    ("delay", "every", ""),
+    ("retry-delay", "every", ""),
+    ("interval", "every", ""),
+    ("wait", "every", ""),
+    ("sleep", "every", ""),
+    ("max-time", "deadline", ", which limits the whole run"),
+    ("dry-run", "plan", ""),
+];
+
+fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
+    let name = normal(name);
+    FOREIGN
+        .iter()
+        .find(|(foreign, ..)| *foreign == name)
+        .map(|(_, long, difference)| (*long, *difference))
+}
+
+/// Returns a tip such as `; tip: try --every` for another tool's option on the command line. None for any other name:
+/// clap then looks for a similar one.
+pub(super) fn tip_for_flag(name: &str) -> Option<String> {
+    let (long, difference) = foreign(name)?;
+    let flag = match long {
+        "attempts" => "-n".to_owned(),
+        "deadline" => "-d".to_owned(),
+        long => format!("--{long}"),
+    };
+    Some(format!("; tip: try {flag}{difference}"))
+}
+
+/// Returns a tip such as `; tip: try timeout` for an unknown key of a file or topic of `--help`; empty if there is none.
+pub(crate) fn tip_for_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    match foreign(name) {
+        Some((long, difference)) => format!("; tip: try {long}{difference}"),
+        None => tip(name, known),
+    }
+}
+
+/// Returns a tip for a variable with another tool's name, without `BACKOFF_`, of an option.
+pub(crate) fn tip_for_variable(name: &str) -> Option<String> {
+    let (long, difference) = foreign(name)?;
+    Some(format!("try {}{difference}", variable(long)))
+}

@@ -1,0 +1,71 @@
+//! Words that options take for values of lower rooms, which know nothing of the command line.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::policy::session::Until;
+use crate::run::plan::{Format, When};
+use crate::run::streams::{InputMode, OutputMode};
+
+macro_rules! words {
+    ($type:ty: $($word:literal = $value:expr),*) => {
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [Self] {
+                &[$($value),*]
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                [$(($value, $word)),*]
+                    .into_iter()
+                    .find_map(|(value, word)| (value == *self).then(|| PossibleValue::new(word)))
+            }
+        }
+    };
+}
+
+words!(Until: "success" = Until::Success, "failure" = Until::Failure, "never" = Until::Never);
+words!(
+    InputMode:
+    "auto" = InputMode::Auto,
+    "inherit" = InputMode::Inherit,
+    "replay" = InputMode::Replay,
+    "null" = InputMode::Null
+);
+words!(
+    OutputMode:
+    "stream" = OutputMode::Stream,
+    "final" = OutputMode::Final,
+    "success" = OutputMode::Success,
+    "failure" = OutputMode::Failure,
+    "null" = OutputMode::Null
+);
+words!(Format: "text" = Format::Text, "json" = Format::Json, "github" = Format::GitHub);
+words!(When: "auto" = When::Auto, "always" = When::Always, "never" = When::Never);
+
+/// `--stderr`, which has no `success`: messages of a success that comes late would be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorMode {
+    Stream,
+    Final,
+    Failure,
+    Null,
+}
+
+impl From<ErrorMode> for OutputMode {
+    fn from(mode: ErrorMode) -> OutputMode {
+        match mode {
+            ErrorMode::Stream => OutputMode::Stream,
+            ErrorMode::Final => OutputMode::Final,
+            ErrorMode::Failure => OutputMode::Failure,
+            ErrorMode::Null => OutputMode::Null,
+        }
+    }
+}
+
+/// `--progress`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Countdown {
+    Auto,
+    Always,
+    Never,
+}

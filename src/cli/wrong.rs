@@ -1,0 +1,184 @@
+//! What clap refuses, in a line of our own: with the option, the text and what would be right, and without secrets.
+
+use std::error::Error;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory};
+
+use super::declared::{exclusion, takes_no_word};
+use super::options::Options;
+use super::tips::tip_for_flag;
+use crate::budget::store::redacted;
+
+/// What is wrong with words of options.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    /// The option whose text is wrong; None if no single text is.
+    pub(crate) long: Option<String>,
+    pub(crate) problem: String,
+}
+
+impl Wrong {
+    /// Returns what clap's error is about. `words` are those that it has read.
+    pub(super) fn new(error: &clap::Error, words: &[OsString]) -> Wrong {
+        let arg = context(error, ContextKind::InvalidArg);
+        let long = long_name(&arg);
+        let text = context(error, ContextKind::InvalidValue);
+        let problem = match error.kind() {
+            ErrorKind::ValueValidation => {
+                let problem = error.source().map(ToString::to_string);
+                format!(
+                    "{:?} {}",
+                    shown_text(&long, &text),
+                    problem.unwrap_or_default()
+                )
+            }
+            ErrorKind::InvalidValue if text.is_empty() => missing(&long),
+            ErrorKind::InvalidValue => format!("{text:?} {}", not_a_word(error)),
+            ErrorKind::InvalidUtf8 => return not_utf8(words),
+            ErrorKind::UnknownArgument => return unknown(&arg, error, words),
+            ErrorKind::ArgumentConflict => {
+                let other = long_name(&context(error, ContextKind::PriorArg));
+                let why = exclusion(&long, &other).unwrap_or_default();
+                return Wrong::words(format!("--{long} cannot go with --{other}{why}"));
+            }
+            _ => return Wrong::words(in_one_line(error)),
+        };
+        Wrong {
+            long: Some(long),
+            problem,
+        }
+    }
+
+    pub(super) fn words(problem: String) -> Wrong {
+        Wrong {
+            long: None,
+            problem,
+        }
+    }
+
+    /// Returns the line about words of the command line.
+    pub(super) fn line(self) -> String {
+        match self.long {
+            Some(long) => format!("--{long}: {}", self.problem),
+            None => self.problem,
+        }
+    }
+}
+
+/// Returns a text for a message: an address may hold a password.
+pub(crate) fn shown_text(long: &str, text: &str) -> String {
+    match long {
+        "store" => redacted(text),
+        _ => text.to_owned(),
+    }
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        _ => String::new(),
+    }
+}
+
+/// Returns the name of an option as clap shows it: `attempts` for `--attempts <N|unlimited>`.
+fn long_name(shown: &str) -> String {
+    let name = shown.split([' ', '=', '[', '.']).next().unwrap_or_default();
+    name.trim_start_matches('-').to_owned()
+}
+
+fn missing(long: &str) -> String {
+    format!("a value is required; one that begins with - is written --{long}=VALUE")
+}
+
+/// Returns the problem of a text that is none of an option's words.
+fn not_a_word(error: &clap::Error) -> String {
+    let words = context(error, ContextKind::ValidValue);
+    match context(error, ContextKind::SuggestedValue).as_str() {
+        "" => format!("is not one of {words}"),
+        similar => format!("is not one of {words}; tip: try {similar}"),
+    }
+}
+
+/// Returns what is wrong with an option that does not exist: it is the text of the option before it, as in `-b -1s`,
+/// another tool's option, or a typo.
+fn unknown(option: &str, error: &clap::Error, words: &[OsString]) -> Wrong {
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    // clap names the first letter of a word such as `-1s`.
+    let index = texts.iter().position(|word| word.starts_with(option));
+    let before = index.and_then(|index| texts.get(index.checked_sub(1)?));
+    if let Some(long) = before.and_then(|before| option_with_text(before)) {
+        return Wrong {
+            problem: missing(&long),
+            long: Some(long),
+        };
+    }
+    match tip_for_flag(&long_name(option)) {
+        Some(tip) => Wrong::words(format!("unexpected argument '{option}' found{tip}")),
+        None => Wrong::words(in_one_line(error)),
+    }
+}
+
+/// Returns the option that a word such as `-n` or `--attempts` names, if it takes the next word.
+fn option_with_text(word: &str) -> Option<String> {
+    let parser = Options::command();
+    let takes_text = |arg: &&Arg| !takes_no_word(arg);
+    let option = parser.get_arguments().filter(takes_text).find(|arg| {
+        let letter = word
+            .strip_prefix('-')
+            .and_then(|letters| letters.chars().last());
+        let is_letter = !word.starts_with("--") && letter.is_some() && letter == arg.get_short();
+        is_letter
+            || word
+                .strip_prefix("--")
+                .is_some_and(|long| Some(long) == arg.get_long())
+    });
+    option?.get_long().map(str::to_owned)
+}
+
+/// Returns what is wrong with the first word that is not UTF-8, and with the option before it or in it.
+fn not_utf8(words: &[OsString]) -> Wrong {
+    let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let index = words
+        .iter()
+        .position(|word| word.to_str().is_none())
+        .unwrap_or(0);
+    let word = &*texts[index];
+    let before = texts[..index]
+        .last()
+        .map(|word| &**word)
+        .unwrap_or_default();
+    let (option, text) = match word.split_once('=') {
+        Some((option, text)) if option.starts_with("--") => (option, text),
+        _ => (before, word),
+    };
+    match option_with_text(option) {
+        Some(long) => Wrong {
+            problem: format!("{:?} is not UTF-8", shown_text(&long, text)),
+            long: Some(long),
+        },
+        None => Wrong::words("a value is not UTF-8".to_owned()),
+    }
+}
+
+/// Returns clap's error in one line: the problem and, if there is one, the first tip, without usage.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut parts = Vec::new();
+    for line in text.trim_start_matches("error: ").lines() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("Usage:") {
+            continue;
+        }
+        // clap's tip to put the word after `--` would make it the command.
+        if line.starts_with("tip: to pass") {
+            parts.push("see --help");
+        } else {
+            parts.push(line);
+        }
+    }
+    parts.truncate(2);
+    parts.join("; ")
+}
