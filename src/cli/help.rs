@@ -2,12 +2,11 @@
 
 use clap::builder::PossibleValue;
 use clap::builder::styling::{AnsiColor, Style, Styles};
-use clap::{Arg, ArgMatches, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use super::options::Options;
 use super::tips::tip_for_name;
-use crate::process::sys::{color, environment, stdio};
-use crate::run::plan::When;
+use crate::process::sys::{color, stdio};
 use crate::text::normal;
 
 /// The sections of help, by the words that select them.
@@ -46,7 +45,7 @@ pub(super) fn described() -> Command {
 
 /// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or the
 /// examples; a line for each option if the topic is empty. An unknown topic is an error.
-pub(super) fn help(topic: &str, typed: &ArgMatches) -> Result<String, String> {
+pub(super) fn help(topic: &str) -> Result<String, String> {
     let name = normal(topic.trim_start_matches('-'));
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     if name == "examples" {
@@ -76,7 +75,7 @@ pub(super) fn help(topic: &str, typed: &ArgMatches) -> Result<String, String> {
     } else {
         command.help_template("{all-args}\n").render_long_help()
     };
-    match takes_color(typed) {
+    match color::takes_color(stdio::OUT) {
         true => Ok(text.ansi().to_string()),
         false => Ok(text.to_string()),
     }
@@ -114,22 +113,6 @@ fn unknown_topic(topic: &str, name: &str) -> String {
     format!(
         "--help: {topic:?} is neither an option nor one of {sections}, examples; nothing was run{tip}"
     )
-}
-
-/// Returns true if help is printed in color. Reads the variable itself, as help is printed before other sources are
-/// read; a wrong text in it counts as `auto`, as help must not fail.
-fn takes_color(typed: &ArgMatches) -> bool {
-    let variable = environment::variable("BACKOFF_COLOR");
-    let set = match typed.get_one::<When>("color") {
-        Some(When::Always) => Some("always"),
-        Some(When::Never) => Some("never"),
-        _ => variable.as_deref().and_then(|text| text.to_str()),
-    };
-    match set {
-        Some("always") => true,
-        Some("never") => false,
-        _ => color::takes_color(stdio::OUT),
-    }
 }
 
 /// Returns the text of `-h`.

@@ -1,11 +1,10 @@
 //! Options that contradict each other, or have no effect. Most are errors on the command line only: who types an option
 //! expects an effect, while a variable or a file may mean other runs.
 
-use crate::cli::options::{GrowthName, Options, YesNo};
+use crate::cli::options::{Options, YesNo};
 use crate::config::settings::{Setting, Settings, Source};
 use crate::policy::delay::Jitter;
 use crate::policy::session::Until;
-use crate::run::streams::InputMode;
 
 /// Options that need one of others, from any source, and how messages name these.
 struct Needs {
@@ -61,7 +60,6 @@ pub(super) fn check(settings: &Settings, options: &Options) -> Result<(), String
     check_waits(settings, options)?;
     check_start(settings, options)?;
     check_repeats(settings, options)?;
-    check_effects(settings, options)?;
     NEEDS
         .iter()
         .try_for_each(|needs| check_needs(settings, needs))
@@ -127,11 +125,8 @@ fn check_start(settings: &Settings, options: &Options) -> Result<(), String> {
             && is_met
             && !longest.is_zero()
         {
-            let splay = settings.find("splay").filter(|_| !waits.splay.is_zero());
-            let initial = settings
-                .find("initial-delay")
-                .filter(|_| !waits.initial_delay.is_zero());
-            let waits = [splay, initial].into_iter().flatten();
+            let waits = ["splay", "initial-delay"];
+            let waits = waits.iter().filter_map(|long| settings.find(long));
             let waits: Vec<String> = waits.map(Setting::to_string).collect();
             let waits = waits.join(" and ");
             return Err(format!("{waits} may leave no time before {limit}"));
@@ -157,43 +152,11 @@ fn check_repeats(settings: &Settings, options: &Options) -> Result<(), String> {
             "{once} cannot go with {again}: a success would be carried out again"
         ));
     }
-    if let (Some(consecutive), Some(until)) = (consecutive, until)
-        && consecutive.source == Source::Flag
-        && until.source == Source::Flag
-    {
-        return Err(format!(
-            "{consecutive} cannot go with {until}: no number of successes ends such a run"
-        ));
-    }
     if let (Some(consecutive), Some(most)) = (consecutive, options.time.attempts)
         && rules.consecutive > most
         && until.is_none()
     {
         return Err(consecutive.error(format!("can never be reached with {most} attempts")));
-    }
-    Ok(())
-}
-
-/// Returns an error for an option of the command line that another one there makes useless.
-fn check_effects(settings: &Settings, options: &Options) -> Result<(), String> {
-    for (useless, other, is_useless) in [
-        (
-            "factor",
-            "growth",
-            options.waits.growth != GrowthName::Exponential,
-        ),
-        (
-            "stdin-limit",
-            "stdin",
-            options.streams.stdin == InputMode::Null,
-        ),
-    ] {
-        if let Some(useless) = settings.typed_setting(useless)
-            && let Some(other) = settings.typed_setting(other)
-            && is_useless
-        {
-            return Err(format!("{useless} has no effect with {other}"));
-        }
     }
     Ok(())
 }

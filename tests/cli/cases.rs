@@ -278,7 +278,7 @@ cases! {
     reasons
     report
     scripts
-    slips
+    variables
     store
     timeouts
     streams
