@@ -6,7 +6,9 @@ use clap::{Arg, Command, CommandFactory};
 
 use super::options::Options;
 use super::tips::tip_for_name;
-use crate::process::sys::{color, stdio};
+use crate::process::sys::color::takes_color;
+use crate::process::sys::stdio;
+use crate::run::plan::When;
 use crate::text::normal;
 
 /// The sections of help, by the words that select them.
@@ -45,7 +47,7 @@ pub(super) fn described() -> Command {
 
 /// Returns the help on a topic: a section, an option (by its name, its letter or its variable, `BACKOFF_TIMEOUT`) or the
 /// examples; a line for each option if the topic is empty. An unknown topic is an error.
-pub(super) fn help(topic: &str) -> Result<String, String> {
+pub(super) fn help(topic: &str, color: When) -> Result<String, String> {
     let name = normal(topic.trim_start_matches('-'));
     let name = name.strip_prefix("backoff-").unwrap_or(&name);
     if name == "examples" {
@@ -75,7 +77,12 @@ pub(super) fn help(topic: &str) -> Result<String, String> {
     } else {
         command.help_template("{all-args}\n").render_long_help()
     };
-    match color::takes_color(stdio::OUT) {
+    let has_color = match color {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => takes_color(stdio::OUT),
+    };
+    match has_color {
         true => Ok(text.ansi().to_string()),
         false => Ok(text.to_string()),
     }

@@ -47,7 +47,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Task, String> {
     let mut options = values_of(&matches)?;
     // --help overrides -h, and -h overrides --version.
     if let Some(topic) = &options.other.help {
-        return Ok(Task::Print(help::help(topic)?));
+        return Ok(Task::Print(help::help(topic, options.output.color)?));
     }
     if options.other.summary {
         return Ok(Task::Print(help::summary()));

@@ -218,7 +218,6 @@ fn help_is_coloured_on_a_terminal_alone() {
         assert!(colored("TERM=xterm", word), "{word}");
         assert!(!colored("TERM=dumb", word), "{word}");
         assert!(!colored("TERM=xterm NO_COLOR=1", word), "{word}");
-        assert!(!colored("TERM=xterm BACKOFF_COLOR=never", word), "{word}");
         assert!(
             !colored("TERM=xterm", &format!("--color never {word}")),
             "{word}"

@@ -12,10 +12,14 @@ fn each_mistake_is_explained_in_a_line() {
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
-    assert!(lines.len() > 240 && lines.len() % 2 == 0, "{}", lines.len());
+    assert!(
+        lines.len() > 240 && lines.len().is_multiple_of(2),
+        "{}",
+        lines.len()
+    );
     let mistakes: Vec<&[&str]> = lines.chunks(2).collect();
     side_by_side(&mistakes, |mistake| {
-        is_explained(mistake[0], mistake[1].trim())
+        is_explained(mistake[0], mistake[1].trim());
     });
 }
 
