@@ -1,7 +1,7 @@
 //! Names of other tools for options, which people type on their first day.
 
 use super::declared::variable;
-use crate::text::{normal, tip};
+use crate::text::{normal, similar, tip};
 
 /// Another tool's name, the option, and what differs.
 const FOREIGN: [(&str, &str, &str); 12] = [
@@ -35,10 +35,12 @@ fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
         .map(|(_, long, difference)| (*long, *difference))
 }
 
-/// Returns a tip such as `; tip: try --every` for another tool's option on the command line. None for any other name:
-/// clap then looks for a similar one.
-pub(super) fn tip_for_flag(name: &str) -> Option<String> {
-    let (long, difference) = foreign(name)?;
+/// Returns a tip such as `; tip: try --every` for an unknown option on the command line: another tool's name, or one that
+/// is similar to one of `known`.
+pub(super) fn tip_for_flag<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    let Some((long, difference)) = foreign(name) else {
+        return Some(format!("; tip: try --{}", similar(name, known)?));
+    };
     let flag = match long {
         "attempts" => "-n".to_owned(),
         "deadline" => "-d".to_owned(),

@@ -357,6 +357,9 @@ pub(super) fn store(text: &str) -> Result<Store, String> {
 pub(super) fn budget_name(text: &str) -> Result<String, String> {
     match text {
         "" => Err("is empty, but must be a name".to_owned()),
+        name if name.contains("://") => {
+            Err("is an address, and no name; tip: try --store".to_owned())
+        }
         name if name.len() > 80 => Err("is longer than 80 bytes".to_owned()),
         name => Ok(name.to_owned()),
     }

@@ -10,6 +10,7 @@ use super::declared::{exclusion, takes_no_word};
 use super::options::Options;
 use super::tips::tip_for_flag;
 use crate::budget::store::redacted;
+use crate::text::tip;
 
 /// What is wrong with words of options.
 #[derive(Debug)]
@@ -35,9 +36,19 @@ impl Wrong {
                 )
             }
             ErrorKind::InvalidValue if text.is_empty() => missing(&long),
-            ErrorKind::InvalidValue => format!("{text:?} {}", not_a_word(error)),
+            ErrorKind::InvalidValue => {
+                format!(
+                    "{:?} {}",
+                    shown_text(&long, &text),
+                    not_a_word(error, &text)
+                )
+            }
+            ErrorKind::TooManyValues => format!(
+                "{:?} is too much; it takes no value",
+                shown_text(&long, &text)
+            ),
             ErrorKind::InvalidUtf8 => return not_utf8(words),
-            ErrorKind::UnknownArgument => return unknown(&arg, error, words),
+            ErrorKind::UnknownArgument => return unknown(&arg, words),
             ErrorKind::ArgumentConflict => {
                 let other = long_name(&context(error, ContextKind::PriorArg));
                 let why = exclusion(&long, &other).unwrap_or_default();
@@ -71,6 +82,7 @@ impl Wrong {
 pub(crate) fn shown_text(long: &str, text: &str) -> String {
     match long {
         "store" => redacted(text),
+        _ if text.contains("://") => redacted(text),
         _ => text.to_owned(),
     }
 }
@@ -94,17 +106,15 @@ fn missing(long: &str) -> String {
 }
 
 /// Returns the problem of a text that is none of an option's words.
-fn not_a_word(error: &clap::Error) -> String {
+fn not_a_word(error: &clap::Error, text: &str) -> String {
     let words = context(error, ContextKind::ValidValue);
-    match context(error, ContextKind::SuggestedValue).as_str() {
-        "" => format!("is not one of {words}"),
-        similar => format!("is not one of {words}; tip: try {similar}"),
-    }
+    let tip = tip(text, words.split(", "));
+    format!("is not one of {words}{tip}")
 }
 
 /// Returns what is wrong with an option that does not exist: it is the text of the option before it, as in `-b -1s`,
 /// another tool's option, or a typo.
-fn unknown(option: &str, error: &clap::Error, words: &[OsString]) -> Wrong {
+fn unknown(option: &str, words: &[OsString]) -> Wrong {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     // clap names the first letter of a word such as `-1s`.
     let index = texts.iter().position(|word| word.starts_with(option));
@@ -115,10 +125,12 @@ fn unknown(option: &str, error: &clap::Error, words: &[OsString]) -> Wrong {
             long: Some(long),
         };
     }
-    match tip_for_flag(&long_name(option)) {
-        Some(tip) => Wrong::words(format!("unexpected argument '{option}' found{tip}")),
-        None => Wrong::words(in_one_line(error)),
-    }
+    // The rest may be a password, in an address that was quoted together with its option.
+    let name = option.split([' ', ':']).next().unwrap_or_default();
+    let parser = Options::command();
+    let known = parser.get_arguments().filter_map(Arg::get_long);
+    let tip = tip_for_flag(&long_name(name), known).unwrap_or_else(|| "; see --help".to_owned());
+    Wrong::words(format!("unexpected argument '{name}' found{tip}"))
 }
 
 /// Returns the option that a word such as `-n` or `--attempts` names, if it takes the next word.
@@ -163,22 +175,9 @@ fn not_utf8(words: &[OsString]) -> Wrong {
     }
 }
 
-/// Returns clap's error in one line: the problem and, if there is one, the first tip, without usage.
+/// Returns clap's error, of a kind that is not expected, in one line.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    let mut parts = Vec::new();
-    for line in text.trim_start_matches("error: ").lines() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with("Usage:") {
-            continue;
-        }
-        // clap's tip to put the word after `--` would make it the command.
-        if line.starts_with("tip: to pass") {
-            parts.push("see --help");
-        } else {
-            parts.push(line);
-        }
-    }
-    parts.truncate(2);
-    parts.join("; ")
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
 }

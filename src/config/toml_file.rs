@@ -156,7 +156,10 @@ impl OptionTable<'_> {
     /// Returns a value's texts. In an array, elements are texts of their own if the option may be repeated, and one text
     /// with commas if the option takes a list.
     fn texts(&self, option: &Declared, key: &str, value: Value) -> Result<Vec<OsString>, String> {
-        let given = value.type_str();
+        let given = match &value {
+            Value::Array(values) if values.is_empty() => "array without elements",
+            value => value.type_str(),
+        };
         let values = match value {
             Value::Array(values) if matches!(option.takes, Takes::Several | Takes::List) => values,
             value => vec![value],

@@ -156,7 +156,7 @@ fn check_repeats(settings: &Settings, options: &Options) -> Result<(), String> {
         && rules.consecutive > most
         && until.is_none()
     {
-        return Err(consecutive.error(format!("can never be reached with {most} attempts")));
+        return Err(consecutive.error(format!("can never be reached with --attempts {most}")));
     }
     Ok(())
 }

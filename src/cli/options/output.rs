@@ -18,7 +18,7 @@ pub(crate) struct Output {
     pub(crate) quiet: u8,
     /// Print more; twice: all settings and rules
     ///
-    /// Once: also starts, successes, unknown BACKOFF_* variables. Twice: also each setting and rule with its origin, and
+    /// Once: also starts and successes. Twice: also each setting and rule with its origin, and
     /// the arguments of COMMAND.
     #[arg(short, long, action = ArgAction::Count)]
     pub(crate) verbose: u8,
