@@ -41,7 +41,7 @@ fn every_value_must_be_there_and_be_text() {
             Takes::Optional(_) => refused(&mut with("="), &format!("{flag}: \"\" is ")),
             Takes::Nothing => refused(
                 &mut with("=3"),
-                &format!("unexpected value '3' for '{flag}"),
+                &format!("{flag}: \"3\" is too much; it takes no value"),
             ),
         }
     }

@@ -9,9 +9,9 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
 
 use crate::common::process::{
-    children_of, context_switches, descriptors, memory, sleeping_child, state, threads,
+    children_of, context_switches, descriptors, sleeping_child, state, threads,
 };
-use crate::common::{Ends, IS_LINUX, Live, backoff, eventually, shell, within};
+use crate::common::{Ends, Live, backoff, eventually, shell, within};
 
 /// Waits until a run does not wake up, as its start may not be complete.
 #[track_caller]
@@ -36,12 +36,6 @@ fn holds_little(words: &str, most_descriptors: usize, children: usize) {
     eventually("it is under way", || children_of(pid).len() == children);
     sleeps(pid);
     assert_eq!(threads(pid), 1);
-    // The code that it does not need now is mapped no longer.
-    if IS_LINUX {
-        let now = memory(pid, "VmRSS");
-        let most = memory(pid, "VmHWM");
-        assert!(now < most / 2, "{now} of {most} kB");
-    }
     let descriptors = descriptors(pid);
     assert!(descriptors.len() <= most_descriptors, "{descriptors:?}");
     live.signal(Signal::SIGTERM);

@@ -43,9 +43,6 @@ pub(crate) struct EventLoop {
     pub(crate) unanswered_stop: Option<Signal>,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) skips_wait: bool,
-    /// The end of the last wait: the next program is prepared before, and starts then. It starts at once if this is
-    /// never, past, or more than `LEAD` away, as after a wait that a signal has ended.
-    pub(crate) wait_ends: Deadline,
 }
 
 impl EventLoop {
@@ -68,7 +65,6 @@ impl EventLoop {
             readers_have_until,
             unanswered_stop: None,
             skips_wait: false,
-            wait_ends: Deadline::NEVER,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::policy::signal::Signal;
 use crate::process::signals::{Received, SignalClass, Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
-use crate::process::sys::clock::{Deadline, LEAD, now, precisely, spin_until};
+use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::fd::{access_mode, inherited};
 use crate::process::sys::origin::Origin;
 use crate::process::sys::stdio;
@@ -70,9 +70,8 @@ impl EventLoop {
     }
 
     /// Waits for `delay`, but not past the run's deadline: printing the message about the wait may have used up the
-    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns a little early, so that the next
-    /// program can start in time ([`EventLoop::wait_ends`]). Returns whether USR1 has ended the wait early, be it one
-    /// that came before the wait began, or an error if a signal ends the run.
+    /// time. Shows and erases a countdown, whose line `format_line` formats. Returns whether USR1 has ended the wait
+    /// early, be it one that came before the wait began, or an error if a signal ends the run.
     pub(crate) fn sleep(
         &mut self,
         delay: Duration,
@@ -80,29 +79,24 @@ impl EventLoop {
         format_line: LineFor<'_>,
     ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
-        self.wait_ends = end;
         self.queue_unanswered_stop();
         self.countdown.begin(delay);
-        let waited = precisely(|| self.sleep_until(end, format_line));
+        let waited = self.sleep_until(end, format_line);
         let erased = self.end_countdown();
         waited?;
         erased?;
-        let is_skipped = std::mem::take(&mut self.skips_wait);
-        if !is_skipped {
-            return Ok(WaitEnd::Elapsed);
+        match std::mem::take(&mut self.skips_wait) {
+            true => Ok(WaitEnd::Skipped),
+            false => Ok(WaitEnd::Elapsed),
         }
-        // The next program starts at once.
-        self.wait_ends = Deadline::NEVER;
-        Ok(WaitEnd::Skipped)
     }
 
-    /// Sleeps and redraws the countdown until the time is nearly up (by [`LEAD`]) or USR1 ends the wait. An error is a
-    /// signal that ends the run.
+    /// Sleeps and redraws the countdown until the time is up or USR1 ends the wait. An error is a signal that ends the
+    /// run.
     fn sleep_until(&mut self, end: Deadline, format_line: LineFor<'_>) -> RunResult<()> {
-        let wake = end.brought_forward(LEAD);
-        while !wake.is_due(now()) && !self.skips_wait {
+        while !end.is_due(now()) && !self.skips_wait {
             let next_line = self.countdown.show(now(), end, format_line);
-            self.wait(wake.or_earlier(next_line));
+            self.wait(end.or_earlier(next_line));
             self.handle_queued_signals()?;
         }
         Ok(())
@@ -114,14 +108,6 @@ impl EventLoop {
             let received = Received::new(signal, Origin::Process);
             self.signals.queue.insert(0, received);
         }
-    }
-
-    /// Called just before a program starts: waits for the exact end of the last wait, and acts on the signals that have
-    /// come. One that comes after this look and before the fork may miss the program. An error is a signal that ends
-    /// the run.
-    pub(crate) fn end_wait_exactly(&mut self) -> RunResult<()> {
-        spin_until(self.wait_ends);
-        self.receive_signals()
     }
 
     /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S),

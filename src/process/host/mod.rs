@@ -242,7 +242,7 @@ impl Host for System {
     ) -> RunResult<Attempt> {
         self.event_loop.read_input_first(self.deadline)?;
         self.event_loop.queue_unanswered_stop();
-        self.event_loop.end_wait_exactly()?;
+        self.event_loop.receive_signals()?;
         // A USR1 that came too late for the last wait must not end the next one.
         self.event_loop.skips_wait = false;
         if self.deadline.is_due(clock::now()) {
@@ -278,8 +278,7 @@ impl Host for System {
     }
 
     /// Waits, with a countdown on a terminal, until `delay` has passed, the deadline has come or USR1 ends the wait.
-    /// Returns `Skipped` only for USR1. Returns a little early, so that the next program can be prepared: its start
-    /// waits for the exact end. `countdown_text` formats the time left for a number of columns. An error is a signal
+    /// Returns `Skipped` only for USR1. `countdown_text` formats the time left for a number of columns. An error is a signal
     /// that ends the run.
     fn wait(
         &mut self,
@@ -321,7 +320,7 @@ impl Host for System {
             // Not `self.deadline`: `--on-give-up` may run past it, and has a later one.
             deadline: Deadline::maybe_after(self.began, spec.deadline),
         };
-        self.event_loop.end_wait_exactly()?;
+        self.event_loop.receive_signals()?;
         run(&mut self.event_loop, program, &mut || {})
     }
 

@@ -7,7 +7,6 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollTimeout};
 
 use super::system;
-pub(crate) use super::system::precisely;
 
 /// Returns the time of CLOCK_MONOTONIC, which never jumps and stands still while the machine sleeps.
 #[allow(
@@ -70,69 +69,22 @@ impl Deadline {
         Deadline(self.0.map(|at| at.max(other)))
     }
 
-    /// Returns the time `by` before it. Never stays never, and a time before the clock's first one becomes never.
-    pub(crate) fn brought_forward(self, by: Duration) -> Deadline {
-        Deadline(self.0.and_then(|at| at.checked_sub(by)))
-    }
-
     /// Postpones the deadline; one that the clock cannot represent becomes never.
     pub(crate) fn put_off(&mut self, by: Duration) {
         self.0 = self.0.and_then(|at| at.checked_add(by));
     }
 }
 
-/// How long before the end of a wait backoff wakes up: timers are late, and an attempt has to be prepared.
-pub(crate) const LEAD: Duration = Duration::from_micros(300);
-
-/// Waits for the rest of a wait, at most [`LEAD`], without sleeping, as no timer is as exact. Returns at once if the
-/// time is further away, or never: signals are blocked here, and a busy loop of that length would burn a CPU.
-pub(crate) fn spin_until(end: Deadline) {
-    while end
-        .left(now())
-        .is_some_and(|left| !left.is_zero() && left <= LEAD)
-    {
-        std::hint::spin_loop();
-    }
-}
-
-/// A wait that lasts longer is a long one.
-const SHORT_WAIT: Duration = Duration::from_millis(100);
-
-/// How a call of `poll(2)` ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PollEnd {
-    TimeIsUp,
-    /// A descriptor is ready, or a signal has come.
-    Event,
-    Failed,
-}
-
 /// Calls `poll(2)`, which sleeps until a descriptor is ready, a signal has come or the time is up (`timeout`; None
-/// sleeps without limit). In a long wait, gives back memory. Returns true when something has come and when the time is
-/// up, false if polling fails (a lowered descriptor limit, a system call filter): the caller has to try every
-/// descriptor.
+/// sleeps without limit). Returns true then, false if polling fails (a lowered descriptor limit, a system call filter):
+/// the caller has to try every descriptor.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
-    if timeout.is_some_and(|timeout| timeout <= SHORT_WAIT) {
-        return poll_once(fds, timeout) != PollEnd::Failed;
-    }
-    let end = Deadline::maybe_after(now(), timeout);
-    match poll_once(fds, Some(SHORT_WAIT)) {
-        PollEnd::TimeIsUp => system::unmap_code(),
-        PollEnd::Event => return true,
-        PollEnd::Failed => return false,
-    }
-    poll_once(fds, end.left(now())) != PollEnd::Failed
-}
-
-/// Calls `poll(2)` once. If a signal interrupts it, no descriptor has events afterwards.
-fn poll_once(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> PollEnd {
     match system::poll(fds, timeout) {
-        Ok(0) => PollEnd::TimeIsUp,
-        Ok(_) | Err(Errno::EINTR) => PollEnd::Event,
+        Ok(_) | Err(Errno::EINTR) => true,
         Err(_) => {
             // 10 ms keep callers from spinning.
             let _ = nix::poll::poll(&mut [], PollTimeout::from(10u8));
-            PollEnd::Failed
+            false
         }
     }
 }

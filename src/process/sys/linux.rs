@@ -52,38 +52,6 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
 }
 
-/// Gives back the memory in which this program's code is mapped, nearly all that backoff has, and its constants if they
-/// stand before the code: a wait needs little of it, and what runs next is mapped again at once from the file, which
-/// the system keeps. A debugger's breakpoints go, too.
-pub(crate) fn unmap_code() {
-    // The linker defines both: the program's file is mapped from one to the other, without anything that can be
-    // written.
-    unsafe extern "C" {
-        static __executable_start: u8;
-        static etext: u8;
-    }
-    let begin = &raw const __executable_start;
-    let length = (&raw const etext).addr() - begin.addr();
-    // SAFETY: of a mapped file that was never written to, dropped pages come back as they were.
-    let _ = unsafe { libc::madvise(begin.cast_mut().cast(), length, libc::MADV_DONTNEED) };
-}
-
-/// Runs `wait`, and returns its result, so that its timers are on time: by default the kernel may be 50 us late, to
-/// save power (prctl(2), PR_SET_TIMERSLACK). The default is restored afterwards, as a child inherits the setting, so
-/// `wait` must start none.
-pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
-    const DEFAULT_NS: u16 = 50_000;
-    // A slack that the caller has set is meant, and stays; so it does if the system does not tell.
-    if prctl::get_timerslack() != Ok(DEFAULT_NS.into()) {
-        return wait();
-    }
-    // The least: 0 stands for the default.
-    let _ = prctl::set_timerslack(1);
-    let waited = wait();
-    let _ = prctl::set_timerslack(DEFAULT_NS.into());
-    waited
-}
-
 /// Makes this process the parent of orphans among its descendants, until dropped: so backoff can reap them, and then
 /// see that their group is empty. Process 1 may take its time to reap them. Has no effect on other systems.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -16,17 +16,9 @@ use nix::unistd::ttyname;
 
 use super::fd::{inherited, open_for_output, ready};
 use super::origin::Senders;
+use super::processes::Process;
 use super::temporary::{unnamed, unnamed_in};
 use crate::policy::signal;
-pub(crate) use variant::{list, program_name, read_process, room, terminal_path};
-
-#[cfg_attr(target_os = "macos", path = "macos.rs")]
-#[cfg_attr(not(target_os = "macos"), path = "not_macos.rs")]
-mod variant;
-
-#[cfg(target_os = "macos")]
-mod kinfo;
-mod select;
 
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_RDONLY;
 
@@ -44,24 +36,10 @@ pub(crate) fn status_key_signal() -> Option<signal::Signal> {
     signal::Signal::from_number(SIGINFO)
 }
 
-/// Does nothing: that the linker defines the bounds is certain on Linux only.
-pub(crate) fn unmap_code() {}
-
-/// Polls with a timeout that is rounded up to milliseconds; by `select(2)` if `poll` refuses a descriptor, which it
-/// does at once. Returns how many descriptors have events, 0 once the time is up. May return early from a wait of
-/// weeks, which the caller then repeats.
+/// Polls with a timeout that is rounded up to milliseconds. Returns how many descriptors have events, 0 once the time is
+/// up. May return early from a wait of weeks, which the caller then repeats.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
-    let count = nix::poll::poll(fds, in_milliseconds(timeout))?;
-    if fds.iter().any(is_refused) {
-        return select::wait(fds, timeout);
-    }
-    Ok(count)
-}
-
-/// Returns true for a descriptor that `poll` refuses. macOS does so for some devices, `/dev/tty` among them.
-fn is_refused(fd: &PollFd<'_>) -> bool {
-    fd.revents()
-        .is_some_and(|events| events.contains(PollFlags::POLLNVAL))
+    nix::poll::poll(fds, in_milliseconds(timeout))
 }
 
 /// Converts a timeout to milliseconds, rounded up, as a wait that ended early would be repeated again and again without
@@ -75,10 +53,6 @@ fn in_milliseconds(timeout: Option<Duration>) -> PollTimeout {
 
 pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     poll(fds, Some(Duration::ZERO))
-}
-
-pub(crate) fn precisely<T>(wait: impl FnOnce() -> T) -> T {
-    wait()
 }
 
 #[derive(Debug)]
@@ -118,6 +92,28 @@ pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
         // Other errors tell that it is no terminal: ENOTTY, of some devices ENODEV.
         Err(errno) => [Errno::EIO, Errno::ENXIO, Errno::EBADF].contains(&errno),
     }
+}
+
+/// There is no list of processes: a limit reaches the process group.
+pub(crate) fn list() -> Option<Vec<Process>> {
+    None
+}
+
+pub(crate) fn read_process(_pid: libc::pid_t) -> Option<Process> {
+    None
+}
+
+pub(crate) fn program_name(_pid: libc::pid_t) -> Option<String> {
+    None
+}
+
+/// Returns the most bytes that a write can take without blocking, once `poll` has found room.
+pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
+    libc::PIPE_BUF
+}
+
+pub(crate) fn terminal_path() -> PathBuf {
+    "/dev/tty".into()
 }
 
 /// There are no files without a name: the caller makes one with a name and removes the name.

@@ -105,12 +105,6 @@ pub fn threads(pid: i32) -> u64 {
     status(pid, "Threads").parse().unwrap_or(0)
 }
 
-/// Returns the memory in which a process is mapped, in kB: `VmRSS` now, or the most so far, `VmHWM`.
-pub fn memory(pid: i32, field: &str) -> u64 {
-    let text = status(pid, field);
-    text.trim_end_matches("kB").trim().parse().unwrap_or(0)
-}
-
 /// Returns the number of times that a process has gone to sleep.
 #[track_caller]
 pub fn context_switches(pid: i32) -> u64 {
