@@ -177,7 +177,7 @@ output\t''
 other\t''
 examples\t''"
 complete -c backoff -n 'not __backoff_words >/dev/null' -l retry-after -d 'Honor Retry-After in the output, up to MAX'
-complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Run each attempt on a pseudo-terminal to keep colors'
+complete -c backoff -n 'not __backoff_words >/dev/null' -l pty -d 'Give COMMAND a terminal for its output, to keep colors'
 complete -c backoff -n 'not __backoff_words >/dev/null' -l hook-output -d 'Pass the last output of a failed attempt to hooks'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s q -l quiet -d 'Print only the last line of a failed run'
 complete -c backoff -n 'not __backoff_words >/dev/null' -s v -l verbose -d 'Print more; twice: all settings and rules'

@@ -8,6 +8,7 @@ use crate::cli::options::{MatchOn, Options, Output};
 use crate::cli::words::Countdown;
 use crate::policy::exit::Overrides;
 use crate::policy::sets::CodeSet;
+use crate::process::sys::stdio;
 use crate::run::plan::{Format, OutputOptions, Progress};
 use crate::run::streams::{InputMode, PerChannel, StreamOptions};
 
@@ -34,6 +35,10 @@ pub(super) fn streams(options: &Options, rules: &Rules) -> StreamOptions {
             stderr: streams.stderr.into(),
         },
         pty: streams.pty,
+        is_terminal: PerChannel {
+            stdout: stdio::is_terminal(stdio::OUT),
+            stderr: stdio::is_terminal(stdio::ERR),
+        },
         is_watched: is_watched(options.rules.match_on),
         watch_list: Rc::clone(&rules.watch_list),
         has_presets: rules.classifier.preset_rules.is_some(),

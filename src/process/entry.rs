@@ -16,7 +16,6 @@ use super::sys::exit_now::exit_now;
 use super::sys::fd::fill_closed_standard;
 use super::sys::stdio;
 use super::sys::system::forbid_core;
-use super::terminal::modes;
 use crate::policy::exit::Exit;
 use crate::policy::signal::Signal;
 
@@ -40,7 +39,6 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
             .map(|word| OsString::from_vec(word.to_bytes().to_vec()))
             .collect(),
     );
-    modes::restore();
     match exit {
         Exit::Code(code) => i32::from(code),
         Exit::Signal(signal) => {
@@ -53,8 +51,6 @@ pub fn enter(Argv(argv): Argv, main: fn(Vec<OsString>) -> Exit) -> c_int {
 /// Reports a panic, and ends the process at once, without unwinding: a panic is a defect of backoff, which status 125
 /// says. `text` is the message of the panic.
 fn end_after_panic(text: &str) -> ! {
-    // First, as lines would be printed as stairs on a terminal in raw mode.
-    modes::restore();
     // The standard library panics so if it cannot seed a hash map.
     let is_lack_of_randomness = text.contains("random data");
     let message = if is_lack_of_randomness {

@@ -133,6 +133,8 @@ pub(crate) struct StreamOptions {
     /// `--stdout`, `--stderr`
     pub(crate) modes: PerChannel<OutputMode>,
     pub(crate) pty: bool,
+    /// The caller's output is a terminal.
+    pub(crate) is_terminal: PerChannel<bool>,
     /// `--match-on`: rules and predicates examine this output.
     pub(crate) is_watched: PerChannel<bool>,
     /// Patterns of the user.
@@ -157,6 +159,11 @@ impl StreamOptions {
         !self.reasons(channel).is_empty()
     }
 
+    /// Returns true if the command would have no terminal, although `--pty` asks for one.
+    fn needs_pty(&self, channel: Channel) -> bool {
+        self.pty && !self.is_terminal[channel] && self.modes[channel] != OutputMode::Null
+    }
+
     fn has_rules(&self) -> bool {
         self.has_presets || !self.watch_list.patterns.is_empty()
     }
@@ -167,7 +174,7 @@ impl StreamOptions {
         let watched = self.is_watched[channel];
         // Each reason stands beside its condition.
         let reasons = [
-            (self.pty, "--pty"),
+            (self.needs_pty(channel), "--pty"),
             (watched && self.has_rules(), "rules"),
             (watched && self.has_retry_if, "--retry-if"),
             (watched && self.has_success_if, "--success-if"),

@@ -490,9 +490,6 @@ fn an_explicit_kill_after_follows_keys_too() {
                 probe()
             ));
             let pid = terminal.pid_of_probe();
-            eventually("the terminal is backoff's", || {
-                !options.contains("--pty") || terminal.is_raw()
-            });
             terminal.send(key);
             terminal.expect(" and needed KILL; no further attempt");
             terminal.expect("status-137");

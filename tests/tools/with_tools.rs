@@ -60,7 +60,7 @@ fn a_program_that_fills_the_screen_runs_on_a_pty() {
     terminal.expect("settings-");
     let before = terminal.expect("\r\n");
     terminal.command(&format!(
-        "backoff -n 1 -r never-there --pty -- less -- {file}"
+        "backoff -n 1 --match-on stdout -r never-there --pty -- less -- {file}"
     ));
     // One screen, in the alternate buffer, as high as the terminal.
     terminal.expect("\x1b[?1049h");

@@ -33,10 +33,11 @@ pub(crate) struct Streams {
     /// a run that succeeds prints nothing. If --stdout is kept as well, all of standard output comes first.
     #[arg(long, default_value = "stream")]
     pub(crate) stderr: ErrorMode,
-    /// Run each attempt on a pseudo-terminal to keep colors
+    /// Give COMMAND a terminal for its output, to keep colors
     ///
-    /// Standard output and standard error are then one stream with CR LF line ends, on standard output. If standard
-    /// input and output are a terminal, COMMAND gets what is typed, and what it does not read is lost.
+    /// An output that backoff reads, or that is no terminal, becomes a pseudo-terminal; one for both if nothing needs
+    /// them apart. Input and keys are as without it. A pager needs --match-on stdout, too, as it takes its keys from
+    /// standard error.
     #[arg(long)]
     pub(crate) pty: bool,
 }

@@ -108,7 +108,7 @@ pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
         if until.is_due(began) {
             break;
         }
-        let has_moved = wait_for_output(attempt, until);
+        let has_moved = attempt.event_loop.wait(until);
         let handled = attempt.handle_signals();
         if handled.end_draining {
             // A second request to end, or one after a timeout, ends draining at once.
@@ -138,25 +138,6 @@ fn note_cut_off(attempt: &mut Running<'_>) {
     {
         interrupted.by = Interruption::AfterCommand;
     }
-}
-
-/// Waits until output can be moved (from the command, or to its reader) or the time is up, and moves it. Returns true
-/// if output was moved.
-///
-/// With `--pty`, backoff itself has the command's terminal open, so that its output would never end. This end is closed
-/// once no more output is there to read: closing it earlier could discard output. Until then the call returns at
-/// once, before `until`, unless output waits for its reader.
-fn wait_for_output(attempt: &mut Running<'_>, until: Deadline) -> bool {
-    let streams = &attempt.event_loop.streams;
-    if streams.has_pending_output() || !streams.holds_terminal() {
-        return attempt.event_loop.wait(until);
-    }
-    let at_once = Deadline::after(now(), Duration::ZERO);
-    let has_moved = attempt.event_loop.wait(at_once);
-    if !has_moved {
-        attempt.event_loop.streams.release_terminal();
-    }
-    has_moved
 }
 
 /// Returns the end of the wait for more output: [`DRAIN_GRACE`] after the last output (`last_moved`), but not past the

@@ -11,7 +11,6 @@ mod tree;
 use std::time::Duration;
 
 use crate::policy::outcome::{End, Outcome, Seen, Survivor, TimeLimit};
-use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -114,9 +113,6 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     if program.role == Role::Command {
         event_loop.streams.hold_input_until_start(&child);
     }
-    if let Some(pty) = &mut event_loop.streams.pty {
-        pty.begin_forwarding(child.pid());
-    }
     let deadlines = Deadlines::new(limits, child.forked_at(), program.deadline);
     Ok(Running {
         event_loop,
@@ -156,9 +152,6 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
             )));
         }
     };
-    if let Some(pty) = &mut running.event_loop.streams.pty {
-        pty.stop_forwarding();
-    }
     // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be
     // daemons.
     let survivors = if limit.is_some() {
@@ -208,13 +201,9 @@ fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], draine
 }
 
 /// Closes backoff's ends of the command's streams, and adds to the outcome what was seen in them (a
-/// lost reader, input that cannot be replayed). Corrects an end that `--pty` has changed. An error means that a stream failed,
+/// lost reader, input that cannot be replayed). An error means that a stream failed,
 /// which ends the run: backoff cannot vouch for its data.
 fn end_streams(streams: &mut Streams, outcome: &mut Outcome) -> RunResult<()> {
-    // With --pty, backoff hangs up if the output has no reader. On a pipe the command would have died of PIPE.
-    if streams.is_hung_up() && outcome.end == End::Signaled(Signal::HUP) {
-        outcome.end = End::Signaled(Signal::PIPE);
-    }
     let seen = streams.end().map_err(RunError::Fault)?;
     // The streams do not know it, and `finish` does.
     let unread = outcome.seen.unread;

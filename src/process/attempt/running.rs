@@ -24,7 +24,6 @@ use crate::process::spawn::{Command, Isolation};
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::processes::program_name;
 use crate::process::terminal;
-use crate::process::terminal::pty::CopiedSize;
 use crate::run::event::Interruption;
 use crate::run::host::Interrupted;
 
@@ -152,6 +151,10 @@ impl Running<'_> {
         if self.event_loop.wait(until) || self.event_loop.streams.has_pending_output() {
             self.deadlines.on_output(now());
         }
+        // On a pipe, the command would get it from the kernel.
+        if let Some(_dropped_later) = self.event_loop.streams.take_lost_pty() {
+            let _ = self.child.signal(Signal::PIPE);
+        }
     }
 
     /// Returns true if there is no use in waiting for a command that was asked to end: it did not die of KILL in time,
@@ -275,6 +278,7 @@ impl Running<'_> {
     /// decision; `LookAtChildren` is left to the caller.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
+        let has_new_size = signal == Signal::WINCH && self.event_loop.streams.copy_size();
         // Decided before CONT resets the state below.
         let action = on_signal(self.phase(received), received);
         match received.class {
@@ -283,10 +287,6 @@ impl Running<'_> {
                 self.event_loop.unanswered_stop = None;
                 // Otherwise this continuation would make the next CONT look as if the command had got it itself.
                 self.child.forget_continued();
-                // The modes of our terminal were restored for the stop.
-                if let Some(pty) = &mut self.event_loop.streams.pty {
-                    pty.resume();
-                }
             }
             SignalClass::StopJob => {
                 self.stop_request = Some(StopRequest {
@@ -297,7 +297,13 @@ impl Running<'_> {
             _ => {}
         }
         match action {
-            SignalAction::Forward => self.forward(received),
+            SignalAction::Forward => {
+                let _ = self.child.signal(signal);
+            }
+            // The command got it before its pseudo-terminal had the new size.
+            SignalAction::Ignore if signal == Signal::WINCH && has_new_size => {
+                let _ = self.child.signal(signal);
+            }
             SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
                 let by = Interruption::OfBackoff;
                 self.interrupted.get_or_insert(Interrupted { signal, by });
@@ -337,24 +343,6 @@ impl Running<'_> {
             Phase::Starting(command)
         } else {
             Phase::Running(command)
-        }
-    }
-
-    /// Forwards a signal that does not ask the command to end. With `--pty`, WINCH first copies the size of our
-    /// terminal to the command's, and is forwarded only if the kernel has sent the command none for that size: not if
-    /// the copy changes the size, nor if the terminal sent this WINCH and an earlier copy has changed it. Any other one
-    /// is forwarded, as it would reach a command without `--pty`.
-    fn forward(&mut self, received: Received) {
-        let has_got_it = match &self.event_loop.streams.pty {
-            Some(pty) if received.signal == Signal::WINCH => match pty.copy_size() {
-                CopiedSize::Changed => true,
-                CopiedSize::Same => received.by_terminal,
-                CopiedSize::Unknown => false,
-            },
-            _ => false,
-        };
-        if !has_got_it {
-            let _ = self.child.signal(received.signal);
         }
     }
 

@@ -52,8 +52,7 @@ impl Running<'_> {
             Some(request) if request.is_answered_by(stopped_by) => Some(request.signal),
             _ => None,
         };
-        // With --pty the command has its own session, but backoff continues the command with the job.
-        let is_in_job = matches!(self.isolation, Isolation::Shared | Isolation::Terminal);
+        let is_in_job = self.isolation == Isolation::Shared;
         let job = if !terminal::has_terminal() {
             Job::NoTerminal
         } else if is_in_job && terminal::parent_controls_jobs() {
@@ -78,15 +77,6 @@ impl Running<'_> {
             self.deadlines.on_output(now());
         }
         self.stop_backoff(signal);
-        if let Some(pty) = &mut self.event_loop.streams.pty {
-            pty.resume();
-            // Another program may have drawn on the terminal meanwhile: WINCH makes full-screen programs redraw.
-            let _ = self.child.signal(Signal::WINCH);
-            // If backoff did not stop, as its group is orphaned, no CONT will come to be forwarded.
-            if !self.event_loop.signals.is_queued(Signal::CONT) {
-                let _ = self.child.signal(Signal::CONT);
-            }
-        }
     }
 
     /// Stops backoff by `signal` until it is continued, or not at all in an orphaned group ([`terminal::stop`]). All
@@ -95,15 +85,7 @@ impl Running<'_> {
     /// the command alone got; the modes become raw again in [`Running::stop_after_command`], or once CONT is handled.
     pub(super) fn stop_backoff(&mut self, signal: Signal) {
         let stopped = now();
-        let mut target = Target::OwnProcess;
-        if let Some(pty) = &mut self.event_loop.streams.pty {
-            // Our terminal is raw and has stopped no other process of the job (a pipeline): backoff stops all of them.
-            if signal.stops_a_job() {
-                target = terminal::key_target();
-            }
-            pty.pause();
-        }
-        terminal::stop(&mut self.event_loop.signals, signal, target);
+        terminal::stop(&mut self.event_loop.signals, signal, Target::OwnProcess);
         let continued = now();
         self.deadlines
             .on_pause(continued.saturating_duration_since(stopped));

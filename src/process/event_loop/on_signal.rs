@@ -96,9 +96,7 @@ fn while_running(command: RunningCommand, received: Received) -> SignalAction {
             on_signal(Phase::BetweenAttempts, received)
         }
         // In a session of its own the command may be in an orphaned group, where the kernel ignores a forwarded TSTP.
-        (SignalClass::StopJob, _)
-            if matches!(command.isolation, Isolation::Terminal | Isolation::Session) =>
-        {
+        (SignalClass::StopJob, _) if command.isolation == Isolation::Session => {
             SignalAction::StopCommand
         }
         (SignalClass::End, true) => SignalAction::NoFurtherAttempt,

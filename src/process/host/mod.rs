@@ -79,14 +79,9 @@ impl System {
         }))
     }
 
-    /// Returns the group, session and terminal of a program that starts now. A pseudo-terminal (`--pty`) is there only
-    /// from [`Streams::begin`] to the end of the attempt, so it is the command's alone: a predicate after the attempt
-    /// gets what the command gets without `--pty`.
-    fn isolation(&self) -> Isolation {
-        if self.event_loop.streams.pty.is_some() {
-            // The terminal belongs to a session, which is the command's own.
-            Isolation::Terminal
-        } else if terminal::has_terminal() {
+    /// Returns the group and session of a program that starts now.
+    fn isolation() -> Isolation {
+        if terminal::has_terminal() {
             // Shell and terminal see one job.
             Isolation::Shared
         } else {
@@ -252,7 +247,7 @@ impl Host for System {
         let stdio = streams
             .begin()
             .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
-        let isolation = self.isolation();
+        let isolation = Self::isolation();
         let program = Program {
             command: &mut self.command,
             role: Role::Command,
@@ -308,7 +303,7 @@ impl Host for System {
             .map_err(|error| RunError::of_system(what, &error))?;
         let isolation = match kind {
             ShellKind::Hook => Isolation::Session,
-            ShellKind::Predicate | ShellKind::BeforeRetry => self.isolation(),
+            ShellKind::Predicate | ShellKind::BeforeRetry => Self::isolation(),
         };
         let mut command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
         let program = Program {

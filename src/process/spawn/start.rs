@@ -7,7 +7,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::libc;
@@ -30,8 +30,6 @@ use crate::run::uninterrupted;
 /// Runs an executable text file that begins without `#!`.
 pub(super) const SHELL: &CStr = c"/bin/sh";
 
-nix::ioctl_write_int_bad!(take_terminal, libc::TIOCSCTTY);
-
 /// The process group, session and terminal of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isolation {
@@ -39,8 +37,6 @@ pub(crate) enum Isolation {
     Shared,
     /// The child's own process group.
     Group,
-    /// The child's own session, on the terminal that is its standard output.
-    Terminal,
     /// The child's own session, without a terminal.
     Session,
 }
@@ -111,7 +107,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     let _ = match setup.isolation {
         Isolation::Shared => Ok(()),
         Isolation::Group => setpgid(own, own),
-        Isolation::Terminal | Isolation::Session => setsid().map(drop),
+        Isolation::Session => setsid().map(drop),
     };
     let death_signal = match setup.isolation {
         // A stopped child does not act on TERM, and without a terminal would never be continued.
@@ -125,14 +121,6 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     }
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno;
-    }
-    // The new session has no terminal yet.
-    if setup.isolation == Isolation::Terminal
-        && let Some(terminal) = &setup.stdio.output
-    {
-        // Better a command without a controlling terminal than none: only a sandbox refuses a new session this.
-        // SAFETY: the call takes an integer.
-        let _ = unsafe { take_terminal(terminal.as_raw_fd(), 0) };
     }
     setup.environment.insert_child_pid();
     // Last, as it unblocks signals.

@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use crate::policy::outcome::Seen;
 use crate::process::spawn::ChildStdio;
 use crate::process::sys::{fd, stdio};
-use crate::process::terminal::pty::Pty;
+use crate::process::terminal::pty;
 use crate::run::host::KeptOutput;
 use crate::run::streams::{Channel, OutputMode, PerChannel, StreamOptions};
 use observer::OutputObserver;
@@ -41,10 +41,6 @@ pub(crate) struct Streams {
     pub(crate) is_mid_line: bool,
     /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
     drops_messages: bool,
-    /// The terminal of the running attempt (`--pty`); `outputs.stdout` reads its output.
-    pub(crate) pty: Option<Pty>,
-    /// Bytes that were typed for `pty` while the last attempt ended.
-    typed_late: Vec<u8>,
     /// Readable once the program has started or could not be started; None once that is seen, and if no input waits for
     /// it. Input is moved only for a program that runs.
     starting: Option<OwnedFd>,
@@ -62,7 +58,7 @@ pub(crate) const MOST_STREAMS: usize = 4;
 pub(crate) enum Stream {
     /// The pipe that shows that the program has started.
     Start,
-    /// Input to feed through a pipe (its source or the pipe), or typed keys (`--pty`): never both.
+    /// Input to feed through a pipe: its source or the pipe.
     Input,
     Output(Channel),
 }
@@ -87,8 +83,6 @@ impl Streams {
             turns: None,
             is_mid_line: false,
             drops_messages: false,
-            pty: None,
-            typed_late: Vec::new(),
             starting: None,
             holds_input: false,
             observer: OutputObserver::new(options),
@@ -97,7 +91,7 @@ impl Streams {
         })
     }
 
-    /// Creates pipes or a pseudo-terminal for an attempt, forgets what the last attempt's output showed, and returns
+    /// Creates pipes or pseudo-terminals for an attempt, forgets what the last attempt's output showed, and returns
     /// the command's ends. The caller has to drop them once the command has started, or its output would never end. The
     /// pipe of standard input may hold kept or duplicated bytes already; nothing is taken from the source yet. An error
     /// ends the run.
@@ -106,11 +100,15 @@ impl Streams {
         self.holds_input = false;
         self.observer = OutputObserver::new(&self.options);
         let input = self.input.begin()?;
-        if self.options.pty {
-            return self.begin_on_pty(input);
-        }
         let output = self.begin_output(Channel::Stdout)?;
-        let error = self.begin_output(Channel::Stderr)?;
+        let error = match &output {
+            // The order of both outputs is then as on a terminal.
+            Some(output) if self.share_one_pty() => {
+                self.outputs.stderr.begin(None);
+                Some(output.try_clone()?)
+            }
+            _ => self.begin_output(Channel::Stderr)?,
+        };
         Ok(ChildStdio {
             input,
             output,
@@ -119,12 +117,37 @@ impl Streams {
     }
 
     /// Returns true if both outputs pass through backoff, which forwards them at once to the same file, and has to keep
-    /// their lines apart. False with `--pty`, where they are a single stream.
+    /// their lines apart. False if they are a single stream.
     fn are_streamed_to_one_file(&self) -> bool {
         self.stdout_shares_file
-            && !self.options.pty
+            && !self.share_one_pty()
             && self.is_streamed(Channel::Stdout)
             && self.is_streamed(Channel::Stderr)
+    }
+
+    /// Returns true if one pseudo-terminal carries both outputs, as `outputs.stdout`: nothing needs them apart.
+    fn share_one_pty(&self) -> bool {
+        self.options.pty
+            && self.stdout_shares_file
+            && self.is_streamed(Channel::Stdout)
+            && self.is_streamed(Channel::Stderr)
+            && self.options.is_watched[Channel::Stdout] == self.options.is_watched[Channel::Stderr]
+    }
+
+    /// Returns a pseudo-terminal that has lost its reader, to be dropped once the command has got PIPE.
+    pub(crate) fn take_lost_pty(&mut self) -> Option<OwnedFd> {
+        let outputs = &mut self.outputs;
+        outputs
+            .stdout
+            .lost_pty
+            .take()
+            .or_else(|| outputs.stderr.lost_pty.take())
+    }
+
+    /// Gives the pseudo-terminals of the attempt the size of our terminal. Returns true if that has changed it.
+    pub(crate) fn copy_size(&self) -> bool {
+        let outputs = self.outputs.values().into_iter();
+        outputs.filter(|output| output.copy_size()).count() > 0
     }
 
     /// Returns true if an output passes through backoff, which forwards it at once.
@@ -132,26 +155,16 @@ impl Streams {
         self.options.is_observed(channel) && self.options.modes[channel] == OutputMode::Stream
     }
 
-    /// Opens the pseudo-terminal of an attempt (`--pty`), which carries both outputs, as `outputs.stdout`, and what is
-    /// typed if standard input and output are our terminal. `input` is the pipe or `/dev/null` in place of the caller's
-    /// standard input; if None, the command reads from the pseudo-terminal or inherits the caller's.
-    fn begin_on_pty(&mut self, input: Option<OwnedFd>) -> io::Result<ChildStdio> {
-        let typed_before = take(&mut self.typed_late);
-        let opened = Pty::open(self.input.is_inherited(), typed_before)?;
-        self.pty = Some(opened.pty);
-        self.outputs.stdout.begin(Some(opened.output));
-        let mut child = opened.child;
-        if input.is_some() {
-            child.input = input;
-        }
-        Ok(child)
-    }
-
-    /// Prepares an output for an attempt. If backoff must see it, makes a pipe, keeps the end to read from, and returns
-    /// the command's. Returns `/dev/null` if the output is only dropped, and None if the command inherits the caller's.
-    /// For attempts without `--pty`.
+    /// Prepares an output for an attempt. If backoff must see it, makes a pipe or a pseudo-terminal, keeps the end to
+    /// read from, and returns the command's. Returns `/dev/null` if the output is only dropped, and None if the command
+    /// inherits the caller's.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
+        if self.options.is_observed(channel) && self.options.pty {
+            let pty = pty::open()?;
+            output.begin(Some(pty.read));
+            return Ok(Some(pty.write));
+        }
         if self.options.is_observed(channel) {
             let (read, write) = fd::pipe()?;
             fd::set_nonblocking(&read)?;
@@ -165,19 +178,10 @@ impl Streams {
         Ok(None)
     }
 
-    /// Ends the attempt: closes its pipes and pseudo-terminal, and keeps the input that it has read for the next
+    /// Ends the attempt: closes its pipes and pseudo-terminals, and keeps the input that it has read for the next
     /// attempt. Returns what the streams have shown, or the first error of a
     /// stream as a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
-        if self.pty.is_some() {
-            // Before the command's terminal, whose last close may wait for the reader of its output.
-            self.outputs.stdout.close();
-        }
-        // Dropping the pseudo-terminal restores our terminal's modes.
-        self.typed_late = match self.pty.take() {
-            Some(mut pty) => take(&mut pty.typed_late),
-            None => Vec::new(),
-        };
         self.input.end();
         self.starting = None;
         let seen = Seen {

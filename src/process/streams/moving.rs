@@ -12,7 +12,6 @@ use super::{Stream, Streams, turns};
 use crate::process::spawn::child::Child;
 use crate::process::sys::clock::now;
 use crate::process::sys::fd;
-use crate::process::terminal::pty::Pty;
 use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
@@ -35,15 +34,9 @@ impl Streams {
         all
     }
 
-    /// Returns what the command's input waits for: its source or its pipe, or else keys typed for `--pty`. None if no
-    /// input is moved, or not yet.
+    /// Returns what the command's input waits for: its source or its pipe. None if no input is moved, or not yet.
     fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if let Some(interest) = self.input.interest()
-            && !self.is_input_held()
-        {
-            return Some(interest);
-        }
-        self.pty.as_ref()?.interest()
+        self.input.interest().filter(|_| !self.is_input_held())
     }
 
     /// Returns what an output waits for. None if it is inherited or has ended, or if its bytes wait for the end of the
@@ -82,25 +75,21 @@ impl Streams {
     }
 
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, as no event shows some
-    /// changes: that the command has read its input, that backoff is in the foreground again, that an output has its
-    /// turn. None if there is no such change to wait for.
+    /// changes: that the command has read its input, that an output has its turn. None if there is no such change to wait for.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
         let of_input = if self.is_input_held() {
             None
         } else {
             self.input.wake_after()
         };
-        let of_pty = self.pty.as_ref().and_then(Pty::wake_after);
         let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
-        [of_input, of_pty, of_turns].into_iter().flatten().min()
+        [of_input, of_turns].into_iter().flatten().min()
     }
 
     /// Moves data of the streams in `ready` (all, if polling failed), without blocking: feeds input, then reads,
     /// examines and forwards or keeps at most one chunk of each output. Returns true if output was moved, that is read
     /// or written, which restarts the idle limit and prolongs draining. Errors are noted as faults of the streams, for
-    /// [`Streams::end`]. Not inlined, so that a wait takes little of the stack, of which each page that is written is
-    /// copied after `fork`.
-    #[inline(never)]
+    /// [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
         if ready.contains(&Stream::Start) {
             self.note_start();
@@ -109,10 +98,6 @@ impl Streams {
         // If `wake_after` returns a delay, no event reports that the command has read its input.
         if (is_input_ready || self.input.wake_after().is_some()) && !self.is_input_held() {
             self.input.fill_pipe();
-        }
-        if let Some(pty) = &mut self.pty {
-            // `Input` means keys here: they go to the terminal only if no input is fed through a pipe.
-            pty.work(is_input_ready);
         }
         self.move_outputs(ready)
     }
@@ -132,7 +117,7 @@ impl Streams {
         for channel in Channel::ALL {
             if is_ready[channel] && self.outputs[channel].has_unwritten() {
                 has_moved |= self.outputs[channel].write() > 0;
-                self.after_move(channel);
+                self.note_written(channel);
             }
         }
         has_moved
@@ -150,7 +135,7 @@ impl Streams {
         let new_bytes = self.outputs[channel].read_next(limit);
         let has_read = !new_bytes.is_empty();
         self.observer.observe(channel, new_bytes);
-        self.after_move(channel);
+        self.note_written(channel);
         has_read
     }
 
@@ -165,12 +150,12 @@ impl Streams {
             } else {
                 self.outputs[channel].write()
             };
-            // Before `after_move`, which takes it. None if nothing was written.
+            // Before `note_written`, which takes it. None if nothing was written.
             let last_byte = self.outputs[channel].last_written;
             if let (Some(turns), Some(last_byte)) = (&mut self.turns, last_byte) {
                 turns.on_written(channel, last_byte);
             }
-            self.after_move(channel);
+            self.note_written(channel);
             // The reader has no room, or is gone.
             if written == 0 {
                 break;
@@ -188,17 +173,6 @@ impl Streams {
         self.turns.as_mut()?.next(waiting, may_go_on, now())
     }
 
-    /// Does what a read or write may have made necessary: hangs up a pseudo-terminal whose output has no reader or
-    /// failed, so that the command does not write in vain, and notes whether a line is unfinished.
-    fn after_move(&mut self, channel: Channel) {
-        if self.outputs[channel].is_broken()
-            && let Some(pty) = &mut self.pty
-        {
-            pty.hang_up();
-        }
-        self.note_written(channel);
-    }
-
     /// Notes whether what was just written of an output ends within a line (`is_mid_line`): then the next message of
     /// backoff begins a new one. Does nothing if nothing was written since the last call, or if the output does not go
     /// where messages go.
@@ -212,23 +186,6 @@ impl Streams {
         };
         if goes_where_messages_go {
             self.is_mid_line = last_byte != b'\n';
-        }
-    }
-
-    /// Returns true if the attempt's own terminal was hung up because its output has no reader.
-    pub(crate) fn is_hung_up(&self) -> bool {
-        self.options.pty && self.outputs.stdout.reader_gone
-    }
-
-    /// Returns true while backoff itself has the terminal of the command open.
-    pub(crate) fn holds_terminal(&self) -> bool {
-        self.pty.as_ref().is_some_and(Pty::is_held)
-    }
-
-    /// Closes the terminal of the command, of which all output was read.
-    pub(crate) fn release_terminal(&mut self) {
-        if let Some(pty) = &mut self.pty {
-            pty.release();
         }
     }
 

@@ -38,11 +38,7 @@ impl OutputObserver {
     /// Prepares to observe an attempt, as far as options examine its output. Without such an option it observes
     /// nothing, at no cost.
     pub(super) fn new(options: &StreamOptions) -> OutputObserver {
-        let mut watched = PerChannel::each(|channel| options.is_watched[channel]);
-        if options.pty {
-            // A pseudo-terminal carries both outputs, as standard output.
-            watched.stdout |= watched.stderr;
-        }
+        let watched = PerChannel::each(|channel| options.is_watched[channel]);
         let needs_tails = options.has_presets || options.reads_waits;
         OutputObserver {
             watched,

@@ -14,6 +14,7 @@ use super::sink::{Sink, read_chunk};
 use super::spool::Spool;
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
+use crate::process::terminal::pty;
 use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
@@ -45,6 +46,8 @@ pub(crate) struct Output {
     pub(super) why_not_kept: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
+    /// A pseudo-terminal that has lost its reader: unlike a pipe, it does not tell the command so.
+    pub(super) lost_pty: Option<OwnedFd>,
     /// The bytes read last are at its beginning.
     chunk: Vec<u8>,
     /// The part of the chunk that is forwarded or printed, and not written yet.
@@ -114,6 +117,15 @@ impl Output {
         self.close();
         self.chunk = Vec::new();
         self.fault.take()
+    }
+
+    /// Gives a pseudo-terminal the size of our terminal. Returns true if that has changed it.
+    pub(super) fn copy_size(&self) -> bool {
+        let is_terminal = |source: &&_| IsTerminal::is_terminal(*source);
+        self.source
+            .as_ref()
+            .filter(is_terminal)
+            .is_some_and(pty::copy_size)
     }
 
     pub(super) fn is_broken(&self) -> bool {
@@ -245,9 +257,10 @@ impl Output {
         }
     }
 
-    /// Notes that the reader is gone, and closes the output.
+    /// Notes that the reader is gone, and closes the output. A pseudo-terminal stays open until the command has got PIPE.
     fn lose_reader(&mut self) {
         self.reader_gone = true;
+        self.lost_pty = self.source.take().filter(IsTerminal::is_terminal);
         self.close();
     }
 

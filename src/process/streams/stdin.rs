@@ -98,11 +98,6 @@ impl Stdin {
         })
     }
 
-    /// Returns true if every attempt inherits the caller's standard input unchanged.
-    pub(crate) fn is_inherited(&self) -> bool {
-        self.method == Method::Inherit
-    }
-
     /// Returns the source while it has to be read before the first attempt, or else None. Returns the error of a read
     /// (EBADF) if it is open for writing only, as no event might ever report it as readable.
     pub(crate) fn source_to_read_first(&self) -> io::Result<Option<BorrowedFd<'static>>> {

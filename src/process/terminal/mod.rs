@@ -16,9 +16,8 @@ use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgr
 use crate::policy::signal::Signal;
 use crate::process::signals::{Signals, Target, send};
 use crate::process::sys::fd::inherited;
-use crate::process::sys::stdio;
 pub(crate) use crate::process::sys::tty::has_terminal;
-use crate::process::sys::tty::{controlling, has_foreground, is_controlling};
+use crate::process::sys::tty::{controlling, has_foreground};
 
 /// Returns true unless another job has the terminal on this descriptor. Also true if it is no terminal of this session,
 /// as then no job can have it.
@@ -54,17 +53,6 @@ pub(crate) fn leads_session() -> bool {
 pub(crate) fn parent_controls_jobs() -> bool {
     let parent = Some(getppid());
     getpgid(parent) != Ok(getpgrp()) && getsid(parent) == getsid(None)
-}
-
-/// Returns the receiver of the signals of keys (Ctrl-C) that were typed on standard input's terminal in raw mode, which
-/// sends none itself: backoff's group, as the terminal would choose; or backoff alone if that terminal does not control
-/// it.
-pub(crate) fn key_target() -> Target {
-    if is_controlling(stdio::IN) {
-        Target::OwnGroup
-    } else {
-        Target::OwnProcess
-    }
 }
 
 /// Stops this process, or its whole job, by `signal`. Returns once it is continued, or at once if it did not stop.

@@ -90,12 +90,7 @@ fn while_a_hook_runs() {
 
 #[test]
 fn while_the_program_is_being_started() {
-    for isolation in [
-        Isolation::Group,
-        Isolation::Shared,
-        Isolation::Terminal,
-        Isolation::Session,
-    ] {
+    for isolation in [Isolation::Group, Isolation::Shared, Isolation::Session] {
         let starting = Phase::Starting(running(isolation));
         let started = Phase::Running(running(isolation));
         for signal in Signal::all() {
@@ -198,16 +193,14 @@ fn in_the_shared_group_while_the_command_is_stopped() {
 
 #[test]
 fn in_a_session_of_its_own() {
-    for isolation in [Isolation::Session, Isolation::Terminal] {
-        let row = [
-            ForwardAndNoFurtherAttempt,
-            StopCommand,
-            Forward,
-            Forward,
-            Forward,
-        ];
-        expect_row(Phase::Running(running(isolation)), sent, row);
-    }
+    let row = [
+        ForwardAndNoFurtherAttempt,
+        StopCommand,
+        Forward,
+        Forward,
+        Forward,
+    ];
+    expect_row(Phase::Running(running(Isolation::Session)), sent, row);
 }
 
 #[test]
