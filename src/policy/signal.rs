@@ -46,6 +46,15 @@ impl Signal {
         128 + self.0
     }
 
+    /// Returns true for a signal that ends, stops or continues a whole job. Any other tells one process something.
+    pub fn is_for_job(self) -> bool {
+        let ends = matches!(
+            self,
+            Signal::TERM | Signal::INT | Signal::QUIT | Signal::KILL
+        );
+        ends || self.stops_a_job() || matches!(self, Signal::STOP | Signal::CONT)
+    }
+
     /// Returns true for TSTP, TTIN and TTOU, by which the terminal's job control stops a job.
     pub fn stops_a_job(self) -> bool {
         matches!(self, Signal::TSTP | Signal::TTIN | Signal::TTOU)

@@ -53,9 +53,8 @@ fn is_asleep(live: &Live) -> bool {
 #[cfg_attr(not(target_os = "linux"), ignore = "sends the signals of Linux")]
 fn each_signal_is_forwarded_once() {
     let (mut live, pid) = probe_under_backoff("", "signals");
-    // All signals except KILL, CHLD, faults, the signals of job control, and 32 and 33, which libc reserves.
-    let forwarded =
-        (1..=64).filter(|s| ![4, 5, 7, 8, 9, 11, 17, 18, 19, 20, 21, 22, 31, 32, 33].contains(s));
+    // Those of job control and CHLD have tests of their own; others keep their default action.
+    let forwarded = [1, 2, 3, 10, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29];
     for signal in forwarded {
         clean("kill")
             .arg(format!("-{signal}"))
@@ -130,6 +129,46 @@ fn the_whole_group_gets_it() {
     live.signal(SIGTERM);
     live.killed_by(SIGTERM);
     eventually("the grandchild ends", || !is_alive(grandchild));
+}
+
+/// A supervisor reloads by these, and its workers would die of them.
+#[test]
+fn a_reload_reaches_the_command_alone() {
+    let script = r#"$| = 1; my $who = fork ? "main" : "worker";
+        $SIG{$_} = sub { print "$who $_[0]\n" } for qw(HUP USR1 USR2 WINCH ALRM);
+        print "ready\n"; sleep 1 while 1"#;
+    let mut live = backoff("-qq -- perl -e").arg(script).live();
+    live.expect_line("ready");
+    live.expect_line("ready");
+    for signal in [SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM] {
+        live.signal(signal);
+        live.expect_line(&format!("main {}", &signal.as_str()["SIG".len()..]));
+    }
+    live.signal(SIGTERM);
+    live.killed_by(SIGTERM).stdout("");
+}
+
+#[test]
+fn a_crash_after_a_reload_is_retried() {
+    let script = "trap 'echo reloaded' HUP; trap 'exit 1' USR1; echo ready; while :; do sleep 0.01; done 2>&-";
+    let mut live = ready("-qq -n 2 -b 1ms -k 1ms", script);
+    for again in ["ready", ""] {
+        live.signal(SIGHUP);
+        live.expect_line("reloaded");
+        live.signal(SIGUSR1);
+        if !again.is_empty() {
+            live.expect_line(again);
+        }
+    }
+    live.code(1).stdout("");
+}
+
+#[test]
+fn a_command_that_exits_as_if_it_had_died_of_hup_is_not_retried() {
+    let script = "trap 'exit 129' HUP; echo ready; while :; do sleep 0.01; done 2>&-";
+    let live = ready("-n 9 -b 1ms", script);
+    live.signal(SIGHUP);
+    live.code(129).stdout("").stderr("");
 }
 
 #[test]

@@ -115,23 +115,6 @@ fn control_c_while_output_drains_ends_a_loop() {
 }
 
 #[test]
-fn control_z_as_the_command_ends_stops_backoff() {
-    // By its end in answer to TSTP the command stands for one that ended before TSTP could stop it.
-    let mut terminal = Terminal::with(
-        "backoff -qq -n 2 --delays 1ms -- perl -e '$SIG{TSTP} = sub { exit 3 }; $| = 1; print qq(ready\\n); sleep 60'",
-    );
-    terminal.expect("ready\r\n");
-    terminal.send(CTRL_Z);
-    let meanwhile = terminal.expect("Stopped");
-    assert!(!meanwhile.contains("ready\r\n"), "{meanwhile:?}");
-    terminal.expect("prompt> ");
-    terminal.send("fg\n");
-    terminal.expect("ready\r\n");
-    terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-}
-
-#[test]
 fn control_z_that_the_command_ignores_stops_nothing() {
     let mut terminal = Terminal::bash();
     // The command ends later, the run is over, and Ctrl-C ends it.

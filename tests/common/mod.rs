@@ -50,9 +50,9 @@ pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("T
 /// Other systems lack some calls: see the known limits in docs/DESIGN.md.
 pub const IS_LINUX: bool = cfg!(target_os = "linux");
 
-/// The signal with the highest number that has a name and is no fault.
+/// The signal with the highest number that is forwarded.
 #[cfg(target_os = "linux")]
-pub const HIGHEST: Signal = Signal::SIGPWR;
+pub const HIGHEST: Signal = Signal::SIGIO;
 #[cfg(not(target_os = "linux"))]
 pub const HIGHEST: Signal = Signal::SIGUSR2;
 

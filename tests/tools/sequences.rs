@@ -171,9 +171,11 @@ fn play_one(sequence: &Sequence) {
     });
 }
 
-/// Returns the first signal that asks backoff to end, unless the command may have succeeded before.
+/// Returns the first signal that asks backoff to end, unless the command may have succeeded before. HUP asks only on a
+/// terminal: a command without one may be stopped, and then does nothing about it.
 fn first_end(sequence: &Sequence) -> Option<Signal> {
     sequence.events.iter().find_map(|event| match event {
+        Event::Signal(Signal::SIGHUP) if sequence.isolation == Isolation::Group => None,
         Event::Signal(signal) if ENDING.contains(signal) => Some(*signal),
         _ => None,
     })

@@ -9,13 +9,12 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 use tempfile::TempDir;
 
-use crate::common::process::{children_of, descriptors, is_alive, is_named, stopped_below};
-use crate::common::pty::{CTRL_C, CTRL_Z, Terminal};
+use crate::common::process::{children_of, is_alive};
+use crate::common::pty::{CTRL_C, Terminal};
 use crate::common::slowfs::SlowFs;
 use crate::common::{BIN, Ends, Live, backoff, clean, eventually, within};
 
 tests! {
-    control_z_before_the_fork_stops_the_program ["setsid", "strace"]
     control_c_in_a_terminal_of_the_command_ends_the_run ["script", "setsid"]
     limits_hold_without_a_list_of_processes ["unshare"]
     a_subreaper_leaves_no_zombies ["perl"]
@@ -30,10 +29,6 @@ pub mod root {
     tests! {
         a_limit_ends_a_program_that_hangs_while_it_starts ["fuse"]
         signals_act_while_a_program_starts ["fuse", "setsid"]
-        a_real_time_signal_ends_a_program_that_hangs_while_it_starts ["fuse", "kill"]
-        a_stop_while_a_program_starts_changes_nothing ["fuse", "setsid"]
-        control_c_before_the_fork_reaches_the_program ["fuse", "setsid", "strace"]
-        a_resize_while_a_program_starts_changes_nothing ["fuse", "setsid"]
         a_command_that_does_not_die_of_kill_is_given_up ["fuse"]
         a_command_of_which_no_end_can_be_learned_is_given_up ["fuse", "strace"]
         a_frozen_command_is_given_up ["freezer"]
@@ -114,7 +109,7 @@ fn a_limit_ends_a_program_that_hangs_while_it_starts() {
 }
 
 fn signals_act_while_a_program_starts() {
-    let (_fs, program) = hanging_program("wait");
+    let (fs, program) = hanging_program("wait");
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         let run = Run::start(&mut backoff(format!("-v -b 1ms -- {program}")));
         let started = run.line("err");
@@ -123,102 +118,15 @@ fn signals_act_while_a_program_starts() {
         let end = run.output();
         assert_eq!(end.status.signal(), Some(signal as i32), "{end:?}");
     }
-    let mut terminal = Terminal::with(&format!("backoff -v -b 1ms -- {program}"));
-    terminal.expect("starting");
-    terminal.send(CTRL_C);
-    terminal.expect_status(130);
-}
-
-fn a_real_time_signal_ends_a_program_that_hangs_while_it_starts() {
-    let (fs, program) = hanging_program("wait");
-    for number in [40, 64] {
-        let run = Run::start(&mut backoff(format!("-n 1 -- {program}")));
-        // Before, there is no command yet that could get the signal.
-        eventually("the program hangs", || {
-            children_of(run.live.pid()).iter().any(|pid| fs.holds(*pid))
-        });
-        let pid = run.live.pid().to_string();
-        let sent = clean("kill").args([&format!("-{number}"), &pid]).status();
-        assert!(sent.unwrap().success());
-        let end = run.output();
-        assert_eq!(end.status.signal(), Some(number), "{end:?}");
-    }
-}
-
-fn a_stop_while_a_program_starts_changes_nothing() {
-    let (fs, program) = hanging_program("wait");
-    let mut terminal = Terminal::with(&format!("backoff -v -- {program}"));
-    terminal.expect("starting");
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    fs.control("");
-    terminal.command("fg; echo status-$?");
-    terminal.expect("ran\r\n");
-    terminal.expect("status-0");
-}
-
-fn control_c_before_the_fork_reaches_the_program() {
-    // Hangs in exec, so that the run would not end without a signal that backoff forwards.
-    let (_fs, program) = hanging_program("wait");
-    let mut terminal = about_to_fork(&format!("-n 1 -- {program}"));
-    terminal.send(CTRL_C);
-    terminal.expect_status(130);
-}
-
-fn control_z_before_the_fork_stops_the_program() {
-    let mut terminal = about_to_fork("-n 1 -- sleep 60");
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    terminal.expect("prompt> ");
-    // The program: a stopped process that is traced, as backoff is, counts as traced.
-    assert_eq!(stopped_below(terminal.pid()), 1);
-    terminal.send("fg\n");
-    eventually("it goes on", || stopped_below(terminal.pid()) == 0);
-    terminal.send(CTRL_C);
-    terminal.expect_status(130);
-}
-
-/// Starts backoff with these arguments on a terminal, and returns when it is about to fork. It forks two seconds later,
-/// and goes on when the program has started.
-fn about_to_fork(arguments: &str) -> Terminal {
-    // The tracer is in a session of its own, so that keys do not reach it.
-    let late = "inject=clone,clone3,fork,vfork:delay_enter=2000000:delay_exit=500000";
-    let terminal = Terminal::with(&format!(
-        "strace -DDD -qq -o /dev/null -e {late} backoff {arguments}"
-    ));
-    eventually("it is about to fork", || {
-        children_of(terminal.pid())
+    let mut terminal = Terminal::with(&format!("backoff -b 1ms -- {program}"));
+    eventually("the program hangs", || {
+        let mut below = children_of(terminal.pid())
             .into_iter()
-            .any(is_about_to_fork)
+            .flat_map(children_of);
+        below.any(|pid| fs.holds(pid))
     });
-    terminal
-}
-
-/// Returns true if backoff has both ends of two pipes: of that for signals, and of that which shows a program's start.
-fn is_about_to_fork(pid: i32) -> bool {
-    if !is_named(pid, "backoff") {
-        return false;
-    }
-    let mut files: Vec<String> = descriptors(pid)
-        .iter()
-        .filter_map(|fd| Some(fd.split_once(" -> ")?.1.to_owned()))
-        .filter(|file| file.contains("pipe:"))
-        .collect();
-    let ends = files.len();
-    files.sort();
-    files.dedup();
-    ends - files.len() == 2
-}
-
-fn a_resize_while_a_program_starts_changes_nothing() {
-    let (fs, program) = hanging_program("wait");
-    let mut terminal = Terminal::with(&format!("backoff -v -- {program}"));
-    terminal.expect("starting");
-    terminal.resize(100);
-    terminal.resize(90);
-    fs.control("");
-    terminal.expect("ran");
-    terminal.expect_status(0);
+    terminal.send(CTRL_C);
+    terminal.expect_status(130);
 }
 
 fn a_command_that_does_not_die_of_kill_is_given_up() {
@@ -242,9 +150,9 @@ fn a_command_that_does_not_die_of_kill_is_given_up() {
             assert!(said.contains("(cmd) does not die of KILL"), "{said}");
         }
     }
-    let run = Run::start(&mut backoff(format!("-v -b 1ms -k 100ms -- {program}")));
+    let run = Run::start(&mut backoff(format!("-b 1ms -k 100ms -- {program}")));
     eventually("the child hangs", || {
-        let children = crate::common::process::children_of(run.live.pid());
+        let children = children_of(run.live.pid());
         children.iter().any(|child| fs.holds(*child))
     });
     run.live.signal(Signal::SIGTERM);

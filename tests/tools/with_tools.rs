@@ -42,7 +42,7 @@ fn a_key_typed_before_backoff_sees_its_child_arrives_once() {
     terminal.expect("2\r\n");
     // backoff forwards this signal after those that came before.
     send(parent_of(pid), HIGHEST);
-    assert_eq!(terminal.expect("30\r\n").replace("^C", ""), "");
+    assert_eq!(terminal.expect("29\r\n").replace("^C", ""), "");
     send(pid, Signal::SIGTERM);
     terminal.expect("15\r\n");
     terminal.expect("status-7");

@@ -11,6 +11,7 @@ mod tree;
 use std::time::Duration;
 
 use crate::policy::outcome::{End, Outcome, Seen, Survivor, TimeLimit};
+use crate::policy::signal::Signal;
 use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
@@ -58,7 +59,8 @@ pub(crate) fn run(
     let mut running = start(event_loop, program)?;
     after_fork();
     let finished = finish(&mut running);
-    let interrupted = running.interrupted;
+    let mut interrupted = running.interrupted;
+    let got_hang_up = running.got_hang_up;
     // A command that could not be ended still runs, and reaping would wait for its end.
     if running.has_ended {
         Child::reap(running.child);
@@ -69,6 +71,17 @@ pub(crate) fn run(
         terminal::take_back_from_ended_group();
     }
     let mut outcome = finished?;
+    // A HUP without a terminal may have been a reload, unless the command has ended by it.
+    let is_hung_up = [
+        End::Signaled(Signal::HUP),
+        End::Exited(Signal::HUP.shell_status()),
+    ];
+    if got_hang_up && is_hung_up.contains(&outcome.end) {
+        interrupted.get_or_insert(Interrupted {
+            signal: Signal::HUP,
+            by: Interruption::OfBackoff,
+        });
+    }
     // A killed program could not restore the modes of the terminal. After an exit the run decides (`tidy_terminal`).
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.restore();
@@ -101,12 +114,6 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
             &program.stdio,
         )
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
-    event_loop.signals.receive();
-    if !event_loop.signals.queue.is_empty() {
-        event_loop
-            .signals
-            .mark_queued_for_forwarding(child.is_starting());
-    }
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
     // A program that cannot be started must not use up input that later programs are to read.
@@ -125,7 +132,8 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         command: program.command,
         has_ended: false,
         is_asked_to_end: false,
-        stop_request: None,
+        is_asked_to_stop: false,
+        got_hang_up: false,
     })
 }
 
@@ -136,7 +144,6 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
 /// (`set_death_signal`), unless it is a set-user-ID program.
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
-    running.keep_unanswered_stop();
     if let Some(failure) = running.child.start_failure() {
         return Ok(Outcome::new(End::NotStarted(failure), Duration::ZERO));
     }

@@ -27,10 +27,6 @@ use crate::process::terminal;
 use crate::run::event::Interruption;
 use crate::run::host::Interrupted;
 
-/// Time in which a command that was asked to stop (Ctrl-Z) may tidy up and stop itself by STOP instead, as editors do.
-/// A later STOP has another reason.
-const STOP_GRACE: Duration = Duration::from_secs(1);
-
 /// The purpose of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -58,30 +54,10 @@ pub(super) struct Running<'a> {
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
-    /// Set from a TSTP, TTIN or TTOU until the command has stopped, was continued or was asked to end: backoff stops
-    /// after the command.
-    pub(super) stop_request: Option<StopRequest>,
-}
-
-/// A request to stop (TSTP, TTIN, TTOU) that the command has got, and that backoff will follow once the command has
-/// stopped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StopRequest {
-    pub(super) signal: Signal,
-    /// A stop by STOP, or the end of the command, counts as the response only before this time.
-    stop_counts_until: Deadline,
-}
-
-impl StopRequest {
-    /// Returns true if a stop of the command by `signal` is its response to the request: a stop by any job-control
-    /// signal is, one by STOP only within the grace period.
-    pub(super) fn is_answered_by(self, signal: Signal) -> bool {
-        signal.stops_a_job() || self.is_recent()
-    }
-
-    pub(super) fn is_recent(self) -> bool {
-        !self.stop_counts_until.is_due(now())
-    }
+    /// backoff has forwarded a stop, which the command has not followed yet.
+    pub(super) is_asked_to_stop: bool,
+    /// backoff has forwarded a HUP that may have been meant as a reload.
+    pub(super) got_hang_up: bool,
 }
 
 /// Work that [`Running::handle_signals`] leaves to its caller.
@@ -226,7 +202,7 @@ impl Running<'_> {
     }
 
     /// Sends KILL if it is due. If a limit is reached, asks the whole tree to end (`--signal`, then CONT), records the
-    /// limit, schedules KILL and drops a pending request to stop. If the command has just ended by itself, it has not
+    /// limit and schedules KILL. If the command has just ended by itself, it has not
     /// timed out: returns `HasEnded` instead. `MayRun` also stands for an ended one while no limit is reached.
     fn enforce_limits(&mut self) -> CommandState {
         if self.deadlines.reached_limit(now()) == Some(TimeLimit::Idle) {
@@ -254,7 +230,7 @@ impl Running<'_> {
         let signals = [self.deadlines.attempt_limits.signal, Signal::CONT];
         self.tree.signal(&self.child, &signals);
         self.is_asked_to_end = true;
-        self.stop_request = None;
+        self.is_asked_to_stop = false;
         CommandState::MayRun
     }
 
@@ -273,37 +249,14 @@ impl Running<'_> {
     }
 
     /// Decides by [`on_signal`] what to do about a signal, and does it: forwards it, stops, or makes this attempt the
-    /// last (then the first such signal is remembered, and KILL is scheduled if `--kill-after` was given). CONT also
-    /// ends a pending request to stop, and TSTP, TTIN or TTOU begins one, even if backoff stops at once. Returns the
+    /// last (then the first such signal is remembered, and KILL is scheduled if `--kill-after` was given). Returns the
     /// decision; `LookAtChildren` is left to the caller.
     fn handle_signal(&mut self, received: Received) -> SignalAction {
         let signal = received.signal;
         let has_new_size = signal == Signal::WINCH && self.event_loop.streams.copy_size();
-        // Decided before CONT resets the state below.
         let action = on_signal(self.phase(received), received);
-        match received.class {
-            SignalClass::Continue => {
-                self.stop_request = None;
-                self.event_loop.unanswered_stop = None;
-                // Otherwise this continuation would make the next CONT look as if the command had got it itself.
-                self.child.forget_continued();
-            }
-            SignalClass::StopJob => {
-                self.stop_request = Some(StopRequest {
-                    signal,
-                    stop_counts_until: Deadline::after(now(), STOP_GRACE),
-                });
-            }
-            _ => {}
-        }
         match action {
-            SignalAction::Forward => {
-                let _ = self.child.signal(signal);
-            }
-            // The command got it before its pseudo-terminal had the new size.
-            SignalAction::Ignore if signal == Signal::WINCH && has_new_size => {
-                let _ = self.child.signal(signal);
-            }
+            SignalAction::Forward => self.forward(received),
             SignalAction::NoFurtherAttempt | SignalAction::ForwardAndNoFurtherAttempt => {
                 let by = Interruption::OfBackoff;
                 self.interrupted.get_or_insert(Interrupted { signal, by });
@@ -312,10 +265,11 @@ impl Running<'_> {
                     self.forward_request_to_end(signal);
                 }
             }
-            SignalAction::StopCommand => self.stop_command(),
             // USR1 during a hook: the next wait is skipped.
             SignalAction::EndWait => self.event_loop.skips_wait = true,
             SignalAction::StopBackoff => self.stop_backoff(signal),
+            // The command got it before its pseudo-terminal had the new size.
+            SignalAction::Ignore if has_new_size => self.child.forward(signal),
             // The caller looks at children, and `EndRun` comes only between two attempts.
             SignalAction::LookAtChildren | SignalAction::Ignore | SignalAction::EndRun => {}
         }
@@ -329,29 +283,32 @@ impl Running<'_> {
         if self.has_ended || class == SignalClass::StopJob && self.child.ended().is_some() {
             return Phase::AfterExit;
         }
-        // Details that cost a system call are queried only if they matter.
-        let is_job_control = matches!(class, SignalClass::StopJob | SignalClass::Continue);
-        let command = RunningCommand {
+        Phase::Running(RunningCommand {
             isolation: self.isolation,
             is_helper: self.role == Role::Helper,
-            is_stopped: is_job_control && self.child.is_stopped(),
-            was_continued: is_job_control && self.child.was_continued(),
+            is_stopped: self.is_asked_to_stop
+                || class == SignalClass::Continue && self.child.is_stopped(),
             leads_session: signal == Signal::HUP && terminal::leads_session(),
-        };
-        // Before exec only a stop is handled in another way: see `on_signal`.
-        if class == SignalClass::StopJob && self.child.is_starting() {
-            Phase::Starting(command)
-        } else {
-            Phase::Running(command)
+        })
+    }
+
+    /// Forwards a signal that does not ask the command to end, as far as backoff knows.
+    fn forward(&mut self, Received { signal, class, .. }: Received) {
+        self.child.forward(signal);
+        match class {
+            SignalClass::StopJob => self.is_asked_to_stop = true,
+            SignalClass::Continue => self.is_asked_to_stop = false,
+            SignalClass::End => self.got_hang_up = true,
+            SignalClass::Child | SignalClass::Inform => {}
         }
     }
 
     /// Forwards a signal that asks to end, and notes that (`is_asked_to_end`). Also continues a stopped recipient, so
-    /// that it can handle the signal, and drops a pending request to stop.
+    /// that it can handle the signal.
     fn forward_request_to_end(&mut self, signal: Signal) {
-        let _ = self.child.signal(signal);
+        self.child.forward(signal);
         // If the command is about to stop, CONT revokes the pending stop.
-        if self.stop_request.take().is_some() || self.child.is_stopped() {
+        if std::mem::take(&mut self.is_asked_to_stop) || self.child.is_stopped() {
             let _ = self.child.signal(Signal::CONT);
         } else {
             // Other processes of the group may be stopped.

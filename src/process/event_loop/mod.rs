@@ -4,15 +4,13 @@
 pub(crate) mod on_signal;
 pub(crate) mod waits;
 
-use std::array;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 
-use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
-use crate::process::streams::{MOST_STREAMS, Streams};
+use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now, poll};
 use crate::process::terminal::countdown::Countdown;
 use crate::process::terminal::modes;
@@ -38,9 +36,6 @@ pub(crate) struct EventLoop {
     pub(crate) is_ending: bool,
     /// Latest time to wait for readers of backoff's output; never without a deadline.
     pub(crate) readers_have_until: Deadline,
-    /// A stop (Ctrl-Z) that the last program did not answer before it ended: backoff stops before the next wait or
-    /// attempt.
-    pub(crate) unanswered_stop: Option<Signal>,
     /// USR1 was received: the current wait ends, or the next one unless an attempt begins before.
     pub(crate) skips_wait: bool,
 }
@@ -63,7 +58,6 @@ impl EventLoop {
             countdown: Countdown::new(progress),
             is_ending: false,
             readers_have_until,
-            unanswered_stop: None,
             skips_wait: false,
         }
     }
@@ -83,7 +77,7 @@ impl EventLoop {
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
         let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
         if polled.has_signals {
-            self.signals.read_records();
+            self.signals.read();
         }
         self.streams.work(&polled.ready)
     }
@@ -115,22 +109,20 @@ impl EventLoop {
     }
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
-    /// already. Signals are unblocked only meanwhile, and stay in the pipe: the caller reads them. Each interest has a
-    /// name, by which the result lists it if it is ready; there are [`MOST_STREAMS`] at most. If polling fails, or a
-    /// record of a signal was lost, signals and all interests count as ready: the caller tries each without blocking.
+    /// already. Signals are unblocked only meanwhile: the caller reads them. Each interest has a name, by which the
+    /// result lists it if it is ready. If polling fails, signals and all interests count as ready: the caller tries each
+    /// without blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
     ) -> Polled<T> {
-        // The first is the pipe of signals. Not on the heap: while a new child shares the heap, each page that is
-        // written costs a page fault.
-        let mut fds: [PollFd<'_>; 1 + MOST_STREAMS] =
-            array::from_fn(|_| PollFd::new(self.signals.records.as_fd(), PollFlags::POLLIN));
-        let fds = &mut fds[..1 + interests.len()];
-        for (polled, (_, fd, events)) in fds[1..].iter_mut().zip(interests) {
-            *polled = PollFd::new(*fd, *events);
-        }
+        let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
+        fds.extend(
+            interests
+                .iter()
+                .map(|(_, fd, events)| PollFd::new(*fd, *events)),
+        );
         let has_queued = !self.signals.queue.is_empty();
         let timeout = if has_queued {
             Some(Duration::ZERO)
@@ -138,7 +130,7 @@ impl EventLoop {
             // None waits without limit.
             until.left(now())
         };
-        let has_polled = self.signals.unblocked(|| poll(fds, timeout));
+        let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
         let mut ready = Vec::new();
         for ((name, ..), fd) in interests.iter().zip(&fds[1..]) {
             if !has_polled || has_event(fd) {

@@ -13,12 +13,11 @@ use nix::poll::PollFlags;
 use super::on_signal::{Phase, SignalAction, on_signal};
 use super::{EventLoop, Polled, READERS_GRACE};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Received, SignalClass, Target, is_ignored};
+use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::fd::{access_mode, inherited};
-use crate::process::sys::origin::Origin;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
@@ -38,7 +37,7 @@ impl EventLoop {
 
     /// Acts on the signals whose handlers have run in a poll. Returns an error if one ends the run.
     fn handle_polled_signals(&mut self) -> RunResult<()> {
-        self.signals.read_records();
+        self.signals.read();
         self.handle_queued_signals()
     }
 
@@ -47,9 +46,6 @@ impl EventLoop {
     /// first signal that ends the run, and notes that the run is ending; later signals stay in the queue.
     fn handle_queued_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.next() {
-            if received.class == SignalClass::Continue {
-                self.unanswered_stop = None;
-            }
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;
@@ -79,7 +75,6 @@ impl EventLoop {
         format_line: LineFor<'_>,
     ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
-        self.queue_unanswered_stop();
         self.countdown.begin(delay);
         let waited = self.sleep_until(end, format_line);
         let erased = self.end_countdown();
@@ -100,14 +95,6 @@ impl EventLoop {
             self.handle_queued_signals()?;
         }
         Ok(())
-    }
-
-    /// Puts a stop that the last program did not answer into the queue, before signals that came later.
-    pub(crate) fn queue_unanswered_stop(&mut self) {
-        if let Some(signal) = self.unanswered_stop.take() {
-            let received = Received::new(signal, Origin::Process);
-            self.signals.queue.insert(0, received);
-        }
     }
 
     /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S),
@@ -181,7 +168,7 @@ impl EventLoop {
         loop {
             let polled = self.poll_one(until, fd, events);
             if polled.has_signals && self.is_ending {
-                self.signals.read_records();
+                self.signals.read();
                 self.signals.queue.clear();
             } else if polled.has_signals {
                 // Time in which backoff was stopped does not count.

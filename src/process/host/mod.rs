@@ -236,7 +236,6 @@ impl Host for System {
         counted_in: Option<&SharedBudget>,
     ) -> RunResult<Attempt> {
         self.event_loop.read_input_first(self.deadline)?;
-        self.event_loop.queue_unanswered_stop();
         self.event_loop.receive_signals()?;
         // A USR1 that came too late for the last wait must not end the next one.
         self.event_loop.skips_wait = false;

@@ -1,16 +1,18 @@
 //! A received signal, and the class by which `event_loop/on_signal.rs` decides what to do about it.
 
+use nix::libc::siginfo_t;
+
 use crate::policy::signal::Signal;
-use crate::process::sys::origin::Origin;
+use crate::process::sys::system::is_from_kernel;
 
 /// A signal that came, with what decides the response to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) signal: Signal,
     pub(crate) class: SignalClass,
-    /// The terminal sent the signal to all of backoff's group, so that a program in the group has got it, too. False
-    /// for one that came before the program was forked (`mark_queued_for_forwarding`). A guess where the system does
-    /// not mark the sender (macOS): a process's signal to a backoff in the foreground then counts, too.
+    /// The terminal sent the signal to all of backoff's group, so that a program in the group has got it, too. A guess
+    /// where the system does not mark the sender (macOS): a process's signal to a backoff in the foreground then counts,
+    /// too.
     pub(crate) by_terminal: bool,
 }
 
@@ -32,11 +34,24 @@ pub(crate) enum SignalClass {
 
 impl Received {
     /// Classifies a signal by its number and sender. The kernel sends ALRM only for a timer; one of a process may mean
-    /// anything to the command.
-    pub(crate) fn new(signal: Signal, origin: Origin) -> Received {
+    /// anything to the command. Returns None for a PIPE or XFSZ by which a write of backoff's own failed, as the writer
+    /// handles that error.
+    pub(super) fn new(info: &siginfo_t) -> Option<Received> {
+        let signal = Signal::from_number(info.si_signo)?;
+        // SAFETY: the field is filled for signals of processes, which these are.
+        let sender = unsafe { info.si_pid() };
+        if matches!(signal, Signal::PIPE | Signal::XFSZ)
+            && sender == std::process::id().cast_signed()
+        {
+            return None;
+        }
+        Some(Received::of(signal, is_from_kernel(info)))
+    }
+
+    pub(crate) fn of(signal: Signal, from_kernel: bool) -> Received {
         let class = match signal {
             Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => SignalClass::End,
-            Signal::ALRM if origin == Origin::Kernel => SignalClass::End,
+            Signal::ALRM if from_kernel => SignalClass::End,
             Signal::CONT => SignalClass::Continue,
             Signal::CHLD => SignalClass::Child,
             signal if signal.stops_a_job() => SignalClass::StopJob,
@@ -45,7 +60,7 @@ impl Received {
         Received {
             signal,
             class,
-            by_terminal: origin == Origin::Terminal,
+            by_terminal: from_kernel && signal != Signal::ALRM,
         }
     }
 }
@@ -56,19 +71,18 @@ mod tests {
 
     #[test]
     fn every_signal_is_of_one_class() {
-        let by_process = |signal| Received::new(signal, Origin::Process);
+        let by_process = |signal| Received::of(signal, false).class;
         for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
-            assert_eq!(by_process(signal).class, SignalClass::End);
+            assert_eq!(by_process(signal), SignalClass::End);
         }
         for signal in [Signal::TSTP, Signal::TTIN, Signal::TTOU] {
-            assert_eq!(by_process(signal).class, SignalClass::StopJob);
+            assert_eq!(by_process(signal), SignalClass::StopJob);
         }
-        assert_eq!(by_process(Signal::CONT).class, SignalClass::Continue);
-        assert_eq!(by_process(Signal::CHLD).class, SignalClass::Child);
+        assert_eq!(by_process(Signal::CONT), SignalClass::Continue);
+        assert_eq!(by_process(Signal::CHLD), SignalClass::Child);
         for signal in [Signal::WINCH, Signal::PIPE, Signal::ALRM] {
-            assert_eq!(by_process(signal).class, SignalClass::Inform);
+            assert_eq!(by_process(signal), SignalClass::Inform);
         }
-        let of_timer = Received::new(Signal::ALRM, Origin::Kernel);
-        assert_eq!(of_timer.class, SignalClass::End);
+        assert_eq!(Received::of(Signal::ALRM, true).class, SignalClass::End);
     }
 }

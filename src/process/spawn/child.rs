@@ -33,7 +33,6 @@ pub(crate) struct Child {
     is_stopped: bool,
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
-    was_continued: bool,
     /// The child was reaped early: see [`Child::has_group_members`]. Its number is no longer its own.
     is_reaped: bool,
     /// A pipe that exec closes; it holds a report if the program could not be started.
@@ -114,7 +113,6 @@ impl Child {
             forked_at,
             is_stopped: false,
             stopped_by: None,
-            was_continued: false,
             is_reaped: false,
             start_report: start_report.into(),
         }
@@ -182,16 +180,6 @@ impl Child {
         self.stopped_by.take()
     }
 
-    /// Returns true if the child was continued and has not stopped since. Reset by [`Child::forget_continued`].
-    pub(crate) fn was_continued(&mut self) -> bool {
-        self.read_changes();
-        self.was_continued
-    }
-
-    pub(crate) fn forget_continued(&mut self) {
-        self.was_continued = false;
-    }
-
     pub(crate) fn is_stopped(&mut self) -> bool {
         self.read_changes();
         self.is_stopped
@@ -205,7 +193,6 @@ impl Child {
             libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG,
         ) {
             self.is_stopped = matches!(report.code, libc::CLD_STOPPED | libc::CLD_TRAPPED);
-            self.was_continued = !self.is_stopped;
             // `status` is the stopping signal, or CONT.
             self.stopped_by = if self.is_stopped {
                 Signal::from_number(report.status)
@@ -213,6 +200,15 @@ impl Child {
                 None
             };
         }
+    }
+
+    /// Forwards a signal: to the child's group if the signal is for a whole job. Others, such as HUP and USR1, tell one
+    /// process something, a server to reload.
+    pub(crate) fn forward(&self, signal: Signal) {
+        let _ = match signal.is_for_job() {
+            true => self.signal(signal),
+            false => send(Target::Process(self.pid), signal),
+        };
     }
 
     /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any. In

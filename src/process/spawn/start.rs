@@ -20,7 +20,7 @@ use super::child::{Child, encode_failure};
 use super::environment::Environment;
 use crate::policy::outcome::StartFailure;
 use crate::policy::signal::Signal;
-use crate::process::signals::{Signals, reset_real_time_in_child};
+use crate::process::signals::Signals;
 use crate::process::sys::clock::now;
 use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
@@ -150,11 +150,6 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     let mut last = Errno::ENOENT;
     for file in setup.files {
         last = execve(file, &setup.shell_argv[1..], setup.environment);
-        if last == Errno::EINTR {
-            // The file system hung until a handler of a real-time signal ran, or a stopped child was continued.
-            reset_real_time_in_child();
-            last = execve(file, &setup.shell_argv[1..], setup.environment);
-        }
         match last {
             // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. No
             // other file is tried.

@@ -50,9 +50,6 @@ pub(crate) struct Streams {
     pub(crate) observer: OutputObserver,
 }
 
-/// Number of values of [`Stream`], each of which is polled once at most.
-pub(crate) const MOST_STREAMS: usize = 4;
-
 /// A descriptor to poll, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {

@@ -6,10 +6,9 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::parent_id;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, tee};
 use nix::libc::{self, siginfo_t};
 use nix::poll::{PollFd, PollTimeout};
@@ -18,13 +17,10 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::socket::{MsgFlags, recv};
 use nix::sys::stat::{SFlag, fstat, major};
-use nix::sys::termios::tcgetattr;
 use nix::sys::time::TimeSpec;
 use nix::unistd::write;
 
 use super::fd::{inherited, kind, open_for_output};
-use super::origin::Senders;
-use crate::policy::signal;
 use crate::run::uninterrupted;
 pub(crate) use proc_files::{list, program_name, read_process};
 
@@ -32,15 +28,6 @@ mod proc_files;
 
 /// Opens a location only: neither readable nor writable.
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_PATH;
-
-/// How much the system tells about the sender of a signal.
-pub(crate) const SENDERS: Senders = Senders::Marked;
-
-/// Returns the signal by which a key (Ctrl-T) asks the foreground group for its status. The command is in this group
-/// and has got it, too, so that backoff must not forward it (`tty::origin_of`). Linux has none.
-pub(crate) fn status_key_signal() -> Option<signal::Signal> {
-    None
-}
 
 /// Polls with a timeout in nanoseconds.
 pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Result<i32> {
@@ -89,21 +76,9 @@ pub(crate) fn forbid_core() {
     let _ = prctl::set_dumpable(false);
 }
 
-/// Returns true if the kernel sent a signal by itself (the terminal, a timer), not a process. Sender 0 may be a process
-/// outside this PID namespace, and says nothing. Async-signal-safe.
-pub(crate) fn is_from_kernel(info: &siginfo_t, _sender: libc::pid_t) -> bool {
-    const SI_KERNEL: i32 = 0x80;
-    info.si_code == SI_KERNEL
-}
-
-/// Returns a path of the controlling terminal that can be polled.
-pub(crate) fn terminal_path() -> PathBuf {
-    "/dev/tty".into()
-}
-
-/// Returns true if a terminal was closed or lost its line.
-pub(crate) fn has_hung_up(terminal: BorrowedFd<'_>) -> bool {
-    tcgetattr(terminal) == Err(Errno::EIO)
+/// Returns true if the kernel sent a signal by itself (the terminal, a timer), not a process.
+pub(crate) fn is_from_kernel(info: &siginfo_t) -> bool {
+    info.si_code == libc::SI_KERNEL
 }
 
 /// Returns the most bytes that a write can take without blocking, once `poll` has found room: a pipe then always has

@@ -14,7 +14,7 @@ use nix::sys::signal::killpg;
 use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
 
 use crate::policy::signal::Signal;
-use crate::process::signals::{Signals, Target, send};
+use crate::process::signals::{Signals, Target};
 use crate::process::sys::fd::inherited;
 pub(crate) use crate::process::sys::tty::has_terminal;
 use crate::process::sys::tty::{controlling, has_foreground};
@@ -60,21 +60,11 @@ pub(crate) fn parent_controls_jobs() -> bool {
 /// In an orphaned process group the kernel ignores TSTP, TTIN and TTOU, as no parent would continue the job. On a
 /// terminal, backoff then goes on. Without a terminal, STOP follows: a process sent `signal`, and can also send CONT.
 pub(crate) fn stop(signals: &mut Signals, signal: Signal, target: Target) {
-    stop_by(signals, signal, target);
+    signals.stop_here_by(signal, target);
     if !has_terminal() {
         // Does nothing if `signal` has stopped this process: the CONT that continued it is not handled yet.
-        stop_by(signals, Signal::STOP, target);
+        signals.stop_here_by(Signal::STOP, target);
     }
-}
-
-/// Sends one stopping signal to `target`, and lets it stop this process here, as it would otherwise only be recorded.
-/// Does nothing if a CONT was received that is not handled yet: the job was continued already, and would not be again.
-fn stop_by(signals: &mut Signals, signal: Signal, target: Target) {
-    if signals.is_queued(Signal::CONT) {
-        return;
-    }
-    let _ = send(target, signal);
-    signals.stop_here_by(signal);
 }
 
 nix::ioctl_read_bad!(get_window_size, TIOCGWINSZ, Winsize);

@@ -1,23 +1,18 @@
-use SignalAction::*;
-
 use super::*;
-use crate::process::sys::origin::{Evidence, Origin, Place, Senders, origin};
+use SignalAction::{
+    EndRun, EndWait, Forward, ForwardAndNoFurtherAttempt, Ignore, LookAtChildren, NoFurtherAttempt,
+    StopBackoff,
+};
 
-/// Returns a signal sent by a process.
+const END: [Signal; 3] = [Signal::TERM, Signal::INT, Signal::QUIT];
+const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
+
 fn sent(signal: Signal) -> Received {
-    Received::new(signal, Origin::Process)
+    Received::of(signal, false)
 }
 
-/// Returns a signal sent by the kernel: the terminal or a timer.
-fn by_kernel(signal: Signal) -> Received {
-    let evidence = Evidence {
-        signal,
-        from_kernel: true,
-        by_leader: false,
-        is_of_status_key: false,
-    };
-    let origin = origin(Senders::Marked, evidence, || Place::Foreground);
-    Received::new(signal, origin)
+fn by_terminal(signal: Signal) -> Received {
+    Received::of(signal, true)
 }
 
 fn running(isolation: Isolation) -> RunningCommand {
@@ -25,108 +20,52 @@ fn running(isolation: Isolation) -> RunningCommand {
         isolation,
         is_helper: false,
         is_stopped: false,
-        was_continued: false,
         leads_session: false,
     }
 }
 
-const END: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
-const STOP: [Signal; 3] = [Signal::TSTP, Signal::TTIN, Signal::TTOU];
-
-fn rest() -> Vec<Signal> {
-    let known = ["WINCH", "USR2", "PIPE", "URG", "IO", "35"];
-    known
-        .into_iter()
-        .filter_map(|name| name.parse().ok())
-        .collect()
-}
-
-/// Checks a row of the table: end, stop, CONT, USR1, other signals.
+/// Asserts the response to TERM, INT and QUIT, to HUP, to stops, to CONT, to WINCH, and to USR1.
 #[track_caller]
-fn expect_row(phase: Phase, receive: fn(Signal) -> Received, row: [SignalAction; 5]) {
-    let columns = [
-        END.to_vec(),
-        STOP.to_vec(),
-        vec![Signal::CONT],
-        vec![Signal::USR1],
-        rest(),
+fn expect_row(phase: Phase, received: impl Fn(Signal) -> Received, row: [SignalAction; 6]) {
+    for signal in END {
+        assert_eq!(on_signal(phase, received(signal)), row[0], "{signal}");
+    }
+    assert_eq!(on_signal(phase, received(Signal::HUP)), row[1], "HUP");
+    for signal in STOP {
+        assert_eq!(on_signal(phase, received(signal)), row[2], "{signal}");
+    }
+    assert_eq!(on_signal(phase, received(Signal::CONT)), row[3], "CONT");
+    assert_eq!(on_signal(phase, received(Signal::WINCH)), row[4], "WINCH");
+    assert_eq!(on_signal(phase, sent(Signal::USR1)), row[5], "USR1");
+}
+
+#[test]
+fn between_attempts() {
+    let row = [EndRun, EndRun, StopBackoff, Ignore, Ignore, EndWait];
+    expect_row(Phase::BetweenAttempts, sent, row);
+    expect_row(Phase::BetweenAttempts, by_terminal, row);
+}
+
+#[test]
+fn after_the_command_has_ended() {
+    let row = [
+        NoFurtherAttempt,
+        NoFurtherAttempt,
+        StopBackoff,
+        Ignore,
+        Ignore,
+        Ignore,
     ];
-    for (signals, action) in columns.into_iter().zip(row) {
-        for signal in signals {
-            assert_eq!(
-                on_signal(phase, receive(signal)),
-                action,
-                "{phase:?} {signal}"
-            );
-        }
-    }
-}
-
-#[test]
-fn between_two_attempts() {
-    for receive in [sent, by_kernel] {
-        let row = [EndRun, StopBackoff, Ignore, EndWait, Ignore];
-        expect_row(Phase::BetweenAttempts, receive, row);
-    }
-}
-
-#[test]
-fn while_a_hook_runs() {
-    for isolation in [Isolation::Group, Isolation::Shared] {
-        let phase = Phase::Running(RunningCommand {
-            is_helper: true,
-            ..running(isolation)
-        });
-        let row = [
-            ForwardAndNoFurtherAttempt,
-            Forward,
-            Forward,
-            EndWait,
-            Ignore,
-        ];
-        expect_row(phase, sent, row);
-    }
-}
-
-#[test]
-fn while_the_program_is_being_started() {
-    for isolation in [Isolation::Group, Isolation::Shared, Isolation::Session] {
-        let starting = Phase::Starting(running(isolation));
-        let started = Phase::Running(running(isolation));
-        for signal in Signal::all() {
-            let by_process = on_signal(starting, sent(signal));
-            assert_eq!(by_process, on_signal(started, sent(signal)), "{signal}");
-            let by_terminal = on_signal(starting, by_kernel(signal));
-            let expected = if STOP.contains(&signal) && isolation == Isolation::Shared {
-                StopBackoff
-            } else {
-                on_signal(started, by_kernel(signal))
-            };
-            assert_eq!(by_terminal, expected, "{isolation:?} {signal}");
-        }
-    }
+    expect_row(Phase::AfterExit, sent, row);
+    expect_row(Phase::AfterExit, by_terminal, row);
 }
 
 #[test]
 fn in_a_group_of_its_own() {
     let phase = Phase::Running(running(Isolation::Group));
-    for receive in [sent, by_kernel] {
-        let row = [
-            ForwardAndNoFurtherAttempt,
-            Forward,
-            Forward,
-            Forward,
-            Forward,
-        ];
-        expect_row(phase, receive, row);
-    }
-}
-
-#[test]
-fn in_the_shared_group_from_a_process() {
-    let phase = Phase::Running(running(Isolation::Shared));
     let row = [
         ForwardAndNoFurtherAttempt,
+        Forward,
         Forward,
         Forward,
         Forward,
@@ -136,132 +75,76 @@ fn in_the_shared_group_from_a_process() {
 }
 
 #[test]
-fn in_the_shared_group_from_the_terminal() {
+fn in_the_group_of_backoff() {
     let phase = Phase::Running(running(Isolation::Shared));
-    for signal in [Signal::INT, Signal::QUIT, Signal::HUP] {
-        assert_eq!(
-            on_signal(phase, by_kernel(signal)),
-            NoFurtherAttempt,
-            "{signal}"
-        );
-    }
-    for signal in STOP.into_iter().chain([Signal::WINCH]) {
-        assert_eq!(on_signal(phase, by_kernel(signal)), Ignore, "{signal}");
-    }
-    assert_eq!(on_signal(phase, by_kernel(Signal::CONT)), Forward);
-}
-
-#[test]
-fn a_hang_up_is_passed_on_by_the_leader_of_the_session() {
-    let command = RunningCommand {
-        leads_session: true,
-        ..running(Isolation::Shared)
-    };
-    let phase = Phase::Running(command);
-    assert_eq!(
-        on_signal(phase, by_kernel(Signal::HUP)),
-        ForwardAndNoFurtherAttempt
-    );
-    assert_eq!(on_signal(phase, by_kernel(Signal::INT)), NoFurtherAttempt);
-}
-
-#[test]
-fn in_the_shared_group_once_the_command_was_continued() {
-    let command = RunningCommand {
-        was_continued: true,
-        ..running(Isolation::Shared)
-    };
-    let row = [ForwardAndNoFurtherAttempt, Ignore, Ignore, Forward, Forward];
-    expect_row(Phase::Running(command), sent, row);
-}
-
-#[test]
-fn in_the_shared_group_while_the_command_is_stopped() {
-    let command = RunningCommand {
-        is_stopped: true,
-        ..running(Isolation::Shared)
-    };
-    let row = [
+    let by_process = [
         ForwardAndNoFurtherAttempt,
+        ForwardAndNoFurtherAttempt,
+        Ignore,
         Ignore,
         Forward,
         Forward,
+    ];
+    expect_row(phase, sent, by_process);
+    let by_keys = [
+        NoFurtherAttempt,
+        NoFurtherAttempt,
+        Ignore,
+        Ignore,
+        Ignore,
         Forward,
     ];
-    expect_row(Phase::Running(command), sent, row);
+    expect_row(phase, by_terminal, by_keys);
 }
 
 #[test]
-fn in_a_session_of_its_own() {
-    let row = [
-        ForwardAndNoFurtherAttempt,
-        StopCommand,
-        Forward,
-        Forward,
-        Forward,
-    ];
-    expect_row(Phase::Running(running(Isolation::Session)), sent, row);
+fn a_stopped_command_is_continued_with_backoff_alone() {
+    let stopped = RunningCommand {
+        is_stopped: true,
+        ..running(Isolation::Shared)
+    };
+    let action = on_signal(Phase::Running(stopped), sent(Signal::CONT));
+    assert_eq!(action, Forward);
 }
 
 #[test]
-fn after_the_command_has_ended() {
-    for receive in [sent, by_kernel] {
-        let row = [NoFurtherAttempt, StopBackoff, Ignore, Ignore, Ignore];
-        expect_row(Phase::AfterExit, receive, row);
+fn only_the_leader_of_the_session_is_told_of_a_lost_terminal() {
+    let leader = RunningCommand {
+        leads_session: true,
+        ..running(Isolation::Shared)
+    };
+    let action = on_signal(Phase::Running(leader), by_terminal(Signal::HUP));
+    assert_eq!(action, ForwardAndNoFurtherAttempt);
+}
+
+#[test]
+fn a_hook_gets_no_signal_but_those_that_end() {
+    for isolation in [Isolation::Shared, Isolation::Group, Isolation::Session] {
+        let hook = RunningCommand {
+            is_helper: true,
+            ..running(isolation)
+        };
+        let phase = Phase::Running(hook);
+        let cont = on_signal(phase, sent(Signal::CONT));
+        let row = [
+            ForwardAndNoFurtherAttempt,
+            ForwardAndNoFurtherAttempt,
+            StopBackoff,
+            cont,
+            Ignore,
+            EndWait,
+        ];
+        expect_row(phase, sent, row);
     }
-    assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);
 }
 
 #[test]
-fn children_are_looked_at() {
+fn a_child_that_changes_is_looked_at() {
     for phase in [
         Phase::BetweenAttempts,
-        Phase::Running(running(Isolation::Shared)),
+        Phase::Running(running(Isolation::Group)),
     ] {
-        assert_eq!(on_signal(phase, by_kernel(Signal::CHLD)), LookAtChildren);
+        assert_eq!(on_signal(phase, sent(Signal::CHLD)), LookAtChildren);
     }
-}
-
-#[test]
-fn an_alarm_that_was_set_before_asks_to_end_in_every_phase() {
-    let command = running(Isolation::Shared);
-    for (phase, action) in [
-        (Phase::BetweenAttempts, EndRun),
-        (Phase::Running(command), ForwardAndNoFurtherAttempt),
-        (Phase::AfterExit, NoFurtherAttempt),
-    ] {
-        assert_eq!(
-            on_signal(phase, by_kernel(Signal::ALRM)),
-            action,
-            "{phase:?}"
-        );
-    }
-    let from_a_process = sent(Signal::ALRM);
-    assert_eq!(on_signal(Phase::AfterExit, from_a_process), Ignore);
-    assert_eq!(on_signal(Phase::BetweenAttempts, from_a_process), Ignore);
-    assert_eq!(on_signal(Phase::Running(command), from_a_process), Forward);
-}
-
-#[test]
-fn the_command_has_stopped() {
-    use StopAction::{ContinueCommand, Ignore, StopBackoff};
-    let jobs = [Job::NoTerminal, Job::Uncontrolled, Job::Controlled];
-    let (tstp, ttin, stop) = (Signal::TSTP, Signal::TTIN, Signal::STOP);
-    for (requested, is_asked_to_end, by, row) in [
-        (Some(tstp), false, tstp, [StopBackoff(tstp); 3]),
-        (Some(tstp), false, stop, [StopBackoff(tstp); 3]),
-        (Some(tstp), true, tstp, [StopBackoff(tstp); 3]),
-        (None, true, ttin, [ContinueCommand; 3]),
-        (None, true, stop, [ContinueCommand; 3]),
-        (
-            None,
-            false,
-            ttin,
-            [ContinueCommand, StopBackoff(ttin), StopBackoff(ttin)],
-        ),
-        (None, false, stop, [Ignore, Ignore, StopBackoff(stop)]),
-    ] {
-        let actions = jobs.map(|job| on_stopped(by, requested, is_asked_to_end, job));
-        assert_eq!(actions, row, "{requested:?} {is_asked_to_end} {by}");
-    }
+    assert_eq!(on_signal(Phase::AfterExit, sent(Signal::CHLD)), Ignore);
 }
