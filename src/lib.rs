@@ -20,7 +20,6 @@ mod search;
 mod text;
 
 use std::ffi::OsString;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use budget::store::Store;
@@ -56,13 +55,11 @@ pub fn main(args: Vec<OsString>) -> Exit {
         Ok(Task::Print(text)) => return print(&text),
         Err(problem) => return complain(&problem),
     };
-    // The process ends with the run: dropping the values would only delay the exit.
-    let prepared = ManuallyDrop::new(prepare(line));
-    let prepared = match &*prepared {
+    let prepared = match prepare(line) {
         Ok(prepared) => prepared,
-        Err(problem) => return complain(problem),
+        Err(problem) => return complain(&problem),
     };
-    match text_to_print(prepared) {
+    match text_to_print(&prepared) {
         Ok(Some(text)) => return print(&text),
         Ok(None) => {}
         Err(problem) => return complain(&problem),
@@ -70,7 +67,7 @@ pub fn main(args: Vec<OsString>) -> Exit {
     if prepared.plan.command.is_empty() {
         return complain("no command given, as in backoff [OPTION]... COMMAND; see --help");
     }
-    if let Err(problem) = check_files(prepared) {
+    if let Err(problem) = check_files(&prepared) {
         return complain(&problem);
     }
     run(&prepared.plan, &prepared.store)
@@ -84,9 +81,7 @@ struct Prepared {
 }
 
 /// Merges flags, variables and the configuration file, and makes the plan of the run from them. An error is a mistake in
-/// one of them, even if only a text is to be printed; a missing command is not an error here. Kept out of `main` so that
-/// its stack frame is gone during the run: `fork` copies written pages of the stack.
-#[inline(never)]
+/// one of them, even if only a text is to be printed; a missing command is not an error here.
 fn prepare(mut line: CommandLine) -> Result<Prepared, String> {
     // They hold settings, and tell a run inside of another about the outer one.
     let variables = environment::backoff_variables();
@@ -206,14 +201,12 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     // A function, as is `is_read_by_runner`: most runs print no line that depends on the answers.
     let takes_color = || color::takes_color(stdio::ERR);
     let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
-    // Never dropped, as the process ends with the run.
-    let mut host = ManuallyDrop::new(System::take_over(plan, store));
-    let host = match &mut *host {
-        Ok(host) => &mut **host,
-        Err(RunError::Fault(line)) => return complain(line),
+    let mut host = match System::take_over(plan, store) {
+        Ok(host) => host,
+        Err(RunError::Fault(line)) => return complain(&line),
         // Not reached: nothing is waited for.
         Err(RunError::Interrupted(signal)) => {
-            return exit::status(Ending::Interrupted(*signal), plan.overrides);
+            return exit::status(Ending::Interrupted(signal), plan.overrides);
         }
     };
     if let Some(report) = &mut reporter.report {
@@ -222,7 +215,7 @@ fn run(plan: &Plan, store: &Store) -> Exit {
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
     // A warning about an unusable log file comes before the run.
     let result = match host.open_log() {
-        Ok(()) => run::engine::run(plan, &identity, host, &mut rng, &mut lines),
+        Ok(()) => run::engine::run(plan, &identity, &mut host, &mut rng, &mut lines),
         Err(error) => Err(error),
     };
     let exit = match &result {

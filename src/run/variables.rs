@@ -72,8 +72,7 @@ impl Run<'_> {
         spec
     }
 
-    /// Returns the limits of a program, still without variables. These are set in place: a list that is returned would
-    /// be copied, and the copy would take another page of the stack, which each attempt copies after `fork`.
+    /// Returns the limits of a program, still without variables.
     pub(super) fn spec_without_variables(&self, attempt_limits: AttemptLimits) -> AttemptSpec {
         AttemptSpec {
             attempt_limits,

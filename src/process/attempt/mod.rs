@@ -31,7 +31,7 @@ use tree::ProcessTree;
 /// A program to run once.
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
-    pub(crate) command: &'a mut Command,
+    pub(crate) command: &'a Command,
     pub(crate) role: Role,
     pub(crate) isolation: Isolation,
     /// Those of the command are of [`Streams::begin`].
@@ -104,6 +104,7 @@ pub(crate) fn run(
 /// process could be made.
 fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<Running<'a>> {
     let limits = &program.spec.attempt_limits;
+    let started = now();
     let child = program
         .command
         .start(
@@ -120,7 +121,7 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
     if program.role == Role::Command {
         event_loop.streams.hold_input_until_start(&child);
     }
-    let deadlines = Deadlines::new(limits, child.forked_at(), program.deadline);
+    let deadlines = Deadlines::new(limits, started, program.deadline);
     Ok(Running {
         event_loop,
         child,

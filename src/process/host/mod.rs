@@ -52,10 +52,8 @@ pub(crate) struct System {
 
 impl System {
     /// Makes the host of a run. Takes over this process's signals, and starts the clock of the run. An error is a fault
-    /// of backoff, before any command has run. Boxed and not inlined, so that the state is not on the stack, of which
-    /// each page that is written during an attempt is copied after `fork`.
-    #[inline(never)]
-    pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<Box<System>> {
+    /// of backoff, before any command has run.
+    pub(crate) fn take_over(plan: &Plan, store: &Store) -> RunResult<System> {
         let signals = Signals::take_over()
             .map_err(|error| RunError::of_system("cannot receive signals", &error))?;
         let began = clock::now();
@@ -66,7 +64,7 @@ impl System {
             Some(_) => Store::Directory(environment::state_home()),
             None => Store::Directory(None),
         };
-        Ok(Box::new(System {
+        Ok(System {
             began,
             deadline,
             event_loop: EventLoop::new(signals, streams, deadline, plan.output.progress),
@@ -76,7 +74,7 @@ impl System {
             log_path: plan.output.log_file.clone(),
             log: None,
             stores: Stores::new(store.clone(), own_store),
-        }))
+        })
     }
 
     /// Returns the group and session of a program that starts now.
@@ -248,7 +246,7 @@ impl Host for System {
             .map_err(|error| RunError::of_system("cannot make the streams", &error))?;
         let isolation = Self::isolation();
         let program = Program {
-            command: &mut self.command,
+            command: &self.command,
             role: Role::Command,
             isolation,
             stdio,
@@ -304,9 +302,9 @@ impl Host for System {
             ShellKind::Hook => Isolation::Session,
             ShellKind::Predicate | ShellKind::BeforeRetry => Self::isolation(),
         };
-        let mut command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
+        let command = Command::new(&["/bin/sh", "-c", shell].map(OsString::from));
         let program = Program {
-            command: &mut command,
+            command: &command,
             role: Role::Helper,
             isolation,
             stdio,

@@ -3,7 +3,6 @@
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
 
 use nix::errno::Errno;
 use nix::libc;
@@ -28,8 +27,6 @@ pub(crate) struct Child {
     pid: libc::pid_t,
     /// The child was started as the leader of a process group.
     leads_group: bool,
-    /// Just before the fork.
-    forked_at: Instant,
     is_stopped: bool,
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
@@ -101,16 +98,10 @@ fn corrected(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateCha
 impl Child {
     /// Describes a process that was just forked. `start_report` is the reading end of the pipe that exec closes; it has
     /// to be non-blocking, so that reading the report never waits.
-    pub(super) fn new(
-        pid: libc::pid_t,
-        leads_group: bool,
-        forked_at: Instant,
-        start_report: OwnedFd,
-    ) -> Child {
+    pub(super) fn new(pid: libc::pid_t, leads_group: bool, start_report: OwnedFd) -> Child {
         Child {
             pid,
             leads_group,
-            forked_at,
             is_stopped: false,
             stopped_by: None,
             is_reaped: false,
@@ -120,11 +111,6 @@ impl Child {
 
     pub(crate) fn pid(&self) -> libc::pid_t {
         self.pid
-    }
-
-    /// Returns the time just before the fork.
-    pub(crate) fn forked_at(&self) -> Instant {
-        self.forked_at
     }
 
     /// Returns the child's process group, if it has its own.

@@ -1,11 +1,10 @@
 //! Creates the child and runs its setup until exec.
 //!
 //! The child is a copy made by `fork(2)`, so the parent goes on at once and its event loop stays in charge while the
-//! system starts the program: a file system may hang in exec. Beside the main thread only a question to a budget's store may have one, after the first
-//! fork. The child calls nothing for which such a thread could hold a lock; the C library frees those of the heap.
-//! A pipe that exec closes tells the parent that the program has started, or why it could not be.
+//! system starts the program: a file system may hang in exec. A pipe that exec closes tells the parent that the program
+//! has started, or why it could not be.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -13,22 +12,21 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal;
 use nix::unistd::{
-    ForkResult, Pid, dup2_stderr, dup2_stdin, dup2_stdout, fork, setpgid, setsid, write,
+    ForkResult, Pid, dup2_stderr, dup2_stdin, dup2_stdout, execve, fork, setpgid, setsid, write,
 };
 
 use super::child::{Child, encode_failure};
-use super::environment::Environment;
-use crate::policy::outcome::StartFailure;
+use super::environment::address_to_this_process;
+use super::explain::explain;
 use crate::policy::signal::Signal;
 use crate::process::signals::Signals;
-use crate::process::sys::clock::now;
 use crate::process::sys::exit_now::exit_now;
 use crate::process::sys::fd::{pipe, set_nonblocking};
 use crate::process::sys::system::set_death_signal;
 use crate::run::uninterrupted;
 
 /// Runs an executable text file that begins without `#!`.
-pub(super) const SHELL: &CStr = c"/bin/sh";
+const SHELL: &CStr = c"/bin/sh";
 
 /// The process group, session and terminal of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,17 +52,14 @@ pub(crate) struct ChildStdio {
 pub(super) struct ChildSetup<'a> {
     /// The files to try, in order.
     pub(super) files: &'a [CString],
-    /// [`SHELL`], which is skipped unless needed, the words of the command, and a null pointer. The strings have to
-    /// outlive the array.
-    pub(super) shell_argv: &'a [*const c_char],
-    pub(super) environment: &'a mut Environment,
+    /// The words of the command.
+    pub(super) words: &'a [CString],
+    pub(super) environment: Vec<CString>,
     pub(super) signals: &'a Signals,
     /// A signal that the command does not ignore, even if the caller does.
     pub(super) never_ignored: Option<Signal>,
     pub(super) isolation: Isolation,
     pub(super) stdio: &'a ChildStdio,
-    /// Explains the error of a failed step. The child asks, as it may look at files on a system that hangs.
-    pub(super) explain: &'a dyn Fn(Errno) -> StartFailure,
 }
 
 /// Creates the child, which becomes the command. Returns before the program has started, as exec may hang: exec closes
@@ -76,15 +71,15 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
     let (report, write_end) = pipe()?;
     set_nonblocking(&report)?;
     let parent = std::process::id();
-    let forked_at = now();
-    // SAFETY: the child uses no lock that a thread of `host::store` could hold, but for the heap's, which `fork` frees in
-    // the child (glibc, musl since 1.2.2, macOS).
+    // SAFETY: the only other threads ask a store (`host::store`). The child uses no lock that they could hold, but for the
+    // heap's, which `fork` frees in the child (glibc, musl since 1.2.2, macOS).
     let pid = match unsafe { fork() }? {
         ForkResult::Parent { child } => child,
         ForkResult::Child => {
             // Returns only if the command could not be executed.
             let errno = become_command(&mut setup, parent);
-            let failure = encode_failure(&(setup.explain)(errno));
+            // Here, as a look at the files may hang.
+            let failure = encode_failure(&explain(errno, setup.words, setup.files));
             let _ = uninterrupted(|| write(write_end.as_fd(), &failure));
             // The report decides, not this status.
             exit_now(127)
@@ -95,7 +90,7 @@ pub(super) fn start_child(mut setup: ChildSetup<'_>) -> io::Result<Child> {
         let _ = setpgid(pid, pid);
     }
     let leads_group = setup.isolation != Isolation::Shared;
-    Ok(Child::new(pid.as_raw(), leads_group, forked_at, report))
+    Ok(Child::new(pid.as_raw(), leads_group, report))
 }
 
 /// Called in the child: gives it its group or session, a signal for the death of backoff, its descriptors, variables
@@ -122,7 +117,7 @@ fn become_command(setup: &mut ChildSetup<'_>, parent: u32) -> Errno {
     if let Err(errno) = set_stdio(setup.stdio) {
         return errno;
     }
-    setup.environment.insert_child_pid();
+    address_to_this_process(&mut setup.environment, parent);
     // Last, as it unblocks signals.
     setup.signals.restore_in_child(setup.never_ignored);
     exec(setup)
@@ -149,14 +144,11 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     let mut denied = false;
     let mut last = Errno::ENOENT;
     for file in setup.files {
-        last = execve(file, &setup.shell_argv[1..], setup.environment);
-        match last {
-            // A script without `#!`, which shells run: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. No
-            // other file is tried.
+        let Err(errno) = execve(file, setup.words, &setup.environment);
+        last = errno;
+        match errno {
             Errno::ENOEXEC => {
-                let mut argv = setup.shell_argv.to_vec();
-                argv[1] = file.as_ptr();
-                execve(SHELL, &argv, setup.environment);
+                run_by_shell(file, setup);
                 return last;
             }
             // Reported if no other file can be executed.
@@ -170,8 +162,10 @@ fn exec(setup: &ChildSetup<'_>) -> Errno {
     if denied { Errno::EACCES } else { last }
 }
 
-fn execve(file: &CStr, argv: &[*const c_char], environment: &Environment) -> Errno {
-    // SAFETY: the arrays hold strings and end with a null pointer; the parent prepared them and keeps them alive.
-    unsafe { libc::execve(file.as_ptr(), argv.as_ptr(), environment.entries.as_ptr()) };
-    Errno::last()
+/// Runs a script without `#!` as shells do: `/bin/sh FILE ARGUMENTS`. FILE takes the place of the name. Returns only if
+/// there is no shell.
+fn run_by_shell(file: &CStr, setup: &ChildSetup<'_>) {
+    let mut words = vec![SHELL, file];
+    words.extend(setup.words.iter().skip(1).map(CString::as_c_str));
+    let _ = execve(SHELL, &words, &setup.environment);
 }
