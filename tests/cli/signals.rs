@@ -453,17 +453,6 @@ fn without_a_terminal_a_command_may_answer_a_stop_by_its_end() {
     live.killed_by(SIGTERM);
 }
 
-#[test]
-fn a_stopped_member_of_the_group_hears_that_it_is_to_end() {
-    let script = "trap '' TERM; (trap 'echo cleaned; exit 0' TERM; kill -STOP $BASHPID; sleep 20) & echo $!; wait; exit 5";
-    let mut live = backoff("-qq -n 1 -- bash -c").arg(script).live();
-    let member = live.number();
-    eventually("it stops", || state(member) == Some('T'));
-    live.signal(SIGTERM);
-    let (stdout, _) = live.code(5).texts();
-    assert_eq!(stdout, "cleaned\n");
-}
-
 /// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.
 #[test]
 fn the_ci_way_of_cancelling_ends_everything() {

@@ -451,19 +451,6 @@ fn an_interactive_shell_runs_under_it() {
 }
 
 #[test]
-fn the_terminal_is_taken_back_from_a_group_that_is_gone() {
-    let mut terminal = Terminal::bash();
-    // The inner shell gives the terminal to its job. backoff then kills both.
-    terminal.command(
-        "backoff -n 2 -b 30s -m 30s -t 500ms -k 200ms -- bash --norc --noprofile -ic 'sleep 100'",
-    );
-    terminal.expect("retrying in");
-    terminal.expect("\n");
-    terminal.send(CTRL_C);
-    terminal.expect_status(130);
-}
-
-#[test]
 fn an_explicit_kill_after_follows_keys_too() {
     let mut terminal = Terminal::bash();
     for options in ["-k 200ms", "-k 200ms --pty"] {

@@ -8,166 +8,104 @@ use super::deadlines::TREE_GRACE;
 use super::running::Running;
 use crate::policy::outcome::{Survival, Survivor};
 use crate::process::event_loop::READERS_GRACE;
-use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::run::event::Interruption;
 
-/// First interval between two searches for survivors of a timed-out tree; it doubles up to the longest.
-const FIRST_INTERVAL: Duration = Duration::from_millis(1);
-const LONGEST_INTERVAL: Duration = Duration::from_millis(64);
+/// Interval of looks at a tree that is to end, of which no event tells.
+const TREE_POLL: Duration = Duration::from_millis(20);
 /// Longest silence of the pipes after the command has ended; then backoff closes the pipes.
-const DRAIN_GRACE: Duration = Duration::from_millis(300);
+const SILENCE: Duration = Duration::from_millis(300);
 /// Longest time spent on draining the pipes: a daemon that the command started may write for ever.
 const LONGEST_DRAIN: Duration = Duration::from_secs(10);
-/// Time for the last words of a pipeline, even if `--timeout` is over. After a limit or a signal, draining lasts no
-/// longer.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The same after a limit or a signal; at least as long even if `--timeout` is over, for the last words of a pipeline.
+const SHORT_DRAIN: Duration = Duration::from_secs(1);
 
-/// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes that
-/// could not be ended, and make the failure permanent; an empty list if all have ended, or if those that go on could be
-/// signalled and the user wants no KILL. The attempt's own process stays a zombie, or its group has members, so that
-/// no other process gets its number.
-pub(super) fn wait_for_tree(attempt: &mut Running<'_>) -> Vec<Survivor> {
-    // `--kill-after 0`: TERM alone has to do, and has as long as KILL would. Asked before `give_up` is set, which
-    // counts as a KILL.
-    let never_kills = attempt.deadlines.never_kills();
-    if never_kills {
-        attempt.deadlines.give_up = Deadline::after(now(), TREE_GRACE);
-    }
-    let mut interval = FIRST_INTERVAL;
-    // No event reports the end of a process that is not backoff's child.
-    loop {
-        let mut survivors = attempt.survivors();
-        if survivors.is_empty() {
-            return survivors;
+impl Running<'_> {
+    /// Waits for the tree of an attempt that a limit has ended, and sends KILL when KILL is due. Returns the processes
+    /// that could not be ended, and make the failure permanent. If the user wants no KILL (`--kill-after 0`), TERM has as
+    /// long as KILL would, and processes that could be signalled may go on.
+    pub(super) fn wait_for_tree(&mut self) -> Vec<Survivor> {
+        let never_kills = self.deadlines.never_kills();
+        if never_kills {
+            self.deadlines.give_up = Deadline::after(now(), TREE_GRACE);
         }
-        attempt.kill_if_due();
-        // Not set as long as KILL is to come.
-        let is_over = attempt.deadlines.give_up.is_due(now());
-        if never_kills && (is_over || survivors.iter().all(is_protected)) {
-            // The user wants no KILL, so processes that did not end on TERM may go on: not a reason to end the run.
-            // Those that this user may not signal are, and waiting for them is of no use.
-            survivors.retain(is_protected);
-            return survivors;
-        }
-        if is_over {
-            return survivors;
-        }
-        let next_search = Deadline::after(now(), interval);
-        let deadlines = &attempt.deadlines;
-        let until = next_search
-            .or_earlier(deadlines.kill)
-            .or_earlier(deadlines.give_up);
-        attempt.event_loop.wait(until);
-        interval = (interval * 2).min(LONGEST_INTERVAL);
-        // The rest of the work concerns children, which the next round looks at, and draining, which has not begun.
-        attempt.handle_signals();
-    }
-}
-
-/// How much of an attempt's output has reached its reader. `Completely` if none waits for the reader when draining
-/// ends: also if the reader is gone (`Seen::reader_gone`), or if the output is kept for the end of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drained {
-    Completely,
-    InPart,
-}
-
-impl Drained {
-    /// Returns how much has reached the reader by now: not all, if output that was read still waits for it. Bytes that
-    /// are still in the pipes do not count: they may be a daemon's.
-    fn by_now(streams: &Streams) -> Drained {
-        if streams.has_pending_output() {
-            Drained::InPart
-        } else {
-            Drained::Completely
-        }
-    }
-}
-
-/// Drains the pipes of a command that has ended or could not be ended. Returns how much their reader has got. If
-/// another process holds the pipes open, more output of a pipeline may follow: draining continues while output keeps
-/// coming, up to a limit ([`end_of_draining`]), as the other process may be a daemon. Waiting for a slow reader does not
-/// count against that limit, but has its own ([`end_of_wait_for_reader`]). A request to end that comes meanwhile ends
-/// draining with what is in the pipes, or at once if a limit or a signal has cut the attempt short before; a request
-/// that is forwarded, to a command that could not be ended, does not.
-pub(super) fn drain(attempt: &mut Running<'_>) -> Drained {
-    // The reader gets some time even past the deadline.
-    attempt.event_loop.give_readers_time(now());
-    let was_cut_short = attempt.is_cut_short();
-    let mut last_moved = now();
-    let mut end_of_draining = end_of_draining(attempt, last_moved);
-    while attempt.event_loop.streams.is_open() {
-        let began = now();
-        let waits_for_reader = attempt.event_loop.streams.has_pending_output();
-        let until = if waits_for_reader {
-            end_of_wait_for_reader(attempt, last_moved)
-        } else {
-            end_of_wait_for_output(attempt, last_moved).or_earlier(end_of_draining)
-        };
-        if until.is_due(began) {
-            break;
-        }
-        let has_moved = attempt.event_loop.wait(until);
-        let handled = attempt.handle_signals();
-        if handled.end_draining {
-            // A second request to end, or one after a timeout, ends draining at once.
-            if !was_cut_short {
-                attempt.event_loop.forward_rest(READERS_GRACE);
-                note_cut_off(attempt);
+        loop {
+            self.kill_if_due();
+            let mut survivors = self.survivors();
+            if survivors.is_empty() {
+                return survivors;
             }
-            break;
-        }
-        // Time in which backoff was stopped does not count.
-        if has_moved || handled.was_stopped {
-            last_moved = now();
-        }
-        // Only time in which the pipes were read counts against the longest drain.
-        if waits_for_reader || handled.was_stopped {
-            end_of_draining.put_off(now().saturating_duration_since(began));
+            if self.deadlines.give_up.is_due(now()) {
+                survivors.retain(|survivor| !never_kills || survivor.why == Survival::Protected);
+                return survivors;
+            }
+            let until = Deadline::after(now(), TREE_POLL).or_earlier(self.deadlines.earliest());
+            self.event_loop.wait(until);
+            self.handle_signals();
         }
     }
-    Drained::by_now(&attempt.event_loop.streams)
-}
 
-/// Notes that the signal which has ended draining came when the command had ended, if it has cut output off: another
-/// process may go on writing.
-fn note_cut_off(attempt: &mut Running<'_>) {
-    if attempt.event_loop.streams.is_open()
-        && let Some(interrupted) = &mut attempt.interrupted
-    {
-        interrupted.by = Interruption::AfterCommand;
+    /// Drains the pipes of a command that has ended or could not be ended: until their end, [`SILENCE`], or a limit, as
+    /// another process may hold them, perhaps a daemon. Waiting for a slow reader does not count against that limit, but
+    /// has its own ([`Running::drains_until`]). A request to end ends draining with what is in the pipes; if that is not
+    /// all, it ends the run ([`Interruption::AfterCommand`]). Returns true if the reader has not taken all that was read.
+    pub(super) fn drain(&mut self) -> bool {
+        // The reader gets some time even past the deadline.
+        self.event_loop.give_readers_time(now());
+        let was_interrupted = self.interrupted.is_some();
+        self.has_to_stop_draining = false;
+        let longest = if self.is_cut_short() {
+            SHORT_DRAIN
+        } else {
+            LONGEST_DRAIN
+        };
+        let mut last_moved = now();
+        let timeout = self.deadlines.timeout.or_later(last_moved + SHORT_DRAIN);
+        let mut end = Deadline::after(last_moved, longest).or_earlier(timeout);
+        while self.event_loop.streams.is_open() && !self.has_to_stop_draining {
+            let began = now();
+            let waits_for_reader = self.event_loop.streams.has_pending_output();
+            let until = self.drains_until(last_moved, end);
+            if until.is_due(began) {
+                return waits_for_reader;
+            }
+            if self.event_loop.wait(until) {
+                last_moved = now();
+            }
+            if waits_for_reader {
+                end.put_off(now().saturating_duration_since(began));
+            }
+            // Time in which backoff was stopped does not count.
+            let waited = now();
+            self.handle_signals();
+            let pause = now().saturating_duration_since(waited);
+            end.put_off(pause);
+            last_moved += pause;
+        }
+        if self.has_to_stop_draining {
+            self.event_loop.forward_rest(READERS_GRACE);
+        }
+        if let Some(interrupted) = &mut self.interrupted
+            && !was_interrupted
+            && self.event_loop.streams.is_open()
+        {
+            interrupted.by = Interruption::AfterCommand;
+        }
+        self.event_loop.streams.has_pending_output()
     }
-}
 
-/// Returns the end of the wait for more output: [`DRAIN_GRACE`] after the last output (`last_moved`), but not past the
-/// time that readers have.
-fn end_of_wait_for_output(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
-    Deadline::after(last_moved, DRAIN_GRACE).or_earlier(attempt.event_loop.readers_have_until)
-}
-
-/// Returns the end of the wait for a slow reader: never, or with a deadline of the run the time that
-/// `give_readers_time` gives readers. After a limit or a signal the reader also has to take something every second, as
-/// an attempt that was to end must not hang on its reader. `last_moved`: when it took something last.
-fn end_of_wait_for_reader(attempt: &Running<'_>, last_moved: Instant) -> Deadline {
-    let until = if attempt.is_cut_short() {
-        Deadline::after(last_moved, READERS_GRACE)
-    } else {
-        Deadline::NEVER
-    };
-    until.or_earlier(attempt.event_loop.readers_have_until)
-}
-
-fn is_protected(survivor: &Survivor) -> bool {
-    survivor.why == Survival::Protected
-}
-
-/// Returns the end of draining that begins `now`, if the reader need not be waited for: [`LONGEST_DRAIN`] later, or when
-/// `--timeout` is over, but not before [`LAST_WORDS`]. If a limit or a signal has cut the attempt short, just then.
-fn end_of_draining(attempt: &Running<'_>, now: Instant) -> Deadline {
-    if attempt.is_cut_short() {
-        return Deadline::after(now, LAST_WORDS);
+    /// Returns the end of the wait for more output, or for a slow reader: that has the time that `give_readers_time`
+    /// gives (without a deadline, all time). After a limit or a signal it also has to take something every second, as
+    /// an attempt that was to end must not hang on its reader.
+    fn drains_until(&self, last_moved: Instant, end: Deadline) -> Deadline {
+        let readers = self.event_loop.readers_have_until;
+        if !self.event_loop.streams.has_pending_output() {
+            let silent = Deadline::after(last_moved, SILENCE);
+            return silent.or_earlier(end).or_earlier(readers);
+        }
+        if self.is_cut_short() {
+            return readers.or_earlier(Deadline::after(last_moved, READERS_GRACE));
+        }
+        readers
     }
-    let timeout = attempt.deadlines.timeout.or_later(now + LAST_WORDS);
-    timeout.or_earlier(Deadline::after(now, LONGEST_DRAIN))
 }

@@ -10,19 +10,16 @@ mod tree;
 
 use std::time::Duration;
 
-use crate::policy::outcome::{End, Outcome, Seen, Survivor, TimeLimit};
-use crate::policy::signal::Signal;
+use crate::policy::outcome::{End, Outcome, Seen, TimeLimit};
 use crate::process::event_loop::EventLoop;
 use crate::process::spawn::child::{Child, reap_orphans};
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
 use crate::process::sys::clock::{Deadline, now};
 use crate::process::sys::stdio;
-use crate::process::terminal;
 use crate::run::event::Interruption;
 use crate::run::host::{Attempt, AttemptSpec, Interrupted, RunError, RunResult};
 use crate::text::describe;
-use after_exit::Drained;
 use deadlines::Deadlines;
 pub(crate) use running::Role;
 use running::Running;
@@ -42,54 +39,34 @@ pub(crate) struct Program<'a> {
 }
 
 /// Runs the command, a hook or a predicate until it has ended and its output is read, and undoes what it may have left:
-/// its zombie, a terminal in the hands of another group, changed terminal modes. A failed exec is an outcome, too. An
-/// error is a fault of backoff itself: no process could be made, or its end or output is unknown. It ends the run,
-/// except for `--on-retry` and `--on-give-up`, for which the run only warns. `after_fork` may start threads.
+/// its zombie, changed terminal modes. A failed exec is an outcome, too. An error is a fault of backoff itself: no
+/// process could be made, or its end or output is unknown. It ends the run, except for `--on-retry` and `--on-give-up`,
+/// for which the run only warns. `after_fork` may start threads.
 pub(crate) fn run(
     event_loop: &mut EventLoop,
     program: Program<'_>,
     after_fork: &mut dyn FnMut(),
 ) -> RunResult<Attempt> {
     let role = program.role;
-    // A program in backoff's own group may be a shell that gives the terminal to its jobs.
-    let may_lose_terminal = program.isolation == Isolation::Shared && terminal::is_in_foreground();
     if role == Role::Command {
         event_loop.modes_before.save_once();
     }
     let mut running = start(event_loop, program)?;
     after_fork();
     let finished = finish(&mut running);
-    let mut interrupted = running.interrupted;
-    let got_hang_up = running.got_hang_up;
+    let interrupted = running.interrupted;
     // A command that could not be ended still runs, and reaping would wait for its end.
     if running.has_ended {
         Child::reap(running.child);
         reap_orphans(None);
     }
-    // After the zombie is reaped, which keeps its group alive, and before modes are restored, which needs the terminal.
-    if may_lose_terminal {
-        terminal::take_back_from_ended_group();
-    }
     let mut outcome = finished?;
-    // A HUP without a terminal may have been a reload, unless the command has ended by it.
-    let is_hung_up = [
-        End::Signaled(Signal::HUP),
-        End::Exited(Signal::HUP.shell_status()),
-    ];
-    if got_hang_up && is_hung_up.contains(&outcome.end) {
-        interrupted.get_or_insert(Interrupted {
-            signal: Signal::HUP,
-            by: Interruption::OfBackoff,
-        });
-    }
     // A killed program could not restore the modes of the terminal. After an exit the run decides (`tidy_terminal`).
     if !matches!(outcome.end, End::Exited(_) | End::NotStarted(_)) {
         event_loop.modes_before.restore();
     }
     // A signal that ends the run: from now on messages have only a short time to be read.
-    if interrupted.is_some() {
-        event_loop.is_ending = true;
-    }
+    event_loop.is_ending |= interrupted.is_some();
     if role == Role::Command {
         end_streams(&mut event_loop.streams, &mut outcome)?;
     }
@@ -117,10 +94,6 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         .map_err(|error| RunError::of_system("cannot start a process", &error))?;
     // Output ends once all writing ends of its pipes are closed.
     drop(program.stdio);
-    // A program that cannot be started must not use up input that later programs are to read.
-    if program.role == Role::Command {
-        event_loop.streams.hold_input_until_start(&child);
-    }
     let deadlines = Deadlines::new(limits, started, program.deadline);
     Ok(Running {
         event_loop,
@@ -135,14 +108,14 @@ fn start<'a>(event_loop: &'a mut EventLoop, program: Program<'a>) -> RunResult<R
         is_asked_to_end: false,
         is_asked_to_stop: false,
         got_hang_up: false,
+        has_to_stop_draining: false,
     })
 }
 
 /// Waits for the end of the command and, after a limit, of the rest of its tree. Drains the output, that is forwards
 /// what is still in the pipes, and describes the attempt, whose running time ends with the command. If the program
 /// could not be started, only tells why. Returns a fault if the system does not tell how the command ended, unless a
-/// limit has ended it. The command may still run then; on Linux the kernel signals the command when backoff ends
-/// (`set_death_signal`), unless it is a set-user-ID program.
+/// limit has ended it: the kernel signals a command that still runs when backoff ends (`set_death_signal`).
 fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
     let child_end = running.wait_for_end();
     if let Some(failure) = running.child.start_failure() {
@@ -160,43 +133,35 @@ fn finish(running: &mut Running<'_>) -> RunResult<Outcome> {
             )));
         }
     };
+    running.note_hang_up(&end);
     // Processes that outlive the attempt would meet the next one. Those of a command that ended by itself may be
     // daemons.
     let survivors = if limit.is_some() {
-        after_exit::wait_for_tree(running)
-    } else if running.interrupted.is_some() {
-        running.processes_out_of_reach()
+        running.wait_for_tree()
     } else {
-        Vec::new()
+        running.unended_command().into_iter().collect()
     };
-    let drained = after_exit::drain(running);
-    let end = corrected_end(running, end, &survivors, drained);
+    let is_unread = running.drain();
+    let end = if is_unread {
+        end_of_unread(running, end)
+    } else {
+        end
+    };
     let mut outcome = Outcome::new(end, ran);
     // Output that its reader did not take makes a failure permanent. After the deadline the run ends anyway, and the
     // message names the deadline instead.
-    outcome.seen.unread = drained == Drained::InPart && !outcome.ended_by_deadline();
+    outcome.seen.unread = is_unread && !outcome.ended_by_deadline();
     outcome.forced_end = running.deadlines.forced_end;
     outcome.survivors = survivors;
     Ok(outcome)
 }
 
-/// Returns how the attempt ended, given how its command ended (`end`): an exit status of 0 must not hide that processes
-/// go on (`survivors`, which could not be ended), and no exit or signal of the command must hide that output was lost.
-/// A limit that has ended the attempt stays its end.
-fn corrected_end(running: &Running<'_>, end: End, survivors: &[Survivor], drained: Drained) -> End {
-    if running.deadlines.ended_by.is_some() {
-        return end;
-    }
-    if end == End::Exited(0) && !survivors.is_empty() {
-        // A process of the attempt goes on, which 0 would hide.
-        return End::Unended;
-    }
-    if drained == Drained::Completely || end == End::Unended {
-        return end;
-    }
-    // Output was lost. Without backoff the command itself would have waited for the reader, and so would have been
-    // ended by the signal or deadline.
+/// Returns how an attempt ended whose output was not taken, given how its command ended (`end`), which must not hide the
+/// loss. Without backoff the command itself would have waited for the reader, and so would have been ended by the signal
+/// or deadline. A limit that has ended the attempt stays its end.
+fn end_of_unread(running: &Running<'_>, end: End) -> End {
     match running.interrupted {
+        _ if running.deadlines.ended_by.is_some() || end == End::Unended => end,
         // backoff itself dies of the signal.
         Some(Interrupted {
             by: Interruption::AfterCommand,

@@ -68,11 +68,6 @@ pub(crate) fn is_protected(target: Target) -> bool {
     kill(target, 0) == Err(Errno::EPERM)
 }
 
-/// Returns true if the process group has a member, which may be a zombie.
-pub(crate) fn has_members(group: libc::pid_t) -> bool {
-    kill(Target::Group(group), 0) != Err(Errno::ESRCH)
-}
-
 /// Calls `kill(2)`, which takes a negative number for a group and 0 for the caller's own group. Signal 0 only checks
 /// whether the receiver exists (else ESRCH) and may be signalled (else EPERM); for a group, one member is enough.
 fn kill(target: Target, signal: c_int) -> nix::Result<()> {

@@ -1,18 +1,16 @@
 //! The process of an attempt: its state, and signals to it. It stays a zombie after its end until it is reaped, and a
 //! reaped child is never signalled: so no signal can reach another process that got its number.
 
-use std::io::{self, PipeReader, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{PipeReader, Read};
+use std::os::fd::OwnedFd;
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::poll::PollFlags;
 use nix::unistd::{Pid, getpgid};
 
 use crate::policy::outcome::{End, StartFailure};
 use crate::policy::signal::Signal;
-use crate::process::signals::{Target, has_members, is_protected, send};
-use crate::process::sys::fd::ready;
+use crate::process::signals::{Target, is_protected, send};
 use crate::run::uninterrupted;
 
 /// Longest report of a failed start, in bytes: one write to a pipe.
@@ -30,8 +28,6 @@ pub(crate) struct Child {
     is_stopped: bool,
     /// The stopping signal, until [`Child::newly_stopped`] has returned it.
     stopped_by: Option<Signal>,
-    /// The child was reaped early: see [`Child::has_group_members`]. Its number is no longer its own.
-    is_reaped: bool,
     /// A pipe that exec closes; it holds a report if the program could not be started.
     start_report: PipeReader,
 }
@@ -104,7 +100,6 @@ impl Child {
             leads_group,
             is_stopped: false,
             stopped_by: None,
-            is_reaped: false,
             start_report: start_report.into(),
         }
     }
@@ -120,7 +115,7 @@ impl Child {
 
     /// Returns how the child ended, or None while it runs, without waiting. The child stays a zombie, so later calls
     /// return the same, and no other process gets its number. An error means that the system refuses to tell (a system
-    /// call filter), so that the child may still run, or that the ended child was reaped early.
+    /// call filter), so that the child may still run.
     pub(crate) fn ended(&self) -> Option<nix::Result<End>> {
         let options = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
         let report = match wait(Some(self.pid), options) {
@@ -137,16 +132,6 @@ impl Child {
             // A number that `Signal` cannot represent; Linux has none.
             None => Some(Ok(End::Exited(255))),
         }
-    }
-
-    /// Returns true until the system has started the program, or has failed to: `/proc` still shows backoff's name.
-    pub(crate) fn is_starting(&self) -> bool {
-        ready(self.start_report.as_fd(), PollFlags::POLLIN).is_ok_and(|events| events.is_empty())
-    }
-
-    /// Returns a pipe that is readable once the program has started or could not be started.
-    pub(crate) fn start_pipe(&self) -> io::Result<OwnedFd> {
-        self.start_report.as_fd().try_clone_to_owned()
     }
 
     /// Returns the reason if the process has ended because the program could not be started; None if it was started, or
@@ -199,11 +184,8 @@ impl Child {
 
     /// Sends a signal to the child, once, and to the other members of the group that it was started to lead, if any. In
     /// backoff's own group only the child gets it. Returns EPERM if this user may signal no receiver, or may not signal
-    /// a child that has left its group. If the child was reaped, only others can get it, and none left is no error.
+    /// a child that has left its group.
     pub(crate) fn signal(&self, signal: Signal) -> nix::Result<()> {
-        if self.is_reaped {
-            return self.signal_rest_of_group(signal);
-        }
         if !self.leads_group {
             return send(Target::Process(self.pid), signal);
         }
@@ -218,35 +200,9 @@ impl Child {
         to_group
     }
 
-    /// Sends a signal to the members that a reaped child has left in its group. Does nothing, without an error, if
-    /// there are none, as the number may be another group's then.
-    fn signal_rest_of_group(&self, signal: Signal) -> nix::Result<()> {
-        if self.leads_group && has_members(self.pid) {
-            send(Target::Group(self.pid), signal)
-        } else {
-            Ok(())
-        }
-    }
-
     /// Returns true if this user may not signal the child.
     pub(crate) fn is_protected(&self) -> bool {
-        !self.is_reaped && is_protected(Target::Process(self.pid))
-    }
-
-    /// Returns true if the group of an ended child has other members; false if it led no group. For systems that list
-    /// no processes. Reaps the child, as its zombie would count as a member: from now on only its group is signalled,
-    /// whose number the system does not reuse while it has members. Not for a running child, whose end it would await.
-    pub(crate) fn has_group_members(&mut self) -> bool {
-        if !self.leads_group {
-            return false;
-        }
-        if !self.is_reaped {
-            let _ = wait(Some(self.pid), libc::WEXITED);
-            self.is_reaped = true;
-        }
-        // Zombies of orphans that backoff has adopted would count as members, too.
-        reap_orphans(None);
-        has_members(self.pid)
+        is_protected(Target::Process(self.pid))
     }
 
     /// Frees the process number of an ended child: it takes `self`, as the number must not be used afterwards. Waits
@@ -256,9 +212,7 @@ impl Child {
         reason = "the number must not be used afterwards"
     )]
     pub(crate) fn reap(self) {
-        if !self.is_reaped {
-            let _ = wait(Some(self.pid), libc::WEXITED);
-        }
+        let _ = wait(Some(self.pid), libc::WEXITED);
     }
 }
 

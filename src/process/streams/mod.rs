@@ -41,11 +41,6 @@ pub(crate) struct Streams {
     pub(crate) is_mid_line: bool,
     /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
     drops_messages: bool,
-    /// Readable once the program has started or could not be started; None once that is seen, and if no input waits for
-    /// it. Input is moved only for a program that runs.
-    starting: Option<OwnedFd>,
-    /// The program could not be started, so its input stays where it is.
-    holds_input: bool,
     /// Observes the running attempt, or has observed the last one.
     pub(crate) observer: OutputObserver,
 }
@@ -53,8 +48,6 @@ pub(crate) struct Streams {
 /// A descriptor to poll, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// The pipe that shows that the program has started.
-    Start,
     /// Input to feed through a pipe: its source or the pipe.
     Input,
     Output(Channel),
@@ -80,8 +73,6 @@ impl Streams {
             turns: None,
             is_mid_line: false,
             drops_messages: false,
-            starting: None,
-            holds_input: false,
             observer: OutputObserver::new(options),
             outputs,
             options: options.clone(),
@@ -94,7 +85,6 @@ impl Streams {
     /// ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
         self.turns = self.are_streamed_to_one_file().then(Turns::default);
-        self.holds_input = false;
         self.observer = OutputObserver::new(&self.options);
         let input = self.input.begin()?;
         let output = self.begin_output(Channel::Stdout)?;
@@ -180,7 +170,6 @@ impl Streams {
     /// stream as a message, which ends the run.
     pub(crate) fn end(&mut self) -> Result<Seen, String> {
         self.input.end();
-        self.starting = None;
         let seen = Seen {
             // Set by the run.
             wait_asked: None,

@@ -1,17 +1,15 @@
 //! Moves data of the command's streams while an attempt runs: what to poll for, and what to do once it is ready. No
 //! call blocks, so that signals and limits are handled meanwhile. Outputs that go to the same file take turns at the
-//! ends of lines (`turns.rs`). Input is held back until the program has started.
+//! ends of lines (`turns.rs`).
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::poll::PollFlags;
 
 use super::output::Output;
 use super::{Stream, Streams, turns};
-use crate::process::spawn::child::Child;
 use crate::process::sys::clock::now;
-use crate::process::sys::fd;
 use crate::run::streams::{Channel, PerChannel};
 
 impl Streams {
@@ -20,10 +18,7 @@ impl Streams {
     /// broken off may leave its streams open; it is the last one.
     pub(crate) fn interests(&self) -> Vec<(Stream, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
-        if let Some(started) = &self.starting {
-            all.push((Stream::Start, started.as_fd(), PollFlags::POLLIN));
-        }
-        if let Some((fd, events)) = self.input_interest() {
+        if let Some((fd, events)) = self.input.interest() {
             all.push((Stream::Input, fd, events));
         }
         for channel in Channel::ALL {
@@ -32,11 +27,6 @@ impl Streams {
             }
         }
         all
-    }
-
-    /// Returns what the command's input waits for: its source or its pipe. None if no input is moved, or not yet.
-    fn input_interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        self.input.interest().filter(|_| !self.is_input_held())
     }
 
     /// Returns what an output waits for. None if it is inherited or has ended, or if its bytes wait for the end of the
@@ -52,38 +42,14 @@ impl Streams {
         output.interest()
     }
 
-    /// Holds input back until the program has started ([`Streams::note_start`]): if it cannot be started, the input has
-    /// to stay for later programs. Bytes that [`Streams::begin`] has put into the pipe were not taken from the source.
-    /// Does nothing if backoff moves no input. If the pipe of the start cannot be watched, input moves at once.
-    pub(crate) fn hold_input_until_start(&mut self, child: &Child) {
-        let moves_input = self.input.interest().is_some() || self.input.wake_after().is_some();
-        if moves_input {
-            self.starting = child.start_pipe().ok();
-        }
-    }
-
-    fn is_input_held(&self) -> bool {
-        self.starting.is_some() || self.holds_input
-    }
-
-    /// Called once the start is decided: lets input move if the program has started, and never in this attempt if it
-    /// could not be. exec closes the pipe of the start, and a failure leaves a report in it.
-    fn note_start(&mut self) {
-        if let Some(start_pipe) = self.starting.take() {
-            self.holds_input = has_report(&start_pipe);
-        }
-    }
-
     /// Returns the time after which to call [`Streams::work`] even if `poll` reports nothing, as no event shows some
     /// changes: that the command has read its input, that an output has its turn. None if there is no such change to wait for.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        let of_input = if self.is_input_held() {
-            None
-        } else {
-            self.input.wake_after()
-        };
         let of_turns = self.turns.as_ref().and_then(|turns| turns.left(now()));
-        [of_input, of_turns].into_iter().flatten().min()
+        [self.input.wake_after(), of_turns]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Moves data of the streams in `ready` (all, if polling failed), without blocking: feeds input, then reads,
@@ -91,12 +57,8 @@ impl Streams {
     /// or written, which restarts the idle limit and prolongs draining. Errors are noted as faults of the streams, for
     /// [`Streams::end`].
     pub(crate) fn work(&mut self, ready: &[Stream]) -> bool {
-        if ready.contains(&Stream::Start) {
-            self.note_start();
-        }
-        let is_input_ready = ready.contains(&Stream::Input);
         // If `wake_after` returns a delay, no event reports that the command has read its input.
-        if (is_input_ready || self.input.wake_after().is_some()) && !self.is_input_held() {
+        if ready.contains(&Stream::Input) || self.input.wake_after().is_some() {
             self.input.fill_pipe();
         }
         self.move_outputs(ready)
@@ -197,17 +159,5 @@ impl Streams {
     /// Returns true if output was read and is not written yet: it waits for its reader, or for the other output's line.
     pub(crate) fn has_pending_output(&self) -> bool {
         self.outputs.values().into_iter().any(Output::has_unwritten)
-    }
-}
-
-/// Returns true if a failed start has left its report in the pipe of the start, and leaves it there, as
-/// `Child::start_failure` reads it at the end. For a pipe that exec closed, some systems report POLLIN, too, so the
-/// bytes are counted. Linux does not, and a sandbox there may refuse to count.
-fn has_report(start_pipe: &OwnedFd) -> bool {
-    match fd::unread(start_pipe) {
-        Ok(count) => count > 0,
-        // Linux, where POLLIN means that there is a byte.
-        Err(_) => fd::ready(start_pipe.as_fd(), PollFlags::POLLIN)
-            .is_ok_and(|events| events.contains(PollFlags::POLLIN)),
     }
 }

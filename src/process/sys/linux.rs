@@ -22,9 +22,6 @@ use nix::unistd::write;
 
 use super::fd::{inherited, kind, open_for_output};
 use crate::run::uninterrupted;
-pub(crate) use proc_files::{list, program_name, read_process};
-
-mod proc_files;
 
 /// Opens a location only: neither readable nor writable.
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_PATH;
@@ -37,29 +34,6 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> nix::Re
 /// Polls without waiting.
 pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     nix::poll::poll(fds, PollTimeout::ZERO)
-}
-
-/// Makes this process the parent of orphans among its descendants, until dropped: so backoff can reap them, and then
-/// see that their group is empty. Process 1 may take its time to reap them. Has no effect on other systems.
-#[derive(Debug)]
-pub(crate) struct Adoption {
-    was_set: bool,
-}
-
-impl Adoption {
-    /// Begins to adopt orphans. Notes the setting from before, which the caller may have made, to restore it. If it
-    /// cannot be read, adoption goes on after the drop.
-    pub(crate) fn begin() -> Adoption {
-        let was_set = prctl::get_child_subreaper().unwrap_or(true);
-        let _ = prctl::set_child_subreaper(true);
-        Adoption { was_set }
-    }
-}
-
-impl Drop for Adoption {
-    fn drop(&mut self) {
-        let _ = prctl::set_child_subreaper(self.was_set);
-    }
 }
 
 /// Called in a new child: makes the kernel send it `signal` when backoff dies, even by KILL, so that the command does

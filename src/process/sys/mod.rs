@@ -5,7 +5,6 @@ pub(crate) mod color;
 pub(crate) mod environment;
 pub(crate) mod exit_now;
 pub(crate) mod fd;
-pub(crate) mod processes;
 pub(crate) mod random;
 pub(crate) mod small_files;
 pub(crate) mod stdio;

@@ -14,7 +14,6 @@ use nix::sys::signal::Signal;
 use nix::unistd::ttyname;
 
 use super::fd::{inherited, open_for_output};
-use super::processes::Process;
 use super::temporary::{unnamed, unnamed_in};
 use super::tty::{controlling, has_foreground};
 
@@ -39,15 +38,6 @@ pub(crate) fn poll_now(fds: &mut [PollFd<'_>]) -> nix::Result<i32> {
     poll(fds, Some(Duration::ZERO))
 }
 
-#[derive(Debug)]
-pub(crate) struct Adoption;
-
-impl Adoption {
-    pub(crate) fn begin() -> Adoption {
-        Adoption
-    }
-}
-
 /// There is no such signal: if backoff is killed by KILL, the command runs on.
 pub(crate) fn set_death_signal(_parent: u32, _signal: Signal) -> bool {
     true
@@ -60,19 +50,6 @@ pub(crate) fn forbid_core() {}
 pub(crate) fn is_from_kernel(info: &siginfo_t) -> bool {
     let of_keys = [libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP, libc::SIGWINCH];
     of_keys.contains(&info.si_signo) && controlling().is_ok_and(has_foreground)
-}
-
-/// There is no list of processes: a limit reaches the process group.
-pub(crate) fn list() -> Option<Vec<Process>> {
-    None
-}
-
-pub(crate) fn read_process(_pid: libc::pid_t) -> Option<Process> {
-    None
-}
-
-pub(crate) fn program_name(_pid: libc::pid_t) -> Option<String> {
-    None
 }
 
 /// Returns the most bytes that a write can take without blocking, once `poll` has found room.

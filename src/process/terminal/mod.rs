@@ -7,40 +7,19 @@ pub(crate) mod pty;
 
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 
-use nix::errno::Errno;
 use nix::libc::TIOCGWINSZ;
 use nix::pty::Winsize;
-use nix::sys::signal::killpg;
-use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp, tcsetpgrp};
+use nix::unistd::{getpgid, getpgrp, getpid, getppid, getsid, tcgetpgrp};
 
 use crate::policy::signal::Signal;
 use crate::process::signals::{Signals, Target};
 use crate::process::sys::fd::inherited;
 pub(crate) use crate::process::sys::tty::has_terminal;
-use crate::process::sys::tty::{controlling, has_foreground};
 
 /// Returns true unless another job has the terminal on this descriptor. Also true if it is no terminal of this session,
 /// as then no job can have it.
 pub(crate) fn may_use(terminal: RawFd) -> bool {
     tcgetpgrp(inherited(terminal)).map_or(true, |group| group == getpgrp())
-}
-
-/// Returns true if backoff is in the foreground of the controlling terminal.
-pub(crate) fn is_in_foreground() -> bool {
-    controlling().is_ok_and(has_foreground)
-}
-
-/// Makes backoff's group the foreground group again if the current one has no process left: a command with job control
-/// (a shell) gave the terminal to a job and ended before it took the terminal back. Otherwise no process would get
-/// Ctrl-C. Only after a program in backoff's own group, and if backoff was in the foreground before, as it would take
-/// another job's terminal otherwise; and after reaping, as a zombie keeps its group alive.
-pub(crate) fn take_back_from_ended_group() {
-    if let Ok(terminal) = controlling()
-        && tcgetpgrp(&terminal).is_ok_and(|group| killpg(group, None) == Err(Errno::ESRCH))
-    {
-        // A background process may do this while TTOU is blocked, as all signals are.
-        let _ = tcsetpgrp(&terminal, getpgrp());
-    }
 }
 
 /// Returns true if this process leads its session: the kernel reports a lost terminal to the leader only.
