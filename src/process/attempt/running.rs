@@ -38,8 +38,8 @@ pub(super) struct Running<'a> {
     pub(super) role: Role,
     pub(super) isolation: Isolation,
     pub(super) command: &'a Command,
-    /// The end of the command was noticed, or the system refuses to tell it, so that waiting is of no use. An ended
-    /// child stays a zombie until it is reaped. Stays false once backoff has given up waiting ([`End::Unended`]).
+    /// The end of the command was noticed. It stays a zombie until it is reaped. Stays false if backoff has given up
+    /// waiting, or if the system does not tell.
     pub(super) has_ended: bool,
     /// A limit or a forwarded signal has asked the command to end.
     pub(super) is_asked_to_end: bool,
@@ -63,7 +63,7 @@ impl Running<'_> {
     pub(super) fn wait_for_end(&mut self) -> nix::Result<End> {
         loop {
             if let Some(end) = self.child.ended() {
-                self.has_ended = true;
+                self.has_ended = end.is_ok();
                 return end;
             }
             if let Some(signal) = self.child.newly_stopped() {
