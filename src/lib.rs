@@ -31,7 +31,7 @@ pub use policy::exit::Exit;
 use policy::exit::{self, Ending};
 use presets::scripts::Surroundings;
 pub use process::entry::{Argv, enter};
-use process::files::clash::{Writing, clash, is_same_entry};
+use process::files::is_one_file;
 use process::host::System;
 use process::sys::random::{generator, uuid};
 use process::sys::small_files;
@@ -125,29 +125,17 @@ fn listed_presets(names: &[OsString], format: Format) -> Result<String, String> 
     }
 }
 
-/// Returns an error if log and report are one file, or a file that the run uses otherwise, such as the configuration:
-/// the run would damage it. Follows links, as one file may have several names. Two hard links are one file, except for
-/// log and report: the report replaces a directory entry, and the log keeps its own.
+/// Returns an error if log and report are one file, as the report would replace the log.
 fn check_files(prepared: &Prepared) -> Result<(), String> {
     let Prepared { merged, plan, .. } = prepared;
-    let settings = &merged.settings;
-    // Each with its option as the user set it, for the message; None if the run writes no such file.
-    let log = settings.find("log-file").zip(plan.output.log_file.as_ref());
-    let report = settings.find("report").zip(plan.output.report.as_ref());
-    if let (Some((log, log_path)), Some((report, report_path))) = (log, report)
-        && is_same_entry(log_path, report_path)
+    if let (Some(log), Some(report)) = (&plan.output.log_file, &plan.output.report)
+        && is_one_file(log, report)
+        && let Some(log) = merged.settings.find("log-file")
+        && let Some(report) = merged.settings.find("report")
     {
         return Err(format!(
             "{log} cannot go with {report}: the report would replace the log"
         ));
-    }
-    let written = [(log, Writing::Appends), (report, Writing::Replaces)];
-    for (target, writing) in written {
-        if let Some((setting, path)) = target
-            && let Some(problem) = clash(path, writing, merged.config.path.as_deref())
-        {
-            return Err(format!("{setting} {problem}"));
-        }
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::budget::store::Store;
 use crate::process::attempt::{Program, Role, run};
 use crate::process::event_loop::EventLoop;
 use crate::process::event_loop::waits::WriteError;
-use crate::process::files::write::{IfMissing, Replaced, open_to_append, replace};
+use crate::process::files::{open_to_append, replace};
 use crate::process::signals::Signals;
 use crate::process::spawn::{ChildStdio, Command, Isolation};
 use crate::process::streams::Streams;
@@ -45,7 +45,7 @@ pub(crate) struct System {
     has_lost_lines: bool,
     /// `--log-file`; None if the log goes to standard error.
     log_path: Option<PathBuf>,
-    /// The log file, opened for the first line; `/dev/null` once the file could not be written.
+    /// The log file; None if it cannot be written.
     log: Option<Sink>,
     stores: Stores,
 }
@@ -116,8 +116,8 @@ impl System {
     /// fails, a warning says so: a report must not change how the run ends.
     pub(crate) fn write_report(&mut self, path: &Path, text: &str) {
         let written = match replace(path, text) {
-            Ok(Replaced::Done) => Ok(()),
-            Ok(Replaced::NotAFile(sink)) => self.event_loop.write(&sink, text),
+            Ok(None) => Ok(()),
+            Ok(Some(sink)) => self.event_loop.write(&sink, text),
             Err(error) => Err(WriteError::Failed(describe_error(&error))),
         };
         if let Err(error) = written {
@@ -131,43 +131,25 @@ impl System {
         }
     }
 
-    /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. A missing file is not
-    /// created, as a run without a message leaves none; only looks whether it could be. If the file cannot be used,
+    /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. If it cannot be used,
     /// warns, and the run goes on without a log. An error is a signal that ends the run.
     pub(crate) fn open_log(&mut self) -> RunResult<()> {
         let Some(path) = self.log_path.clone() else {
             return Ok(());
         };
-        match self.open_log_file(&path, IfMissing::Leave) {
-            Ok(()) => Ok(()),
+        match open_to_append(&path) {
+            Ok(log) => {
+                self.log = Some(log);
+                Ok(())
+            }
             Err(error) => self.go_on_without_log(&path, &describe_error(&error)),
-        }
-    }
-
-    /// Opens the log file, unless it is open already. `log` stays None if the file is missing and may stay so.
-    fn open_log_file(&mut self, path: &Path, if_missing: IfMissing) -> io::Result<()> {
-        if self.log.is_none() {
-            self.log = open_to_append(path, if_missing)?;
-        }
-        Ok(())
-    }
-
-    /// Appends lines to the log file, which is created if it is missing at the first call.
-    fn append_to_log(&mut self, path: &Path, lines: &str) -> Result<(), WriteError> {
-        self.open_log_file(path, IfMissing::Create)
-            .map_err(|error| WriteError::Failed(describe_error(&error)))?;
-        match &self.log {
-            Some(log) => self.event_loop.write(log, lines),
-            // Not reached: only a file that may stay missing is not open now.
-            None => Ok(()),
         }
     }
 
     /// Drops later lines of the log, after one warning on standard error: a log must not end a run. An error is a
     /// signal that ends the run.
     fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
-        // With None the next line would open the file again.
-        self.log = fd::null().ok().map(|null| Sink::Own(null.into()));
+        self.log = None;
         let warning =
             format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
         self.complain(&warning)
@@ -343,7 +325,8 @@ impl Host for System {
         let Some(path) = self.log_path.clone() else {
             return self.write_to_standard_error(lines);
         };
-        match self.append_to_log(&path, lines) {
+        let Some(log) = &self.log else { return Ok(()) };
+        match self.event_loop.write(log, lines) {
             Ok(()) => Ok(()),
             Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
             Err(WriteError::Failed(why)) => self.go_on_without_log(&path, &why),

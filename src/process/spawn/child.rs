@@ -33,7 +33,6 @@ pub(crate) struct Child {
 }
 
 /// A change of a child's state, as `waitid(2)` reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StateChange {
     pid: libc::pid_t,
     code: i32,
@@ -72,22 +71,8 @@ fn wait(child: Option<libc::pid_t>, options: i32) -> nix::Result<Option<StateCha
                 status: info.si_status(),
             }
         };
-        Ok(corrected(report, child))
-    })
-}
-
-/// Corrects a report of `waitid`. Returns None if `waitid` has not filled it, as no state has changed. If a certain
-/// child was `asked` for, its number is put in: macOS names in the report of a continued child the sender of CONT, or
-/// no process.
-fn corrected(report: StateChange, asked: Option<libc::pid_t>) -> Option<StateChange> {
-    /// `si_code` of a report that was not filled.
-    const NO_CODE: i32 = 0;
-    if report.code == NO_CODE {
-        return None;
-    }
-    Some(StateChange {
-        pid: asked.unwrap_or(report.pid),
-        ..report
+        // Not filled, as no state has changed.
+        Ok((report.code != 0).then_some(report))
     })
 }
 
@@ -244,36 +229,5 @@ pub(crate) fn reap_orphans(attempt: Option<libc::pid_t>) {
             return;
         }
         let _ = wait(Some(ended.pid), libc::WEXITED | libc::WNOHANG);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_continued_child_is_reported_whoever_is_named() {
-        for named in [0, 1, 4711] {
-            let report = StateChange {
-                pid: named,
-                code: libc::CLD_CONTINUED,
-                status: libc::SIGCONT,
-            };
-            let expected = StateChange { pid: 42, ..report };
-            assert_eq!(corrected(report, Some(42)), Some(expected));
-        }
-        let ended = StateChange {
-            pid: 42,
-            code: libc::CLD_EXITED,
-            status: 0,
-        };
-        assert_eq!(corrected(ended, None), Some(ended));
-        let nothing = StateChange {
-            pid: 0,
-            code: 0,
-            status: 0,
-        };
-        assert_eq!(corrected(nothing, Some(42)), None);
-        assert_eq!(corrected(nothing, None), None);
     }
 }

@@ -9,7 +9,6 @@ pub(crate) mod sink;
 mod spool;
 mod stdin;
 mod tee;
-mod turns;
 
 use std::io;
 use std::mem::take;
@@ -23,9 +22,7 @@ use crate::run::host::KeptOutput;
 use crate::run::streams::{Channel, OutputMode, PerChannel, StreamOptions};
 use observer::OutputObserver;
 use output::Output;
-use spool::Spool;
 use stdin::Stdin;
-use turns::Turns;
 
 /// The streams of a run.
 #[derive(Debug)]
@@ -35,8 +32,6 @@ pub(crate) struct Streams {
     pub(crate) outputs: PerChannel<Output>,
     /// backoff handles standard output, which goes to the same file as standard error.
     stdout_shares_file: bool,
-    /// The turns of both outputs, if they are streamed to the same file.
-    turns: Option<Turns>,
     /// The last output to the file of standard error ends within a line.
     pub(crate) is_mid_line: bool,
     /// Messages and the output of hooks are dropped with `--stderr failure`, as the run has succeeded.
@@ -58,19 +53,14 @@ impl Streams {
     /// Prepares the streams of a run. Called before the first attempt, which moves the offset of standard input: later
     /// attempts go back to the one noted here. An error means that standard input cannot be examined.
     pub(crate) fn new(options: &StreamOptions) -> io::Result<Streams> {
-        let mut outputs = PerChannel {
+        let outputs = PerChannel {
             stdout: Output::new(stdio::OUT, options.modes[Channel::Stdout]),
             stderr: Output::new(stdio::ERR, options.modes[Channel::Stderr]),
         };
-        if options.modes[Channel::Stderr] == OutputMode::Failure {
-            // A file from the start, to which predicates and hooks append as backoff does.
-            outputs.stderr.kept = Spool::shared();
-        }
         Ok(Streams {
             input: Stdin::new(fd::inherited(stdio::IN), options.input, options.input_limit)?,
             stdout_shares_file: options.is_observed(Channel::Stdout)
                 && fd::is_same_file(stdio::OUT, stdio::ERR),
-            turns: None,
             is_mid_line: false,
             drops_messages: false,
             observer: OutputObserver::new(options),
@@ -84,7 +74,9 @@ impl Streams {
     /// pipe of standard input may hold kept or duplicated bytes already; nothing is taken from the source yet. An error
     /// ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
-        self.turns = self.are_streamed_to_one_file().then(Turns::default);
+        let by_lines = self.are_streamed_to_one_file();
+        self.outputs.stdout.by_lines = by_lines;
+        self.outputs.stderr.by_lines = by_lines;
         self.observer = OutputObserver::new(&self.options);
         let input = self.input.begin()?;
         let output = self.begin_output(Channel::Stdout)?;
@@ -147,6 +139,11 @@ impl Streams {
     /// inherits the caller's.
     fn begin_output(&mut self, channel: Channel) -> io::Result<Option<OwnedFd>> {
         let output = &mut self.outputs[channel];
+        if channel == Channel::Stderr && !fd::is_inherited(stdio::ERR) {
+            // The caller has closed it, as some do who want no messages.
+            output.begin(None);
+            return Ok(None);
+        }
         if self.options.is_observed(channel) && self.options.pty {
             let pty = pty::open()?;
             output.begin(Some(pty.read));
@@ -273,16 +270,14 @@ impl Streams {
     /// Returns where hooks and predicates have to write in place of standard error: the file that holds standard error
     /// back (`--stderr failure`), or `/dev/null` if messages are dropped. None if they write to standard error itself,
     /// also if the system had no file to hold it back. An error (no descriptor is free) means that they cannot run.
-    pub(crate) fn held_stderr(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn held_stderr(&mut self) -> io::Result<Option<OwnedFd>> {
         if self.drops_messages {
             return fd::null().map(Some);
         }
         if !self.holds_messages() {
             return Ok(None);
         }
-        match self.outputs.stderr.kept.shared_file() {
-            Some(file) => file.as_fd().try_clone_to_owned().map(Some),
-            None => Ok(None),
-        }
+        let file = self.outputs.stderr.kept.shared_file()?;
+        file.as_fd().try_clone_to_owned().map(Some)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct OutputObserver {
     /// The outputs to observe (`--match-on`).
     watched: PerChannel<bool>,
     /// All observed output, of both outputs as it came, for predicates.
-    copy: Option<Transcript>,
+    copy: Option<Spool>,
     /// The end of the observed output, for hooks.
     hook_output: Option<Tail>,
     watch_list: Rc<WatchList>,
@@ -42,7 +42,7 @@ impl OutputObserver {
         let needs_tails = options.has_presets || options.reads_waits;
         OutputObserver {
             watched,
-            copy: (options.has_retry_if || options.has_success_if).then(Transcript::default),
+            copy: (options.has_retry_if || options.has_success_if).then(Spool::default),
             hook_output: options.has_hook_output.then(|| Tail::new(HOOK_OUTPUT)),
             watches: PerChannel::each(|_| Watch::new(&options.watch_list)),
             watch_list: Rc::clone(&options.watch_list),
@@ -55,7 +55,10 @@ impl OutputObserver {
         if bytes.is_empty() || !self.watched[channel] {
             return;
         }
-        if let Some(copy) = &mut self.copy {
+        // Once it is full, a predicate would judge a part.
+        if let Some(copy) = &mut self.copy
+            && copy.full.is_none()
+        {
             copy.append(bytes);
         }
         if let Some(hook_output) = &mut self.hook_output {
@@ -83,8 +86,8 @@ impl OutputObserver {
 
     /// Returns a file with all observed output, as the standard input of predicates; None unless there are any. An
     /// error means that it could not be kept, and ends the run: the predicate's answer would be about a part.
-    pub(crate) fn copy_file(&self) -> io::Result<Option<OwnedFd>> {
-        self.copy.as_ref().map(Transcript::to_file).transpose()
+    pub(crate) fn copy_file(&mut self) -> io::Result<Option<OwnedFd>> {
+        self.copy.as_mut().map(Spool::input_of_child).transpose()
     }
 
     /// Returns a file with the end of the observed output, as the standard input of hooks; `/dev/null` without
@@ -95,41 +98,6 @@ impl OutputObserver {
         };
         let mut file = Spool::default();
         file.append(hook_output.bytes());
-        file.to_file()
-    }
-}
-
-/// All observed output of an attempt, for predicates, unless it cannot be kept.
-#[derive(Debug)]
-enum Transcript {
-    Kept(Spool),
-    /// The reason.
-    Lost(String),
-}
-
-impl Default for Transcript {
-    fn default() -> Transcript {
-        Transcript::Kept(Spool::default())
-    }
-}
-
-impl Transcript {
-    /// Adds bytes. If they cannot be kept, drops all bytes and remembers why: a predicate must not judge a part.
-    fn append(&mut self, bytes: &[u8]) {
-        if let Transcript::Kept(spool) = self {
-            spool.append(bytes);
-            if let Some(why) = spool.full() {
-                *self = Transcript::Lost(why);
-            }
-        }
-    }
-
-    /// Returns a file with all bytes, to be read from its beginning. An error tells why they are lost, or cannot be
-    /// copied.
-    fn to_file(&self) -> io::Result<OwnedFd> {
-        match self {
-            Transcript::Kept(spool) => spool.to_file(),
-            Transcript::Lost(why) => Err(io::Error::other(why.as_str())),
-        }
+        file.input_of_child()
     }
 }

@@ -4,14 +4,15 @@
 
 use std::cell::OnceCell;
 use std::io::IsTerminal;
-use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::sink::{Sink, read_chunk};
+use super::sink::{CHUNK, Sink, read_chunk};
 use super::spool::Spool;
+use crate::process::sys::clock::now;
 use crate::process::sys::fd::has_lost_its_reader;
 use crate::process::sys::stdio;
 use crate::process::terminal::pty;
@@ -19,20 +20,12 @@ use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
 
-/// The handling of output in a mode that keeps it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Keeping {
-    /// It is kept.
-    #[default]
-    Keeps,
-    /// No more can be kept. Kept output is being printed, and nothing is read meanwhile.
-    Prints,
-    /// Kept output is printed. Further output is forwarded.
-    Forwards,
-}
+/// Longest time for which an unfinished line waits for its end, if the other output goes to the same place. Each further
+/// piece of the line begins the time again.
+const LINE_GRACE: Duration = Duration::from_millis(100);
 
 /// Standard output or standard error; lives for the whole run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Output {
     mode: OutputMode,
     /// The caller's descriptor, 1 or 2.
@@ -41,17 +34,22 @@ pub(crate) struct Output {
     sink: OnceCell<Sink>,
     /// Kept output; with `--stderr failure` also messages of backoff and what hooks and predicates wrote.
     pub(super) kept: Spool,
-    keeping: Keeping,
+    /// No more can be kept: what is kept is printed, and further output is forwarded.
+    spills: bool,
     /// Why no more output could be kept; None once that was reported.
     pub(super) why_not_kept: Option<String>,
     /// The command's pipe or terminal, while more output may come.
     source: Option<OwnedFd>,
     /// A pseudo-terminal that has lost its reader: unlike a pipe, it does not tell the command so.
     pub(super) lost_pty: Option<OwnedFd>,
-    /// The bytes read last are at its beginning.
+    /// The buffer of reads.
     chunk: Vec<u8>,
-    /// The part of the chunk that is forwarded or printed, and not written yet.
-    unwritten: Range<usize>,
+    /// Bytes that are forwarded or printed, and not written yet.
+    unwritten: Vec<u8>,
+    /// Lines are written whole, as the other output goes to the same place.
+    pub(super) by_lines: bool,
+    /// When bytes were read last.
+    last_read: Instant,
     /// Bytes of kept output that were read for printing.
     printed: u64,
     /// Last byte written (or kept, with `--stderr failure`) since the field was taken: unless it ends a line, the next
@@ -70,9 +68,23 @@ impl Output {
     /// Returns an output that no attempt has used yet.
     pub(super) fn new(fd: RawFd, mode: OutputMode) -> Output {
         Output {
-            fd,
             mode,
-            ..Output::default()
+            fd,
+            sink: OnceCell::new(),
+            kept: Spool::default(),
+            spills: false,
+            why_not_kept: None,
+            source: None,
+            lost_pty: None,
+            chunk: Vec::new(),
+            unwritten: Vec::new(),
+            by_lines: false,
+            last_read: now(),
+            printed: 0,
+            last_written: None,
+            holds_output: false,
+            reader_gone: false,
+            fault: None,
         }
     }
 
@@ -82,8 +94,8 @@ impl Output {
     pub(super) fn begin(&mut self, source: Option<OwnedFd>) {
         self.source = source;
         if self.mode != OutputMode::Failure {
-            self.kept = Spool::default();
-            self.keeping = Keeping::Keeps;
+            self.forget_kept();
+            self.spills = false;
         }
     }
 
@@ -92,23 +104,32 @@ impl Output {
     /// dropped.
     pub(crate) fn close(&mut self) {
         self.source = None;
-        self.unwritten = 0..0;
-        if self.keeping == Keeping::Prints {
-            self.begin_to_forward();
+        self.unwritten.clear();
+        if self.spills {
+            self.forget_kept();
         }
     }
 
-    /// Forgets kept output, as it was printed or cannot be. Further output of this attempt (with `failure`: of the run)
-    /// is forwarded instead of kept, and messages are no longer held back.
+    /// Forwards further output of this attempt (with `failure`: of the run) instead of keeping it: what was kept is
+    /// printed, or cannot be. Messages are no longer held back.
     pub(super) fn begin_to_forward(&mut self) {
-        self.keeping = Keeping::Forwards;
+        self.spills = true;
+        self.forget_kept();
+    }
+
+    fn forget_kept(&mut self) {
         self.kept = Spool::default();
         self.printed = 0;
     }
 
     /// Returns true if further output, and messages among it, are kept.
     pub(super) fn keeps(&self) -> bool {
-        self.mode.is_kept() && self.keeping == Keeping::Keeps
+        self.mode.is_kept() && !self.spills
+    }
+
+    /// Returns true while kept output is printed as no more can be kept.
+    fn is_spilling(&self) -> bool {
+        self.spills && self.kept.len_of_all().is_ok_and(|len| self.printed < len)
     }
 
     /// Ends the attempt: closes the pipe and frees memory. Returns the error that stopped reading or writing, if any,
@@ -116,6 +137,7 @@ impl Output {
     pub(super) fn end(&mut self) -> Option<String> {
         self.close();
         self.chunk = Vec::new();
+        self.unwritten = Vec::new();
         self.fault.take()
     }
 
@@ -128,7 +150,7 @@ impl Output {
             .is_some_and(pty::copy_size)
     }
 
-    pub(super) fn is_broken(&self) -> bool {
+    fn is_broken(&self) -> bool {
         self.reader_gone || self.fault.is_some()
     }
 
@@ -137,15 +159,10 @@ impl Output {
         self.source.is_some() || self.has_unwritten()
     }
 
-    /// Returns true if bytes that were read are not written yet: they wait for the reader, or for the end of the other
-    /// output's line. Kept bytes count while they are printed.
+    /// Returns true if bytes that were read are not written yet: they wait for the reader, or for the end of their line.
+    /// Kept bytes count while they are printed.
     pub(super) fn has_unwritten(&self) -> bool {
-        !self.unwritten.is_empty() || self.keeping == Keeping::Prints
-    }
-
-    /// Returns true while the command may write more.
-    pub(super) fn has_source(&self) -> bool {
-        self.source.is_some()
+        !self.unwritten.is_empty() || self.is_spilling()
     }
 
     /// Returns the place to write to, opened at the first call.
@@ -153,10 +170,25 @@ impl Output {
         self.sink.get_or_init(|| Sink::new(self.fd))
     }
 
+    /// Returns how many bytes may be written now: all, but for an unfinished line that may still be finished soon.
+    fn writable(&self) -> usize {
+        let may_be_finished = self.source.is_some() && self.unwritten.len() < CHUNK;
+        if !self.by_lines || !may_be_finished || self.last_read + LINE_GRACE <= now() {
+            return self.unwritten.len();
+        }
+        memchr::memrchr(b'\n', &self.unwritten).map_or(0, |end| end + 1)
+    }
+
+    /// Returns the time after which an unfinished line is written, if one waits.
+    pub(super) fn wake_after(&self) -> Option<Duration> {
+        let waits = !self.unwritten.is_empty() && self.writable() == 0;
+        waits.then(|| (self.last_read + LINE_GRACE).saturating_duration_since(now()))
+    }
+
     /// Returns the descriptor and events to poll: the reader while bytes wait for it, or else the command's pipe. So no
-    /// more is read until all is written. None if the output is inherited or has ended.
+    /// more is read until all is written, except to finish a line. None if the output is inherited or has ended.
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        if self.has_unwritten() {
+        if self.writable() > 0 || self.is_spilling() {
             return Some((self.sink().fd(), PollFlags::POLLOUT));
         }
         self.source
@@ -164,42 +196,24 @@ impl Output {
             .map(|source| (source.as_fd(), PollFlags::POLLIN))
     }
 
-    /// Called once [`Output::interest`] is ready: reads the next chunk, unless a part of the last one waits for its
-    /// reader. The chunk is kept, dropped, or left to [`Output::write`]. Returns it for examination: at most `limit`
-    /// bytes (1 or more), none if nothing was read. While kept output is printed because no more can be kept, goes on
-    /// with that instead, and forwards further output once all is printed.
+    /// Called once [`Output::interest`] is ready: reads the next chunk, unless bytes wait for their reader. The chunk is
+    /// kept, dropped, or left to [`Output::write`]. Returns it for examination: at most `limit` bytes (1 or more), none
+    /// if nothing was read. While kept output is printed because no more can be kept, goes on with that instead.
     pub(super) fn read_next(&mut self, limit: usize) -> &[u8] {
-        if self.keeping == Keeping::Prints {
-            if !self.print() && !self.is_broken() {
-                self.begin_to_forward();
-            }
+        if self.is_spilling() {
+            self.print();
             return &[];
         }
-        if self.has_unwritten() {
+        if self.writable() > 0 {
             return &[];
         }
         let count = self.read(limit);
-        if count > 0 {
-            if self.keeps() {
-                self.keep(count);
-            } else if self.mode != OutputMode::Null {
-                self.unwritten = 0..count;
-            }
+        if count > 0 && self.keeps() {
+            self.keep(count);
+        } else if self.mode != OutputMode::Null {
+            self.unwritten.extend_from_slice(&self.chunk[..count]);
         }
         &self.chunk[..count]
-    }
-
-    /// Writes bytes that were read, without blocking. Returns the number of bytes written.
-    pub(super) fn write(&mut self) -> usize {
-        self.write_at_most(self.unwritten.len())
-    }
-
-    /// Writes the rest of the first line that waits, or all bytes if they hold no line feed, without blocking, as the
-    /// other output has its turn after a line. Returns the number of bytes written.
-    pub(super) fn write_line(&mut self) -> usize {
-        let waiting = &self.chunk[self.unwritten.clone()];
-        let end = waiting.iter().position(|byte| *byte == b'\n');
-        self.write_at_most(end.map_or(waiting.len(), |end| end + 1))
     }
 
     /// Reads the next chunk into `chunk`, at most `limit` bytes. Returns its length, which is 0 if there is none now,
@@ -210,28 +224,38 @@ impl Output {
             Ok(Some(0)) => self.source = None,
             // The end of a pseudo-terminal.
             Err(Errno::EIO) if source.is_terminal() => self.source = None,
-            Ok(count) => return count.unwrap_or(0),
+            Ok(count) => {
+                self.last_read = now();
+                return count.unwrap_or(0);
+            }
             // Not the end: missing output must be reported.
             Err(errno) => self.fail(format!("cannot be read: {}", describe(errno))),
         }
         0
     }
 
-    /// Writes the first `most` of the unwritten bytes (there are at least so many), or as many of them as there is room
-    /// for, without blocking. Returns the number of bytes written: 0 if there is no room, and after an error, which is
-    /// noted (a lost reader, or a fault) and closes the output. Notes the last byte, which tells whether a line is
-    /// unfinished.
-    fn write_at_most(&mut self, most: usize) -> usize {
-        let start = self.unwritten.start;
-        match self.sink().write(&self.chunk[start..start + most]) {
-            Ok(0) => return 0,
+    /// Writes bytes that were read, or as many of them as there is room for, without blocking. Returns the number of
+    /// bytes written: 0 if there is no room, and after an error, which is noted. Notes the last byte, which tells whether
+    /// a line is unfinished.
+    pub(super) fn write(&mut self) -> usize {
+        let end = self.writable();
+        if end == 0 {
+            return 0;
+        }
+        match self.sink().write(&self.unwritten[..end]) {
             Ok(count) => {
-                self.unwritten.start += count;
-                self.last_written = self.chunk[..self.unwritten.start].last().copied();
+                self.last_written = self.unwritten[..count].last().copied();
+                self.unwritten.drain(..count);
                 return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Err(Errno::EPIPE) => self.lose_reader(),
+            // Messages that nobody can see are no reason to fail: the command would go on, too.
+            Err(_) if self.fd == stdio::ERR => {
+                self.mode = OutputMode::Null;
+                self.unwritten.clear();
+                self.forget_kept();
+            }
             Err(errno) => self.fail(describe(errno)),
         }
         0
@@ -251,9 +275,9 @@ impl Output {
             self.last_written = self.chunk[..count].last().copied();
         }
         self.kept.append(&self.chunk[..count]);
-        if let Some(why) = self.kept.full() {
-            self.why_not_kept.get_or_insert(why);
-            self.keeping = Keeping::Prints;
+        if let Some(why) = &self.kept.full {
+            self.why_not_kept.get_or_insert(why.clone());
+            self.spills = true;
         }
     }
 
@@ -283,7 +307,7 @@ impl Output {
             OutputMode::Stream | OutputMode::Null => false,
         };
         if !is_wanted {
-            self.kept = Spool::default();
+            self.forget_kept();
         }
     }
 
@@ -296,7 +320,7 @@ impl Output {
             match self.kept.read_at(&mut self.chunk, self.printed..u64::MAX) {
                 Ok(0) => return false,
                 Ok(count) => {
-                    self.unwritten = 0..count;
+                    self.unwritten.extend_from_slice(&self.chunk[..count]);
                     self.printed += count as u64;
                 }
                 Err(error) => {

@@ -1,223 +1,153 @@
-//! Keeps bytes (output to be printed later, input to be replayed) in memory up to a limit, and in an unnamed temporary
-//! file beyond it. No other process can open the file, and it vanishes with the process. If the file cannot be written
-//! (a full disk), further bytes stay in memory. An error that a function returns is one of such a file.
+//! Bytes that are kept: output to be printed later, input to be replayed. They are in a file in memory, and beyond
+//! [`IN_MEMORY`] in an unnamed file in the temporary directory; no other process can open either, and both vanish with
+//! the process. An error that a function returns is one of such a file.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::write;
 
 use super::sink::{CHUNK, set_chunk_length};
-use crate::process::sys::system;
-use crate::process::sys::temporary::unnamed;
+use crate::process::sys::system::memory_file;
 use crate::run::uninterrupted;
 use crate::text::describe_error;
 
-/// Limit on bytes in memory of one spool, as long as there is a file for more.
-const IN_MEMORY: usize = 1024 * 1024;
-/// Limit on the bytes of one spool that stay in memory because the file cannot be written.
-const MOST_IN_PLACE_OF_FILE: usize = 64 * 1024 * 1024;
+/// Limit on bytes in memory.
+const IN_MEMORY: u64 = 16 << 20;
+/// The same if the temporary directory cannot be used.
+const MOST_IN_MEMORY: u64 = 64 << 20;
 
 /// A growing sequence of bytes, readable at any offset.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
-    /// In order; all but the last are complete.
-    parts: Vec<Part>,
+    /// Made at the first use.
+    file: Option<File>,
+    /// Why the temporary directory cannot hold the file, which stays in memory.
+    stays_in_memory: Option<String>,
+    /// The file is in the temporary directory.
+    is_on_disk: bool,
     /// Bytes appended by this process.
     pub(super) len: u64,
-    /// Set once the temporary file cannot be written.
-    in_place_of_file: Option<InPlaceOfFile>,
-}
-
-#[derive(Debug)]
-enum Part {
-    Memory(Vec<u8>),
-    /// Every write appends: children write to the file of a shared spool, and without `/proc` a reader moves the offset
-    /// of any.
-    File(File),
-}
-
-/// Bytes in memory that a file should hold.
-#[derive(Debug)]
-struct InPlaceOfFile {
-    /// How many there are.
-    bytes: usize,
-    /// The directory, and why it cannot hold the file.
-    why: String,
+    /// Why no more should be appended.
+    pub(super) full: Option<String>,
+    /// Bytes that were appended when the file was full.
+    overflow: Vec<u8>,
 }
 
 impl Spool {
-    /// Returns an empty spool that is a file from the start, to which children may append, so that their output and
-    /// backoff's lines stay in order. If the temporary directory cannot hold the file, it is one in memory; without
-    /// that, children cannot append ([`Spool::shared_file`]).
-    pub(super) fn shared() -> Spool {
-        let mut spool = Spool::default();
-        match unnamed().and_then(appending) {
-            Ok(file) => spool.parts.push(Part::File(file)),
-            Err(error) => spool.go_on_in_memory(&error),
-        }
-        spool
-    }
-
-    /// Appends all bytes, even to a full spool: it never loses any, and [`Spool::full`] tells the caller to stop.
+    /// Appends all bytes, even to a full spool: it never loses any, and `full` tells the caller to stop.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
+        let mut written = 0;
+        if self.full.is_none()
+            && let Err(error) = self.append_to_file(bytes, &mut written)
+        {
+            self.full = Some(describe_error(&error));
+        }
+        self.overflow.extend_from_slice(&bytes[written..]);
         self.len += bytes.len() as u64;
-        let mut not_in_file = bytes;
-        if self.in_place_of_file.is_none() {
-            let written = self.append_to_file(bytes);
-            if let Some(error) = written.error {
-                self.go_on_in_memory(&error);
-            }
-            not_in_file = &bytes[written.count..];
-        }
-        self.append_to_memory(not_in_file);
     }
 
-    /// Returns the reason if the spool should hold no more bytes, for a message; None while there is room.
-    pub(super) fn full(&self) -> Option<String> {
-        let InPlaceOfFile { bytes, why } = self.in_place_of_file.as_ref()?;
-        if *bytes <= MOST_IN_PLACE_OF_FILE {
-            return None;
+    /// Appends to the file, and counts in `written` how many bytes it has taken, also if it has not taken all.
+    fn append_to_file(&mut self, bytes: &[u8], written: &mut usize) -> io::Result<()> {
+        let len = self.len + bytes.len() as u64;
+        if len > IN_MEMORY && !self.is_on_disk && self.stays_in_memory.is_none() {
+            self.move_to_disk();
         }
-        let mebibytes = MOST_IN_PLACE_OF_FILE >> 20;
-        Some(format!("{why}, and {mebibytes} MiB of memory are full"))
-    }
-
-    /// Appends to memory while all fits there ([`IN_MEMORY`]), and else to a file, to which the first such call moves
-    /// the bytes in memory. Returns how many bytes were appended; if not all, the file cannot be created or written.
-    fn append_to_file(&mut self, bytes: &[u8]) -> Written {
-        if self.parts.is_empty() {
-            self.parts.push(Part::Memory(Vec::new()));
+        if let Some(why) = &self.stays_in_memory
+            && len > MOST_IN_MEMORY
+        {
+            let mebibytes = MOST_IN_MEMORY >> 20;
+            let why = format!("{why}, and {mebibytes} MiB of memory are full");
+            return Err(io::Error::other(why));
         }
-        if let [Part::Memory(memory)] = &mut *self.parts {
-            if memory.len() + bytes.len() <= IN_MEMORY {
-                memory.extend_from_slice(bytes);
-                return Written::all(bytes);
-            }
-            match file_with(memory) {
-                Ok(file) => self.parts = vec![Part::File(file)],
-                Err(error) => return Written::failed(error),
+        let file = self.shared_file()?;
+        while *written < bytes.len() {
+            match uninterrupted(|| write(file, &bytes[*written..]))? {
+                // Without an error the loop would try for ever.
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                count => *written += count,
             }
         }
-        match &self.parts[..] {
-            [Part::File(file)] => write_to(file, bytes),
-            // Not reached: once a file has failed, bytes go to memory.
-            _ => Written::failed(io::ErrorKind::NotFound.into()),
+        Ok(())
+    }
+
+    fn move_to_disk(&mut self) {
+        match self.copy_on_disk() {
+            Ok(file) => {
+                self.file = Some(file);
+                self.is_on_disk = true;
+            }
+            Err(error) => {
+                let directory = std::env::temp_dir();
+                let why = format!("{}: {}", directory.display(), describe_error(&error));
+                self.stays_in_memory = Some(why);
+            }
         }
     }
 
-    /// Begins a part in memory, as the file failed with `error`, which is remembered for the message about a full
-    /// spool. The part is a file, to which children may append, if [`memory_file`] can make one; its bytes count as
-    /// bytes in memory, wherever it lies.
-    fn go_on_in_memory(&mut self, error: &io::Error) {
-        let directory = std::env::temp_dir();
-        let why = format!("{}: {}", directory.display(), describe_error(error));
-        self.in_place_of_file = Some(InPlaceOfFile { bytes: 0, why });
-        let file = memory_file().and_then(appending);
-        self.parts
-            .push(file.map_or_else(|_| Part::Memory(Vec::new()), Part::File));
+    fn copy_on_disk(&self) -> io::Result<File> {
+        let mut on_disk = tempfile::tempfile()?;
+        if let Some(file) = &self.file {
+            io::copy(&mut reopened(file)?, &mut on_disk)?;
+        }
+        appending(on_disk)
     }
 
-    /// Adds bytes to memory, in place of a file that cannot hold them, and counts them. Does nothing while the file can
-    /// hold them. Does not check the limit.
-    fn append_to_memory(&mut self, mut bytes: &[u8]) {
-        let Some(in_place_of_file) = &mut self.in_place_of_file else {
-            return;
+    /// Returns the file. Every write to it appends: children may write to it, too, so that their output and backoff's
+    /// lines stay in order, and a reader may move its offset.
+    pub(super) fn shared_file(&mut self) -> io::Result<&File> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => appending(memory_file().or_else(|_| tempfile::tempfile())?)?,
         };
-        in_place_of_file.bytes += bytes.len();
-        if let Some(Part::File(file)) = self.parts.last() {
-            // A limit on the size of files (`ulimit -f`) holds for one in memory, too: what it refuses is kept below.
-            bytes = &bytes[write_to(file, bytes).count..];
-        }
-        if bytes.is_empty() {
-            return;
-        }
-        if let Some(Part::Memory(memory)) = self.parts.last_mut() {
-            memory.extend_from_slice(bytes);
-        } else {
-            self.parts.push(Part::Memory(bytes.to_vec()));
-        }
+        Ok(self.file.insert(file))
     }
 
-    /// Returns the file of a [`Spool::shared`] to which children may append; None if no file can hold more, so that
-    /// bytes go to plain memory.
-    pub(super) fn shared_file(&self) -> Option<&File> {
-        match self.parts.last()? {
-            Part::File(file) => Some(file),
-            Part::Memory(_) => None,
+    /// Returns the number of bytes, also of those that children have appended.
+    pub(super) fn len_of_all(&self) -> io::Result<u64> {
+        Ok(self.len_of_file()? + self.overflow.len() as u64)
+    }
+
+    fn len_of_file(&self) -> io::Result<u64> {
+        match &self.file {
+            Some(file) => Ok(file.metadata()?.len()),
+            None => Ok(0),
         }
     }
 
     /// Reads into `chunk`, which it makes long enough, the bytes at the beginning of a range of offsets. Returns how
-    /// many: at most a chunk, and only of one part, so the caller asks again for the rest; 0 if the spool has no byte
-    /// at that offset.
+    /// many: at most a chunk, so the caller asks again for the rest; 0 if the spool has no byte at that offset.
     pub(crate) fn read_at(
         &self,
         chunk: &mut Vec<u8>,
         Range { start, end }: Range<u64>,
     ) -> io::Result<usize> {
-        let mut part_start = 0;
-        for part in &self.parts {
-            let part_end = part_start + part.len()?;
-            if start < part_end {
-                let wanted = part_end.min(end).saturating_sub(start);
-                set_chunk_length(chunk);
-                let count = wanted.min(CHUNK as u64) as usize;
-                part.read_at(&mut chunk[..count], start - part_start)?;
-                return Ok(count);
-            }
-            part_start = part_end;
+        set_chunk_length(chunk);
+        let wanted = end.saturating_sub(start).min(CHUNK as u64) as usize;
+        let len_of_file = self.len_of_file()?;
+        if let Some(file) = &self.file
+            && start < len_of_file
+        {
+            return file.read_at(&mut chunk[..wanted], start);
         }
-        Ok(0)
+        let begin = (start - len_of_file) as usize;
+        let rest = self.overflow.get(begin..).unwrap_or_default();
+        let count = wanted.min(rest.len());
+        chunk[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
     }
 
     /// Returns a file with all bytes, at offset 0, as the input of a predicate or hook. Each call returns a file with
-    /// an offset of its own, except as in [`reopened`]. An error means that the system has no room for a copy, or no
-    /// free descriptor.
-    pub(crate) fn to_file(&self) -> io::Result<OwnedFd> {
-        if let [Part::File(file)] = &self.parts[..] {
-            return reopened(file).map(OwnedFd::from);
-        }
-        let mut file = memory_file()?;
-        for part in &self.parts {
-            part.write_to(&mut file)?;
-        }
-        file.rewind()?;
-        Ok(file.into())
-    }
-}
-
-impl Part {
-    /// Returns the number of bytes; in a file also those that children have appended.
-    fn len(&self) -> io::Result<u64> {
-        match self {
-            Part::Memory(memory) => Ok(memory.len() as u64),
-            Part::File(file) => Ok(file.metadata()?.len()),
-        }
-    }
-
-    /// Fills `chunk` from an offset of this part, behind which the part must have as many bytes.
-    fn read_at(&self, chunk: &mut [u8], offset: u64) -> io::Result<()> {
-        match self {
-            Part::Memory(memory) => {
-                let begin = offset as usize;
-                chunk.copy_from_slice(&memory[begin..begin + chunk.len()]);
-                Ok(())
-            }
-            Part::File(file) => file.read_exact_at(chunk, offset),
-        }
-    }
-
-    /// Appends all bytes to another file.
-    fn write_to(&self, to: &mut File) -> io::Result<()> {
-        match self {
-            Part::Memory(memory) => to.write_all(memory),
-            Part::File(file) => io::copy(&mut reopened(file)?, to).map(drop),
+    /// an offset of its own, except as in [`reopened`]. An error means that bytes are not in it, or that no descriptor is
+    /// free.
+    pub(crate) fn input_of_child(&mut self) -> io::Result<OwnedFd> {
+        match &self.full {
+            Some(why) => Err(io::Error::other(why.as_str())),
+            None => reopened(self.shared_file()?).map(OwnedFd::from),
         }
     }
 }
@@ -232,72 +162,10 @@ fn reopened(file: &File) -> io::Result<File> {
     })
 }
 
-/// Creates a temporary file with bytes that were kept in memory until now. Every later write to it appends, as a reader
-/// may move its offset. An error means that it cannot hold them all; the caller still has them.
-fn file_with(bytes: &[u8]) -> io::Result<File> {
-    let file = appending(unnamed()?)?;
-    match write_to(&file, bytes).error {
-        Some(error) => Err(error),
-        None => Ok(file),
-    }
-}
-
-/// The result of a write.
-struct Written {
-    /// How many bytes were written.
-    count: usize,
-    /// Why these are not all.
-    error: Option<io::Error>,
-}
-
-impl Written {
-    /// Returns the result of a write of all these bytes.
-    fn all(bytes: &[u8]) -> Written {
-        Written {
-            count: bytes.len(),
-            error: None,
-        }
-    }
-
-    /// Returns the result of a write that failed before the first byte.
-    fn failed(error: io::Error) -> Written {
-        Written {
-            count: 0,
-            error: Some(error),
-        }
-    }
-}
-
-/// Writes all bytes, in several steps if necessary. Unlike `write_all`, tells after an error how many were written.
-fn write_to(file: &File, bytes: &[u8]) -> Written {
-    let mut count = 0;
-    while count < bytes.len() {
-        let errno = match uninterrupted(|| write(file, &bytes[count..])) {
-            // Without an error the loop would try for ever.
-            Ok(0) => Errno::ENOSPC,
-            Ok(written) => {
-                count += written;
-                continue;
-            }
-            Err(errno) => errno,
-        };
-        return Written {
-            count,
-            error: Some(errno.into()),
-        };
-    }
-    Written::all(bytes)
-}
-
 /// Makes every write to a file append.
 fn appending(file: File) -> io::Result<File> {
     fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(file)
-}
-
-/// Creates a file in memory, or in the temporary directory if that fails.
-fn memory_file() -> io::Result<File> {
-    system::memory_file().or_else(|_| unnamed())
 }
 
 /// Bytes read from standard input, up to a limit.
@@ -320,7 +188,7 @@ impl Replayable {
         if self.is_incomplete || bytes.is_empty() {
             return;
         }
-        self.error = self.spool.full();
+        self.error = self.spool.full.clone();
         if self.error.is_some() {
             self.is_incomplete = true;
         } else {

@@ -11,7 +11,7 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, open};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::socket::{SockType, UnixAddr, getpeername, getsockopt, sockopt};
-use nix::sys::stat::{FileStat, Mode, SFlag, fstat};
+use nix::sys::stat::{Mode, SFlag, fstat};
 
 use super::system::{PATH_ONLY, poll_now};
 use crate::run::uninterrupted;
@@ -96,17 +96,9 @@ pub(crate) fn access_mode(fd: BorrowedFd<'_>) -> nix::Result<OFlag> {
 /// filler.
 pub(crate) fn is_same_file(first: RawFd, second: RawFd) -> bool {
     match (fstat(inherited(first)), fstat(inherited(second))) {
-        (Ok(first), Ok(second)) => is_same(&first, &second),
+        (Ok(first), Ok(second)) => first.st_dev == second.st_dev && first.st_ino == second.st_ino,
         _ => false,
     }
-}
-
-/// Compares two files. Sockets without a number (macOS, over a network) cannot be told from each other, and count as
-/// two.
-fn is_same(first: &FileStat, second: &FileStat) -> bool {
-    let is_nameless = first.st_ino == 0
-        && SFlag::from_bits_truncate(first.st_mode) & SFlag::S_IFMT == SFlag::S_IFSOCK;
-    !is_nameless && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
 /// Opens a pipe or terminal for writing, as a new description. It is non-blocking, which the caller's must not
@@ -150,19 +142,6 @@ pub(crate) fn has_lost_its_reader(fd: BorrowedFd<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sockets_without_a_number_are_two_files() {
-        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
-        let mut numbered = fstat(&socket).unwrap();
-        assert!(is_same(&numbered, &fstat(&socket).unwrap()));
-        numbered.st_ino = 0;
-        assert!(!is_same(&numbered, &numbered));
-        let (pipe, _) = pipe().unwrap();
-        let mut unnumbered = fstat(&pipe).unwrap();
-        unnumbered.st_ino = 0;
-        assert!(is_same(&unnumbered, &unnumbered));
-    }
 
     #[test]
     fn a_lost_reader_is_seen_and_a_full_pipe_is_none() {

@@ -1,12 +1,10 @@
 //! Calls that Linux alone has, or has in its own way. `other.rs` has the same functions for other systems, in part
 //! without effect. Their contracts stand here.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::parent_id;
-use std::path::Path;
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, tee};
@@ -59,19 +57,6 @@ pub(crate) fn is_from_kernel(info: &siginfo_t) -> bool {
 /// room for so many, a terminal or socket practically always.
 pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
-}
-
-/// Creates a file that never has a name, so that no other process can open it, for reading and writing, in the file
-/// system of a directory. An error may mean that the file system has no such files.
-pub(crate) fn unnamed_file(directory: &Path, mode: u32) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    // With O_EXCL it can never be given a name.
-    options
-        .read(true)
-        .write(true)
-        .mode(mode)
-        .custom_flags(libc::O_TMPFILE | libc::O_EXCL);
-    options.open(directory)
 }
 
 /// Creates a file in memory.

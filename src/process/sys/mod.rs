@@ -8,7 +8,6 @@ pub(crate) mod fd;
 pub(crate) mod random;
 pub(crate) mod small_files;
 pub(crate) mod stdio;
-pub(crate) mod temporary;
 pub(crate) mod tty;
 
 /// The one seam between systems: both files have the same functions.

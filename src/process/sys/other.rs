@@ -14,7 +14,6 @@ use nix::sys::signal::Signal;
 use nix::unistd::ttyname;
 
 use super::fd::{inherited, open_for_output};
-use super::temporary::{unnamed, unnamed_in};
 use super::tty::{controlling, has_foreground};
 
 pub(crate) const PATH_ONLY: OFlag = OFlag::O_RDONLY;
@@ -57,14 +56,9 @@ pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
     libc::PIPE_BUF
 }
 
-/// There are no files without a name: the caller makes one with a name and removes the name.
-pub(crate) fn unnamed_file(_directory: &Path, _mode: u32) -> io::Result<File> {
-    Err(ErrorKind::Unsupported.into())
-}
-
-/// There are no files in memory: one without a name, in `/tmp` if the temporary directory cannot be used.
+/// There are no files in memory.
 pub(crate) fn memory_file() -> io::Result<File> {
-    unnamed().or_else(|_| unnamed_in(Path::new("/tmp")))
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// Reopens a terminal for writing, as a non-blocking description of our own: others share the caller's. Returns None,
