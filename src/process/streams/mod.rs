@@ -8,7 +8,6 @@ pub(crate) mod output;
 pub(crate) mod sink;
 mod spool;
 mod stdin;
-mod tee;
 
 use std::io;
 use std::mem::take;
@@ -170,8 +169,8 @@ impl Streams {
         let seen = Seen {
             // Set by the run.
             wait_asked: None,
-            input_lost: self.input.kept.is_incomplete,
-            input_error: self.input.kept.error.clone(),
+            input_lost: self.input.is_incomplete,
+            input_error: self.input.error.clone(),
             input_read_ahead: take(&mut self.input.newly_read_ahead),
             // A reader of standard error that is gone does not matter, as for a command whose output is inherited.
             reader_gone: self.outputs.stdout.reader_gone,

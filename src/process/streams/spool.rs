@@ -167,32 +167,3 @@ fn appending(file: File) -> io::Result<File> {
     fcntl(&file, FcntlArg::F_SETFL(OFlag::O_APPEND))?;
     Ok(file)
 }
-
-/// Bytes read from standard input, up to a limit.
-#[derive(Debug, Default)]
-pub(super) struct Replayable {
-    pub(super) spool: Spool,
-    /// `--stdin-limit`, in bytes.
-    pub(super) limit: u64,
-    /// The bytes exceeded the limit or could not be kept, so they cannot be replayed.
-    pub(super) is_incomplete: bool,
-    /// Why they could not be kept; None if they exceeded the limit.
-    pub(super) error: Option<String>,
-}
-
-impl Replayable {
-    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
-    /// or cannot be kept, only notes that (`is_incomplete`): then no further attempt is made.
-    pub(super) fn keep(&mut self, bytes: &[u8]) {
-        self.is_incomplete |= self.spool.len + bytes.len() as u64 > self.limit;
-        if self.is_incomplete || bytes.is_empty() {
-            return;
-        }
-        self.error = self.spool.full.clone();
-        if self.error.is_some() {
-            self.is_incomplete = true;
-        } else {
-            self.spool.append(bytes);
-        }
-    }
-}

@@ -1,10 +1,15 @@
-//! The command's standard input: rewound, or fed through a pipe, so that every attempt reads the same bytes (first
-//! those read by earlier attempts, then the rest of the source); or, without that, inherited or `/dev/null`. A retry
-//! that read the rest only would work on cut data, and seem to succeed. An error while input is fed is noted as a
-//! fault, which ends the attempt and the run.
+//! The command's standard input: every attempt reads the same bytes. A retry that read the rest only would work on cut
+//! data, and seem to succeed.
+//!
+//! A file is rewound. Otherwise a pipe feeds an attempt the kept bytes, which earlier attempts have read, and then the
+//! source's. Unread bytes of a pipe or Unix socket are *duplicated* into the command's pipe, by `tee(2)` or by `recv(2)`
+//! with MSG_PEEK: the window. Only what the command has read of it is then taken from the source and kept, so that the
+//! rest stays for later programs (`while read`). The next window begins when this one has been read, of which no event
+//! tells. Where the system cannot duplicate, the source is read ahead of the command.
 
 use std::io;
 use std::mem::take;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -13,18 +18,22 @@ use nix::fcntl::OFlag;
 use nix::libc;
 use nix::poll::PollFlags;
 use nix::sys::stat::SFlag;
-use nix::unistd::{Whence, lseek};
+use nix::unistd::{Whence, lseek, read, write};
 
-use super::sink::read_inherited;
-use super::spool::{Replayable, Spool};
-use super::tee::{StdinPipe, Wait};
+use super::sink::{CHUNK, read_inherited, widen_if_busy};
+use super::spool::Spool;
 use crate::process::sys::fd::{
     access_mode, has_lost_its_reader, is_same_file, is_unix_stream, kind, null, pipe,
-    set_nonblocking,
+    set_nonblocking, unread,
 };
-use crate::process::sys::stdio;
+use crate::process::sys::{stdio, system};
 use crate::run::streams::InputMode;
+use crate::run::uninterrupted;
 use crate::text::{describe, describe_error};
+
+/// First and longest delay between looks at a window that the command has not read yet.
+const FIRST_DELAY: Duration = Duration::from_micros(50);
+const LONGEST_DELAY: Duration = Duration::from_millis(100);
 
 /// The standard input of all attempts of one run.
 #[derive(Debug)]
@@ -33,9 +42,17 @@ pub(crate) struct Stdin {
     source: BorrowedFd<'static>,
     method: Method,
     /// The bytes that were taken from the source, to be fed to each attempt.
-    pub(super) kept: Replayable,
+    kept: Spool,
+    /// `--stdin-limit`, in bytes.
+    limit: u64,
+    /// Kept bytes are not all: they exceed the limit, could not be kept, or another process took some.
+    pub(super) is_incomplete: bool,
+    /// Why they could not be kept; None if they exceeded the limit.
+    pub(super) error: Option<String>,
+    /// Bytes that were read before the first attempt and could not be kept, so that it is the last.
+    unfed: Vec<u8>,
     /// The pipe of the running attempt, while there is input to feed.
-    pipe: Option<StdinPipe>,
+    feed: Option<Feed>,
     /// The error that stopped feeding. The command may wait for input that will not come, so the attempt must be ended;
     /// it never sees a false end of input.
     pub(crate) fault: Option<String>,
@@ -44,32 +61,50 @@ pub(crate) struct Stdin {
 }
 
 /// How an attempt gets its standard input.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Method {
     Inherit,
     /// `/dev/null`.
     Null,
     /// A file, rewound to its offset at the start of the run.
     Rewind(libc::off_t),
-    /// The source is read before the first attempt (`--stdin replay`); then `Replay` or `ReadAhead` is chosen. The
-    /// buffer is reused for each read.
-    ReadFirst(Vec<u8>),
-    /// A pipe: kept bytes, then windows of the source (`tee.rs`). Nothing is read ahead of the command.
+    /// The source is read before the first attempt (`--stdin replay`); then `Replay` or `ReadAhead` is chosen.
+    ReadFirst,
+    /// A pipe: kept bytes, then windows of the source.
     Tee,
-    /// A pipe: kept bytes, these bytes, then the source, which is read once the pipe has room. These bytes were read
-    /// and could not be kept, so that the attempt that gets them is the last; empty once fed, and if the method is used
-    /// because the system cannot duplicate the source.
-    ReadAhead(Vec<u8>),
+    /// A pipe: kept bytes, then the source, which is read once the pipe has room.
+    ReadAhead,
     /// A pipe: kept bytes only, as the end of the source was seen.
     Replay,
 }
 
-/// The next step of feeding.
-enum Next {
-    /// To write so many bytes of the chunk.
-    Chunk(usize),
-    /// To wait, as there is nothing to write.
-    Wait(Wait),
+/// The pipe into a running attempt.
+#[derive(Debug)]
+struct Feed {
+    /// The end that backoff writes to; the command reads from the other one.
+    pipe: OwnedFd,
+    /// Offsets of kept bytes that are still to be fed.
+    replay: Range<u64>,
+    /// Bytes on their way into the pipe, which are not part of a window.
+    chunk: Vec<u8>,
+    /// The part of the chunk that waits for room.
+    unwritten: Range<usize>,
+    /// Number of bytes at the head of the source that were duplicated into this pipe.
+    window: usize,
+    wait: Wait,
+}
+
+/// The condition for the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Room in the command's pipe.
+    Room,
+    /// Bytes from the source.
+    Data,
+    /// The end of a delay, as no event reports that what is in the pipe was read.
+    Delay(Duration),
+    /// Nothing: the input has ended, the command has stopped reading, or feeding has failed.
+    Over,
 }
 
 impl Stdin {
@@ -80,19 +115,21 @@ impl Stdin {
         mode: InputMode,
         limit: u64,
     ) -> io::Result<Stdin> {
+        let method = match mode {
+            InputMode::Auto => Method::auto(source)?,
+            InputMode::Inherit => Method::Inherit,
+            InputMode::Replay => Method::ReadFirst,
+            InputMode::Null => Method::Null,
+        };
         Ok(Stdin {
             source,
-            method: match mode {
-                InputMode::Auto => Method::auto(source)?,
-                InputMode::Inherit => Method::Inherit,
-                InputMode::Replay => Method::ReadFirst(Vec::new()),
-                InputMode::Null => Method::Null,
-            },
-            kept: Replayable {
-                limit,
-                ..Replayable::default()
-            },
-            pipe: None,
+            method,
+            kept: Spool::default(),
+            limit,
+            is_incomplete: false,
+            error: None,
+            unfed: Vec::new(),
+            feed: None,
             fault: None,
             newly_read_ahead: false,
         })
@@ -101,7 +138,7 @@ impl Stdin {
     /// Returns the source while it has to be read before the first attempt, or else None. Returns the error of a read
     /// (EBADF) if it is open for writing only, as no event might ever report it as readable.
     pub(crate) fn source_to_read_first(&self) -> io::Result<Option<BorrowedFd<'static>>> {
-        if !matches!(self.method, Method::ReadFirst(_)) {
+        if self.method != Method::ReadFirst {
             return Ok(None);
         }
         if access_mode(self.source)? == OFlag::O_WRONLY {
@@ -114,19 +151,34 @@ impl Stdin {
     /// of the source, or once bytes cannot be kept (beyond the limit, or disk and memory are full), chooses the method
     /// of the attempts, which ends this reading. An error is that of the read, and ends the run.
     pub(crate) fn read_first(&mut self) -> io::Result<()> {
-        if let Method::ReadFirst(chunk) = &mut self.method
-            && let Some(count) = read_inherited(self.source, chunk)?
-        {
-            self.kept.keep(&chunk[..count]);
+        let mut chunk = Vec::new();
+        if let Some(count) = read_inherited(self.source, &mut chunk)? {
+            self.keep(&chunk[..count]);
             if count == 0 {
                 self.method = Method::Replay;
-            } else if self.kept.is_incomplete {
+            } else if self.is_incomplete {
                 // The first attempt can still get all: kept bytes, this chunk, the rest. There can be no second one.
                 chunk.truncate(count);
-                self.method = Method::ReadAhead(take(chunk));
+                self.unfed = chunk;
+                self.method = Method::ReadAhead;
             }
         }
         Ok(())
+    }
+
+    /// Keeps more bytes, unless some are lost already: an input with a gap cannot be replayed. If they exceed the limit
+    /// or cannot be kept, only notes that: then no further attempt is made.
+    fn keep(&mut self, bytes: &[u8]) {
+        self.is_incomplete |= self.kept.len + bytes.len() as u64 > self.limit;
+        if self.is_incomplete || bytes.is_empty() {
+            return;
+        }
+        self.error = self.kept.full.clone();
+        if self.error.is_some() {
+            self.is_incomplete = true;
+        } else {
+            self.kept.append(bytes);
+        }
     }
 
     /// Returns the standard input of an attempt, or `None` if the attempt inherits the caller's (rewound before, with
@@ -140,156 +192,207 @@ impl Stdin {
                 lseek(self.source, start, Whence::SeekSet)?;
                 return Ok(None);
             }
-            Method::ReadFirst(_) | Method::Tee | Method::ReadAhead(_) | Method::Replay => {}
+            Method::ReadFirst | Method::Tee | Method::ReadAhead | Method::Replay => {}
         }
-        let (reader, fd) = pipe()?;
+        let (reader, pipe) = pipe()?;
         // The two ends have separate flags: the command's end stays blocking.
-        set_nonblocking(&fd)?;
-        self.pipe = Some(StdinPipe {
-            fd,
-            replay: 0..self.kept.spool.len,
+        set_nonblocking(&pipe)?;
+        self.feed = Some(Feed {
+            pipe,
+            replay: 0..self.kept.len,
             chunk: Vec::new(),
             unwritten: 0..0,
             window: 0,
             wait: Wait::Room,
         });
         // Reading ahead takes bytes from later programs: not before the command has started.
-        if !matches!(self.method, Method::ReadAhead(_)) {
+        if self.method != Method::ReadAhead {
             self.fill_pipe();
         }
         Ok(Some(reader))
     }
 
-    /// Returns the descriptor and events to poll before [`Stdin::fill_pipe`]. None if nothing is fed, after an error,
+    /// Returns the descriptor and event to poll before [`Stdin::fill_pipe`]. None if nothing is fed, after an error,
     /// or if no event reports the next step, for which [`Stdin::wake_after`] gives a time.
     pub(crate) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
-        let pipe = self.pipe.as_ref()?;
-        match pipe.wait {
-            Wait::Room => Some((pipe.fd.as_fd(), PollFlags::POLLOUT)),
+        let feed = self.feed.as_ref()?;
+        match feed.wait {
+            Wait::Room => Some((feed.pipe.as_fd(), PollFlags::POLLOUT)),
             Wait::Data => Some((self.source, PollFlags::POLLIN)),
-            _ => None,
+            Wait::Delay(_) | Wait::Over => None,
         }
     }
 
     /// Returns the time after which to call [`Stdin::fill_pipe`] even if nothing is ready, if any.
     pub(crate) fn wake_after(&self) -> Option<Duration> {
-        match self.pipe.as_ref()?.wait {
-            Wait::Delay(after) => Some(after),
+        match self.feed.as_ref()?.wait {
+            Wait::Delay(delay) => Some(delay),
             _ => None,
         }
     }
 
     /// Takes the next step of feeding input to the command, without blocking. Closes the pipe at the end of the input,
-    /// or if the command has closed its end. An error is noted in `fault`, and nothing more is fed. Does nothing if
-    /// there is no input to feed.
+    /// or if the command has closed its end. An error is noted in `fault`, and nothing more is fed; the pipe stays open
+    /// then, or the command would see an end of input. Does nothing if there is no input to feed.
     pub(crate) fn fill_pipe(&mut self) {
-        let Some(mut pipe) = self.pipe.take() else {
+        let Some(mut feed) = self.feed.take() else {
             return;
         };
-        pipe.wait = self.feed(&mut pipe).unwrap_or_else(|error| {
+        feed.wait = self.step(&mut feed).unwrap_or_else(|error| {
             self.fault = Some(describe_error(&error));
-            Wait::Failed
+            Wait::Over
         });
-        match pipe.wait {
-            // Later attempts get the kept bytes only. Dropping the pipe closes it.
-            Wait::SourceEnded => self.method = Method::Replay,
-            Wait::ReaderGone => {}
-            // Waits for its next step. After an error it waits for none, but stays open, or the command would see an
-            // end of input.
-            _ => self.pipe = Some(pipe),
+        if feed.wait != Wait::Over || self.fault.is_some() {
+            self.feed = Some(feed);
         }
     }
 
-    /// Writes the rest of the chunk, or else the next one. Returns what to wait for before the next step, or that there
-    /// is none.
-    fn feed(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
-        if pipe.unwritten.is_empty() {
-            match self.next_chunk(pipe)? {
-                Next::Chunk(count) => pipe.unwritten = 0..count,
-                Next::Wait(wait) => return Ok(wait),
-            }
-        }
-        Ok(pipe.write()?)
-    }
-
-    /// Fills the chunk: first with kept bytes, which earlier attempts or [`Stdin::read_first`] have read, then with the
-    /// source's. With [`Method::Tee`] the source's bytes need no chunk, as they are duplicated directly into the pipe.
-    fn next_chunk(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
-        if !pipe.replay.is_empty() {
-            return self.read_kept(pipe);
-        }
-        match &mut self.method {
-            Method::Tee => self.move_window(pipe).map(Next::Wait),
-            Method::ReadAhead(unfed) if !unfed.is_empty() => {
+    /// Writes what waits for room, or else takes the next bytes: kept ones first, then the source's. Returns what to wait
+    /// for before the next step.
+    fn step(&mut self, feed: &mut Feed) -> io::Result<Wait> {
+        if feed.unwritten.is_empty() {
+            if !feed.replay.is_empty() {
+                self.read_kept(feed)?;
+            } else if !self.unfed.is_empty() {
                 // Moved, not kept, as no attempt follows this one.
-                pipe.chunk = take(unfed);
-                Ok(Next::Chunk(pipe.chunk.len()))
+                feed.chunk = take(&mut self.unfed);
+                feed.unwritten = 0..feed.chunk.len();
+            } else if self.method == Method::Tee {
+                return self.move_window(feed);
+            } else if self.method == Method::ReadAhead {
+                return self.read_ahead(feed);
+            } else {
+                return Ok(Wait::Over);
             }
-            Method::ReadAhead(_) => self.read_ahead(pipe),
-            // `Method::Replay`, after the kept bytes; methods without a pipe do not come here.
-            _ => Ok(Next::Wait(Wait::SourceEnded)),
         }
+        feed.write()
     }
 
-    /// Fills the chunk with the next bytes that were kept. Fails if they are gone (another process has cut the file),
-    /// as the command must not see a gap.
-    fn read_kept(&self, pipe: &mut StdinPipe) -> io::Result<Next> {
-        let count = self
-            .kept
-            .spool
-            .read_at(&mut pipe.chunk, pipe.replay.clone())?;
+    /// Takes the next bytes that were kept. Fails if they are gone (another process has cut the file), as the command
+    /// must not see a gap.
+    fn read_kept(&self, feed: &mut Feed) -> io::Result<()> {
+        let count = self.kept.read_at(&mut feed.chunk, feed.replay.clone())?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        pipe.replay.start += count as u64;
-        Ok(Next::Chunk(count))
+        feed.replay.start += count as u64;
+        feed.unwritten = 0..count;
+        Ok(())
     }
 
-    /// Takes bytes from the source into the chunk, and keeps them for later attempts if they fit. The command may never
-    /// read them, and then they are lost to later programs: so this is done only if the source cannot be duplicated, or
-    /// after [`Stdin::read_first`] has taken more than can be kept.
-    fn read_ahead(&mut self, pipe: &mut StdinPipe) -> io::Result<Next> {
+    /// Takes bytes from the source, and keeps them for later attempts if they fit. The command may never read them, and
+    /// then they are lost to later programs: so this is done only if the source cannot be duplicated, or after
+    /// [`Stdin::read_first`] has taken more than can be kept.
+    fn read_ahead(&mut self, feed: &mut Feed) -> io::Result<Wait> {
         // Leaves the rest of the source to later programs.
-        if has_lost_its_reader(pipe.fd.as_fd()) {
-            return Ok(Next::Wait(Wait::ReaderGone));
+        if has_lost_its_reader(feed.pipe.as_fd()) {
+            return Ok(Wait::Over);
         }
-        let Some(count) = read_inherited(self.source, &mut pipe.chunk)? else {
-            return Ok(Next::Wait(Wait::Data));
+        let Some(count) = read_inherited(self.source, &mut feed.chunk)? else {
+            return Ok(Wait::Data);
         };
-        self.kept.keep(&pipe.chunk[..count]);
         if count == 0 {
-            return Ok(Next::Wait(Wait::SourceEnded));
+            self.method = Method::Replay;
+            return Ok(Wait::Over);
         }
-        Ok(Next::Chunk(count))
+        self.keep(&feed.chunk[..count]);
+        feed.unwritten = 0..count;
+        feed.write()
     }
 
-    /// Opens the next window of the source ([`StdinPipe::move_window`]), or begins to read ahead if the system cannot
-    /// duplicate the source. Returns what to wait for.
-    fn move_window(&mut self, pipe: &mut StdinPipe) -> io::Result<Wait> {
-        let moved = pipe.move_window(self.source, &mut self.kept);
-        if moved.is_err() && moved != Err(Errno::ECONNRESET) && pipe.window == 0 {
+    /// Opens the next window of the source once the command has read all that is in its pipe, or begins to read ahead
+    /// if the system cannot duplicate the source.
+    fn move_window(&mut self, feed: &mut Feed) -> io::Result<Wait> {
+        match self.try_to_move_window(feed) {
             // The system or a sandbox may lack `tee(2)` or FIONREAD; ECONNRESET only says that a socket was cut off.
             // Without a window, the source no longer holds any byte that the command got, so reading ahead repeats
             // none.
-            self.method = Method::ReadAhead(Vec::new());
-            self.newly_read_ahead = true;
-            return Ok(Wait::Room);
+            Err(errno) if errno != Errno::ECONNRESET && feed.window == 0 => {
+                self.method = Method::ReadAhead;
+                self.newly_read_ahead = true;
+                Ok(Wait::Room)
+            }
+            moved => Ok(moved?),
         }
-        Ok(moved?)
+    }
+
+    fn try_to_move_window(&mut self, feed: &mut Feed) -> nix::Result<Wait> {
+        if unread(&feed.pipe)? > 0 && !has_lost_its_reader(feed.pipe.as_fd()) {
+            return Ok(Wait::Delay(match feed.wait {
+                Wait::Delay(before) => (before * 2).min(LONGEST_DELAY),
+                _ => FIRST_DELAY,
+            }));
+        }
+        self.take_window(feed)?;
+        match system::duplicate(self.source, feed.pipe.as_fd(), CHUNK) {
+            Ok(0) => {
+                self.method = Method::Replay;
+                Ok(Wait::Over)
+            }
+            Ok(count) => {
+                feed.window = count;
+                Ok(Wait::Delay(FIRST_DELAY))
+            }
+            Err(Errno::EAGAIN) => Ok(Wait::Data),
+            Err(Errno::EPIPE) => Ok(Wait::Over),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Closes the window: takes from the source the part that the command has read, and keeps it for later attempts.
+    /// The rest is not taken, as a process that the command left running may still read it, or a later program.
+    fn take_window(&mut self, feed: &mut Feed) -> nix::Result<()> {
+        if feed.window == 0 {
+            return Ok(());
+        }
+        let read_by_command = feed.window - unread(&feed.pipe)?.min(feed.window);
+        feed.chunk.resize(read_by_command, 0);
+        let mut taken = 0;
+        // Another process may have taken the bytes from the source: a read would block, and they cannot be replayed.
+        // Then what is kept has a gap.
+        while taken < read_by_command
+            && unread(self.source).is_ok_and(|available| available >= read_by_command - taken)
+        {
+            match uninterrupted(|| read(self.source, &mut feed.chunk[taken..]))? {
+                0 => break,
+                count => taken += count,
+            }
+        }
+        widen_if_busy(self.source, taken);
+        widen_if_busy(feed.pipe.as_fd(), taken);
+        self.is_incomplete |= taken < read_by_command;
+        self.keep(&feed.chunk[..taken]);
+        // Only now: after an error above, the window stays, so that its bytes are not fed a second time.
+        feed.window = 0;
+        Ok(())
     }
 
     /// Ends the attempt: closes its pipe, and takes from the source, and keeps for the next attempt, the bytes that it
     /// has read. An error of that is noted as the fault. Frees all kept bytes if they are incomplete, as they cannot be
     /// replayed.
     pub(crate) fn end(&mut self) {
-        if let Some(mut pipe) = self.pipe.take()
-            && let Err(errno) = pipe.take_window(self.source, &mut self.kept)
+        if let Some(mut feed) = self.feed.take()
+            && let Err(errno) = self.take_window(&mut feed)
         {
             self.fault.get_or_insert(describe(errno));
         }
-        if self.kept.is_incomplete {
-            self.kept.spool = Spool::default();
+        if self.is_incomplete {
+            self.kept = Spool::default();
         }
+    }
+}
+
+impl Feed {
+    /// Writes as much of the chunk as there is room for. Returns what to wait for next: room for the rest or the next
+    /// chunk, or nothing if the command has closed its input.
+    fn write(&mut self) -> io::Result<Wait> {
+        match write(&self.pipe, &self.chunk[self.unwritten.clone()]) {
+            Ok(count) => self.unwritten.start += count,
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Err(Errno::EPIPE) => return Ok(Wait::Over),
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(Wait::Room)
     }
 }
 

@@ -87,20 +87,14 @@ pub(crate) fn widen_pipe(pipe: BorrowedFd<'_>, size: i32) {
 
 /// Duplicates at most `limit` bytes at the head of `source`, a pipe or a Unix socket, into the empty pipe `target`,
 /// without blocking and without taking them out. Returns how many: 0 if the source has ended, EAGAIN if it has none now.
-/// `unread` is how many it holds, at least 1: the target is sized so that these fill it, as an event then reports that
-/// its reader has begun to read. EPIPE if the target has no reader. Any other error counts as a system that cannot
-/// duplicate (ENOSYS).
+/// EPIPE if the target has no reader. Any other error counts as a system that cannot duplicate (ENOSYS).
 pub(crate) fn duplicate(
     source: BorrowedFd<'_>,
     target: BorrowedFd<'_>,
-    unread: usize,
     limit: usize,
 ) -> nix::Result<usize> {
-    // Rounded down, as the kernel rounds up to a power of two and the bytes would not fill the pipe. If the user has
-    // too many pipes, the size stays, and polls become more frequent.
-    let _ = fcntl(target, FcntlArg::F_SETPIPE_SZ(1 << unread.ilog2()));
     if kind(source)? == SFlag::S_IFSOCK {
-        return peek(source, target, unread.min(limit));
+        return peek(source, target, limit);
     }
     uninterrupted(|| tee(source, target, limit, SpliceFFlags::SPLICE_F_NONBLOCK))
 }

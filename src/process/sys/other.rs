@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{BorrowedFd, RawFd};
-use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -80,7 +79,6 @@ pub(crate) fn widen_pipe(_pipe: BorrowedFd<'_>, _size: i32) {}
 pub(crate) fn duplicate(
     _source: BorrowedFd<'_>,
     _target: BorrowedFd<'_>,
-    _unread: usize,
     _limit: usize,
 ) -> nix::Result<usize> {
     Err(Errno::ENOSYS)

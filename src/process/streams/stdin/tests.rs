@@ -221,8 +221,8 @@ fn a_writer_that_is_slow_is_waited_for_without_polling() {
     let mut input = auto(source);
     let first = attempt(&mut input, "cat");
     assert!(first.output == lines(20));
-    // Each line causes two events: data is available, and the command has read the line.
-    assert!(first.calls <= 45, "{}", first.calls);
+    // Of each line backoff sees that it came, and soon that the command has read it.
+    assert!(first.calls <= 200, "{}", first.calls);
     assert!(run(&mut input, "cat") == lines(20));
     writing.join().unwrap();
 }
@@ -243,13 +243,12 @@ fn a_writer_that_stalls_does_not_hold_up_the_end() {
 }
 
 #[test]
-fn a_reader_that_pauses_is_not_polled_for() {
-    // An event reports that the first slot was read. backoff polls for the later slots, ever less often.
+fn a_reader_that_pauses_is_polled_for_ever_less_often() {
     let (source, _writing) = pipe_of(binary(1 << 20));
     let mut input = auto(source);
     let seen = attempt(&mut input, "dd bs=10 count=1 2>/dev/null; sleep 0.3");
     assert_eq!(seen.output.len(), 10);
-    assert!(seen.calls <= 2, "{}", seen.calls);
+    assert!(seen.calls <= 40, "{}", seen.calls);
     let seen = attempt(
         &mut input,
         "dd bs=1000 count=500 iflag=fullblock 2>/dev/null; sleep 1; cat",
