@@ -56,7 +56,8 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<Option<Sink>> {
     file.write_all(text.as_bytes())?;
     if let Some(before) = before {
         let mode = Permissions::from_mode(before.permissions().mode() & 0o777);
-        file.as_file().set_permissions(mode)?;
+        // Some file systems (vfat) refuse any change of the mode.
+        let _ = file.as_file().set_permissions(mode);
     }
     file.persist(&target)?;
     Ok(None)

@@ -161,23 +161,6 @@ fn it_follows_the_width_of_the_window() {
 }
 
 #[test]
-fn a_terminal_that_was_stopped_holds_it_up() {
-    calmly(|| {
-        let mut terminal = on_terminal("", WAITS, FAILS);
-        terminal.expect(": exit 7\x1b[K");
-        terminal.send("\x13");
-        // The wait ends while the terminal is stopped.
-        std::thread::sleep(std::time::Duration::from_millis(1700));
-        terminal.send("\x11");
-        let shown = terminal.rest();
-        assert!(
-            shown.contains("\r\x1b[Kattempt 2\r\nbackoff: sh: gave up after 2"),
-            "{shown:?}"
-        );
-    });
-}
-
-#[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "needs prlimit")]
 fn a_terminal_that_cannot_be_polled_does_not_hold_it_up() {
     let command = "sh -c 'echo pid $PPID; exit 7'";

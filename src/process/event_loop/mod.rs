@@ -75,11 +75,9 @@ impl EventLoop {
     pub(crate) fn wait(&mut self, until: Deadline) -> bool {
         // No event reports some changes, for example that the command has read its input.
         let wake = Deadline::maybe_after(now(), self.streams.wake_after());
-        let polled = self.poll(until.or_earlier(wake), &self.streams.interests());
-        if polled.has_signals {
-            self.signals.read();
-        }
-        self.streams.work(&polled.ready)
+        let ready = self.poll(until.or_earlier(wake), &self.streams.interests());
+        self.signals.read();
+        self.streams.work(&ready)
     }
 
     /// Forwards output that the command wrote before it stopped. Returns true if there was output.
@@ -110,50 +108,31 @@ impl EventLoop {
 
     /// Waits for signals, for one of `interests` or until the time is up; returns at once if signals are queued
     /// already. Signals are unblocked only meanwhile: the caller reads them. Each interest has a name, by which the
-    /// result lists it if it is ready. If polling fails, signals and all interests count as ready: the caller tries each
-    /// without blocking.
+    /// result lists it if it is ready. If polling fails, all interests count as ready: the caller tries each without
+    /// blocking.
     fn poll<T: Copy>(
         &self,
         until: Deadline,
         interests: &[(T, BorrowedFd<'_>, PollFlags)],
-    ) -> Polled<T> {
+    ) -> Vec<T> {
+        let of_interests = interests
+            .iter()
+            .map(|(_, fd, events)| PollFd::new(*fd, *events));
         let mut fds = vec![PollFd::new(self.signals.fd(), PollFlags::POLLIN)];
-        fds.extend(
-            interests
-                .iter()
-                .map(|(_, fd, events)| PollFd::new(*fd, *events)),
-        );
-        let has_queued = !self.signals.queue.is_empty();
-        let timeout = if has_queued {
-            Some(Duration::ZERO)
-        } else {
+        fds.extend(of_interests);
+        let timeout = if self.signals.queue.is_empty() {
             // None waits without limit.
             until.left(now())
+        } else {
+            Some(Duration::ZERO)
         };
         let has_polled = self.signals.unblocked(|| poll(&mut fds, timeout));
         let mut ready = Vec::new();
         for ((name, ..), fd) in interests.iter().zip(&fds[1..]) {
-            if !has_polled || has_event(fd) {
+            if !has_polled || fd.any().unwrap_or(false) {
                 ready.push(*name);
             }
         }
-        // The time is up, or a signal has interrupted `poll`, which no event shows.
-        let is_nothing_ready = ready.is_empty();
-        Polled {
-            has_signals: has_queued || !has_polled || is_nothing_ready || has_event(&fds[0]),
-            ready,
-        }
+        ready
     }
-}
-
-/// The findings of [`EventLoop::poll`].
-struct Polled<T> {
-    /// Signals may be waiting, in the pipe or in the queue.
-    has_signals: bool,
-    /// The names of the interests that are ready.
-    ready: Vec<T>,
-}
-
-fn has_event(fd: &PollFd<'_>) -> bool {
-    fd.any().unwrap_or(false)
 }

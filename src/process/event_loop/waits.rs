@@ -11,13 +11,13 @@ use nix::fcntl::OFlag;
 use nix::poll::PollFlags;
 
 use super::on_signal::{Phase, SignalAction, on_signal};
-use super::{EventLoop, Polled, READERS_GRACE};
+use super::{EventLoop, READERS_GRACE};
 use crate::policy::signal::Signal;
 use crate::process::signals::{Target, is_ignored};
 use crate::process::spawn::child::reap_orphans;
 use crate::process::streams::sink::Sink;
 use crate::process::sys::clock::{Deadline, now};
-use crate::process::sys::fd::{access_mode, inherited};
+use crate::process::sys::fd::access_mode;
 use crate::process::sys::stdio;
 use crate::process::terminal;
 use crate::process::terminal::countdown::LineFor;
@@ -32,20 +32,18 @@ impl EventLoop {
     /// Acts on the signals that have come since the last call, without waiting. Returns an error if one ends the run.
     pub(crate) fn receive_signals(&mut self) -> RunResult<()> {
         self.signals.receive();
-        self.handle_queued_signals()
+        self.handle_signals()
     }
 
-    /// Acts on the signals whose handlers have run in a poll. Returns an error if one ends the run.
-    fn handle_polled_signals(&mut self) -> RunResult<()> {
-        self.signals.read();
-        self.handle_queued_signals()
-    }
-
-    /// Acts on signals that were received between two attempts: a stop erases the countdown and stops backoff here
-    /// until it is continued, USR1 ends the current wait, or the next one. Returns [`RunError::Interrupted`] at the
-    /// first signal that ends the run, and notes that the run is ending; later signals stay in the queue.
-    fn handle_queued_signals(&mut self) -> RunResult<()> {
+    /// Acts on received signals between two attempts: a stop erases the countdown and stops backoff here until it is
+    /// continued, USR1 ends the current wait, or the next one. Returns [`RunError::Interrupted`] at the first signal that
+    /// ends the run, and notes that the run is ending: from then on signals are dropped, as a second Ctrl-C must not cut
+    /// the last messages.
+    fn handle_signals(&mut self) -> RunResult<()> {
         while let Some(received) = self.signals.next() {
+            if self.is_ending {
+                continue;
+            }
             match on_signal(Phase::BetweenAttempts, received) {
                 SignalAction::EndRun => {
                     self.is_ending = true;
@@ -76,13 +74,13 @@ impl EventLoop {
     ) -> RunResult<WaitEnd> {
         let end = Deadline::after(now(), delay).or_earlier(deadline);
         self.countdown.begin(delay);
-        let waited = self.sleep_until(end, format_line);
-        let erased = self.end_countdown();
-        waited?;
-        erased?;
-        match std::mem::take(&mut self.skips_wait) {
-            true => Ok(WaitEnd::Skipped),
-            false => Ok(WaitEnd::Elapsed),
+        let slept = self.sleep_until(end, format_line);
+        self.countdown.erase();
+        slept?;
+        if std::mem::take(&mut self.skips_wait) {
+            Ok(WaitEnd::Skipped)
+        } else {
+            Ok(WaitEnd::Elapsed)
         }
     }
 
@@ -92,18 +90,7 @@ impl EventLoop {
         while !end.is_due(now()) && !self.skips_wait {
             let next_line = self.countdown.show(now(), end, format_line);
             self.wait(end.or_earlier(next_line));
-            self.handle_queued_signals()?;
-        }
-        Ok(())
-    }
-
-    /// Erases the countdown, so that other output does not follow in its line. Waits for a stopped terminal (Ctrl-S),
-    /// as any message does; if that takes too long, the line stays. An error is a signal that ends the run.
-    fn end_countdown(&mut self) -> RunResult<()> {
-        while !self.countdown.erase() {
-            if !self.wait_for_room(inherited(stdio::ERR))? {
-                break;
-            }
+            self.handle_signals()?;
         }
         Ok(())
     }
@@ -112,20 +99,15 @@ impl EventLoop {
     /// (`--stdin replay`); handles signals meanwhile, as its writer may be slow. Later calls read nothing. Gives up at
     /// the run's deadline. An error is a signal that ends the run, or a failed read.
     pub(crate) fn read_input_first(&mut self, deadline: Deadline) -> RunResult<()> {
-        while !deadline.is_due(now()) {
-            let source = self.streams.input.source_to_read_first();
-            let Some(source) = source.map_err(|error| cannot_read_input(&error))? else {
-                return Ok(());
-            };
+        let fault = |error: io::Error| RunError::of_system("standard input", &error);
+        while let Some(source) = self.streams.input.source_to_read_first().map_err(fault)? {
             self.stop_if_in_background();
-            let polled = self.poll_one(deadline, source, PollFlags::POLLIN);
-            if polled.has_signals {
-                self.handle_polled_signals()?;
+            // A source may be ready all the time.
+            let is_ready = self.wait_for(source, PollFlags::POLLIN, deadline)?;
+            if !is_ready || deadline.is_due(now()) {
+                break;
             }
-            if !polled.ready.is_empty() {
-                let read = self.streams.input.read_first();
-                read.map_err(|error| cannot_read_input(&error))?;
-            }
+            self.streams.input.read_first().map_err(fault)?;
         }
         Ok(())
     }
@@ -141,24 +123,8 @@ impl EventLoop {
         }
     }
 
-    /// Waits until `fd` has room for a message, as a pipe may be full. Once a signal has ended the run, the wait is
-    /// short, and further signals are dropped. Returns false if readers have no more time: the message is to be
-    /// dropped. An error is a signal that ends the run.
-    fn wait_for_room(&mut self, fd: BorrowedFd<'_>) -> RunResult<bool> {
-        // `poll` may never report room in a pipe that is open for reading only, where a write fails at once.
-        if access_mode(fd) == Ok(OFlag::O_RDONLY) {
-            return Ok(true);
-        }
-        let limit = self.is_ending.then_some(FINAL_WRITE_TIMEOUT);
-        let until = self
-            .readers_have_until
-            .or_earlier(Deadline::maybe_after(now(), limit));
-        self.wait_for(fd, PollFlags::POLLOUT, until)
-    }
-
-    /// Waits until `fd` is ready for one of `events`. Returns true then, and false if the time is up. Handles signals
-    /// meanwhile, or drops them once one has ended the run, as its last messages must not be cut by a second Ctrl-C.
-    /// Returns an error if a signal ends the run now.
+    /// Waits until `fd` is ready for one of `events`. Returns true then, and false if the time is up. Returns an error
+    /// if a signal ends the run now.
     pub(crate) fn wait_for(
         &mut self,
         fd: BorrowedFd<'_>,
@@ -166,28 +132,24 @@ impl EventLoop {
         mut until: Deadline,
     ) -> RunResult<bool> {
         loop {
-            let polled = self.poll_one(until, fd, events);
-            if polled.has_signals && self.is_ending {
-                self.signals.read();
-                self.signals.queue.clear();
-            } else if polled.has_signals {
-                // Time in which backoff was stopped does not count.
-                let received = now();
-                self.handle_polled_signals()?;
-                until.put_off(now().saturating_duration_since(received));
-            }
-            if !polled.ready.is_empty() {
-                return Ok(true);
-            }
-            if until.is_due(now()) {
-                return Ok(false);
+            let is_ready = !self.poll(until, &[((), fd, events)]).is_empty();
+            let polled = now();
+            self.signals.read();
+            self.handle_signals()?;
+            // Time in which backoff was stopped does not count.
+            until.put_off(now().saturating_duration_since(polled));
+            if is_ready || until.is_due(now()) {
+                return Ok(is_ready);
             }
         }
     }
 
-    /// Polls one descriptor, which is ready if the list of ready ones is not empty.
-    fn poll_one(&self, until: Deadline, fd: BorrowedFd<'_>, events: PollFlags) -> Polled<()> {
-        self.poll(until, &[((), fd, events)])
+    /// Returns the end of the time that the reader of a message or of kept output has: without a deadline never, but a
+    /// short one (`grace`) once a signal has ended the run.
+    fn readers_limit(&self, grace: Duration) -> Deadline {
+        let grace = self.is_ending.then_some(grace);
+        self.readers_have_until
+            .or_earlier(Deadline::maybe_after(now(), grace))
     }
 
     /// Writes all of a text (a message, log lines or the report), and handles signals while its reader is slow. An
@@ -195,7 +157,10 @@ impl EventLoop {
     pub(crate) fn write(&mut self, sink: &Sink, text: &str) -> Result<(), WriteError> {
         let mut unwritten = text.as_bytes();
         while !unwritten.is_empty() {
-            if !self.wait_for_room(sink.fd())? {
+            let until = self.readers_limit(FINAL_WRITE_TIMEOUT);
+            // `poll` may never report room in a pipe that is open for reading only, where a write fails at once.
+            let is_for_reading = access_mode(sink.fd()) == Ok(OFlag::O_RDONLY);
+            if !is_for_reading && !self.wait_for(sink.fd(), PollFlags::POLLOUT, until)? {
                 return Err(WriteError::Failed("not read in time".into()));
             }
             match sink.write(unwritten) {
@@ -214,64 +179,42 @@ impl EventLoop {
     /// kept afterwards.
     pub(crate) fn print_kept(&mut self, kept: KeptOutput) -> RunResult<Printed> {
         self.streams.drop_unless_wanted(kept);
-        let mut printed = self.print_kept_output(Channel::Stdout);
-        // Standard error follows even if standard output cannot be printed, unless a signal ends the run now.
-        let is_ended_by_signal = match printed {
-            Err(RunError::Interrupted(signal)) => signal != Signal::PIPE,
-            _ => false,
+        let of_stdout = self.print_kept_output(Channel::Stdout);
+        let printed = match of_stdout {
+            Err(RunError::Interrupted(signal)) if signal != Signal::PIPE => of_stdout,
+            // Standard error follows even if standard output cannot be printed.
+            _ => match self.print_kept_output(Channel::Stderr) {
+                Ok(Printed::Complete) => of_stdout,
+                Ok(Printed::CutOff) => of_stdout.map(|_| Printed::CutOff),
+                error => error,
+            },
         };
-        if !is_ended_by_signal {
-            let stderr_printed = self.print_kept_output(Channel::Stderr);
-            // The later error counts, as it may be a signal.
-            printed = match (stderr_printed, printed) {
-                (Ok(Printed::Complete), of_stdout) => of_stdout,
-                (Ok(Printed::CutOff), of_stdout) => of_stdout.map(|_| Printed::CutOff),
-                (Err(error), _) => Err(error),
-            };
-        }
         // Kept output is never printed twice.
         self.streams.forget_kept_output();
         printed
-    }
-
-    /// Waits until the reader of printed output has room, and goes on writing to it. Returns true if the reader has
-    /// taken nothing in the time that readers have: the rest is to be given up. False at once if no output waits. An
-    /// error is a signal that ends the run.
-    fn reader_is_late(&mut self) -> RunResult<bool> {
-        // Once a signal has ended the run, the reader has to keep reading.
-        let limit = self.is_ending.then_some(READERS_GRACE);
-        let until = self
-            .readers_have_until
-            .or_earlier(Deadline::maybe_after(now(), limit));
-        let mut is_late = false;
-        if self.streams.has_pending_output() {
-            let has_taken_some = self.wait(until);
-            // The wait may have ended early, by a signal.
-            is_late = !has_taken_some && until.is_due(now());
-        }
-        self.receive_signals()?;
-        Ok(is_late)
     }
 
     /// Prints one kept output, if there is any, and waits for its reader; once readers have no more time, drops the
     /// rest. Results are as those of [`EventLoop::print_kept`]; but if only lines of backoff and of hooks were kept (no
     /// `holds_output`), losing them is no error, and `Complete`.
     fn print_kept_output(&mut self, channel: Channel) -> RunResult<Printed> {
-        while self.streams.outputs[channel].print() {
-            if self.reader_is_late()? {
-                let output = &mut self.streams.outputs[channel];
-                output.close();
-                return Ok(if output.holds_output {
-                    Printed::CutOff
-                } else {
-                    Printed::Complete
-                });
-            }
+        let mut is_cut_off = false;
+        while !is_cut_off && self.streams.outputs[channel].print() {
+            let until = self.readers_limit(READERS_GRACE);
+            is_cut_off =
+                self.streams.has_pending_output() && !self.wait(until) && until.is_due(now());
+            self.receive_signals()?;
         }
         let output = &mut self.streams.outputs[channel];
+        if is_cut_off {
+            output.close();
+        }
         let fault = output.fault.take();
         if !output.holds_output {
             return Ok(Printed::Complete);
+        }
+        if is_cut_off {
+            return Ok(Printed::CutOff);
         }
         if output.reader_gone {
             // The command would have ended by SIGPIPE.
@@ -282,10 +225,6 @@ impl EventLoop {
             None => Ok(Printed::Complete),
         }
     }
-}
-
-fn cannot_read_input(error: &io::Error) -> RunError {
-    RunError::of_system("standard input", error)
 }
 
 /// Why a text was not written.

@@ -132,7 +132,9 @@ impl Spool {
         if let Some(file) = &self.file
             && start < len_of_file
         {
-            return file.read_at(&mut chunk[..wanted], start);
+            let count = wanted.min((len_of_file - start) as usize);
+            file.read_exact_at(&mut chunk[..count], start)?;
+            return Ok(count);
         }
         let begin = (start - len_of_file) as usize;
         let rest = self.overflow.get(begin..).unwrap_or_default();

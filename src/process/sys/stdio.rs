@@ -4,7 +4,6 @@
 
 use std::io::IsTerminal;
 use std::os::fd::RawFd;
-use std::sync::OnceLock;
 
 use nix::poll::PollFlags;
 use nix::unistd::write;
@@ -48,9 +47,7 @@ pub(crate) fn write_if_room(fd: RawFd, text: &str) -> bool {
 /// Returns true if standard output is a pipe or a socket whose reader is gone. A hung-up terminal does not count: HUP
 /// reports it.
 pub(crate) fn output_has_lost_its_reader() -> bool {
-    // The kind of file never changes.
-    static IS_PIPED: OnceLock<bool> = OnceLock::new();
-    *IS_PIPED.get_or_init(|| is_piped(OUT)) && has_lost_its_reader(inherited(OUT))
+    is_piped(OUT) && has_lost_its_reader(inherited(OUT))
 }
 
 /// Prints requested text (`--help`, `--plan`) on standard output.

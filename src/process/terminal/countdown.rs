@@ -78,12 +78,10 @@ impl Countdown {
         Deadline::after(now, left.saturating_sub(next_shown))
     }
 
-    /// Erases the line, if one is drawn. Returns false while the terminal accepts no output, so that the line stays:
-    /// the caller may wait and try again.
-    pub(crate) fn erase(&mut self) -> bool {
-        if self.shown.is_some() && stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}")) {
-            self.shown = None;
+    /// Erases the line, if one is drawn, unless the terminal is stopped (Ctrl-S).
+    pub(crate) fn erase(&mut self) {
+        if self.shown.take().is_some() {
+            stdio::write_if_room(stdio::ERR, &format!("\r{ERASE_TO_END}"));
         }
-        self.shown.is_none()
     }
 }
