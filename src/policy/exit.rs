@@ -51,9 +51,6 @@ pub enum Ending<'a> {
         end: &'a End,
         until: Until,
     },
-    /// As `Stopped`, but the deadline then cut off the output that was kept for the caller. `stop` always gives up,
-    /// even if the run had reached its goal.
-    CutOff { stop: Stop },
     /// A signal asked backoff to end during the attempt, or INT or QUIT ended the command. `end` is that of the
     /// attempt, or [`BY_DEADLINE`] if its kept output was cut off.
     AttemptInterrupted { end: &'a End, until: Until },
@@ -88,16 +85,6 @@ pub fn status(ending: Ending<'_>, overrides: Overrides) -> Exit {
                 None => after_giving_up(why, end, until),
             },
         },
-        // As after a timeout: `--exhausted-exit` or 124, whatever the goal, as no success or failure was found. With
-        // the goal `failure` the status would be 1, which says that no failure came.
-        Ending::CutOff { stop } => status(
-            Ending::Stopped {
-                stop,
-                end: &BY_DEADLINE,
-                until: Until::Success,
-            },
-            overrides,
-        ),
         Ending::AttemptInterrupted { end, until } => match as_it_ended(end, overrides.zero) {
             // With `--until failure`, 0 says that a failure came.
             Exit::Code(0) if until == Until::Failure => Exit::Code(1),

@@ -27,10 +27,10 @@ impl Run<'_> {
     pub(super) fn stop(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
         let until = self.plan.limits.until;
         let has_succeeded = matches!(stop, Stop::Succeeded { .. } | Stop::EndedOnSuccess(_));
+        // With the goal `failure`, `--stderr failure` must print the output of a failure.
         let is_good = match until {
-            Until::Success | Until::Never => has_succeeded,
-            // The failure is the goal, but `--stderr failure` must print its output.
             Until::Failure => attempt.verdict == Verdict::Success,
+            Until::Success | Until::Never => has_succeeded,
         };
         let printed = self.print_kept(kept_output(is_good));
         match printed {
@@ -43,9 +43,18 @@ impl Run<'_> {
             // be counted.
             _ => {}
         }
-        if printed == Ok(Printed::CutOff) {
-            return self.stop_cut_off(stop, attempt);
-        }
+        // The caller has only a part of the output, for which no status of the command may vouch: as after a timeout,
+        // whatever the goal. A run that gave up for another reason keeps that reason.
+        let is_cut_off = printed == Ok(Printed::CutOff);
+        let timed_out = JudgedAttempt {
+            outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
+            verdict: attempt.verdict.clone(),
+        };
+        let (stop, attempt) = if is_cut_off && stop.gave_up().is_none() {
+            (Stop::GaveUp(self.why_cut_off()), &timed_out)
+        } else {
+            (stop, attempt)
+        };
         let counted = self.finish_last_count();
         // A run that does not give up ends as decided, even if a signal comes while the last attempt is counted.
         if stop.gave_up().is_some() {
@@ -53,33 +62,22 @@ impl Run<'_> {
         }
         printed?;
         self.announce_end(stop, attempt)?;
-        let end = &attempt.outcome.end;
+        let (end, until) = if is_cut_off {
+            (&BY_DEADLINE, Until::Success)
+        } else {
+            (&attempt.outcome.end, until)
+        };
         Ok(self.exit(Ending::Stopped { stop, end, until }))
     }
 
-    /// Ends a run whose kept output was cut off by the deadline: as after a timeout (124, or `--exhausted-exit`, if it
-    /// covers the reason), as the caller has only a part of the output, for which no status of the command may vouch.
-    /// A run that gave up for another reason keeps that reason.
-    fn stop_cut_off(&mut self, stop: Stop, attempt: &JudgedAttempt) -> RunResult<Exit> {
-        let timed_out = JudgedAttempt {
-            outcome: Outcome::new(BY_DEADLINE, attempt.outcome.ran),
-            verdict: attempt.verdict.clone(),
-        };
-        let (stop, attempt) = if stop.gave_up().is_some() {
-            (stop, attempt)
+    /// Returns why a run whose kept output was cut off gives up. Its command took effect: unless it is idempotent, a
+    /// scheduler must not try it again, as the status of `--exhausted-exit` might say, which `NotIdempotent` does not get.
+    fn why_cut_off(&self) -> GiveUp {
+        if self.plan.limits.idempotent {
+            GiveUp::Deadline
         } else {
-            // The command took effect: unless it is idempotent, a scheduler must not try it again, as the status of
-            // `--exhausted-exit` might say, which `NotIdempotent` does not get.
-            let why = if self.plan.limits.idempotent {
-                GiveUp::Deadline
-            } else {
-                GiveUp::NotIdempotent
-            };
-            (Stop::GaveUp(why), &timed_out)
-        };
-        self.finish_last_count()?;
-        self.announce_end(stop, attempt)?;
-        Ok(self.exit(Ending::CutOff { stop }))
+            GiveUp::NotIdempotent
+        }
     }
 
     /// Reports the end of the run to the user, and runs `--on-give-up` if the run gave up.

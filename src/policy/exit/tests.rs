@@ -142,8 +142,12 @@ fn until_a_failure_only_a_failure_is_0() {
 #[test]
 fn output_that_was_cut_off_is_124_or_the_status_of_an_exhausted_run() {
     let cut_off = |why| {
-        let stop = Stop::GaveUp(why);
-        super::status(Ending::CutOff { stop }, overrides())
+        let ending = Ending::Stopped {
+            stop: Stop::GaveUp(why),
+            end: &BY_DEADLINE,
+            until: Until::Success,
+        };
+        super::status(ending, overrides())
     };
     assert_eq!(cut_off(GiveUp::Deadline), Exit::Code(75));
     assert_eq!(cut_off(GiveUp::NotIdempotent), Exit::Code(124));
