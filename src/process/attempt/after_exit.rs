@@ -83,15 +83,20 @@ impl Running<'_> {
             last_moved += pause;
         }
         if self.has_to_stop_draining {
-            self.event_loop.forward_rest(READERS_GRACE);
+            self.cut_off_draining(was_interrupted);
         }
+        self.event_loop.streams.has_pending_output()
+    }
+
+    /// Forwards what is in the pipes. If more may come, it is the signal that ends the run, unless one came before.
+    fn cut_off_draining(&mut self, was_interrupted: bool) {
+        self.event_loop.forward_rest(READERS_GRACE);
         if let Some(interrupted) = &mut self.interrupted
             && !was_interrupted
             && self.event_loop.streams.is_open()
         {
             interrupted.by = Interruption::AfterCommand;
         }
-        self.event_loop.streams.has_pending_output()
     }
 
     /// Returns the end of the wait for more output, or for a slow reader: that has the time that `give_readers_time`
