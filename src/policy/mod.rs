@@ -7,11 +7,9 @@ pub mod delay;
 pub(crate) mod exit;
 pub(crate) mod forecast;
 pub(crate) mod outcome;
-mod rate_limit;
 pub(crate) mod retry_after;
 pub(crate) mod session;
 pub(crate) mod sets;
 pub(crate) mod signal;
 #[cfg(test)]
 pub(crate) mod test_samples;
-mod times;

@@ -1,138 +1,248 @@
 //! `--retry-after`: the wait that a command's output asks for.
 //!
-//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date) and section 5.6.7 (the three forms of a date);
-//! gRPC's A6 (`grpc-retry-pushback-ms`); the AWS SDKs (`x-amz-retry-after`: milliseconds). The prose has no standard.
-//! Fields about limits are read by `rate_limit`.
+//! [`DIALECTS`] are the ways to ask. A number that is part of something else (`5-10 minutes`, `1,000`, `12:30`) asks for
+//! nothing: no wait is better than a wrong one. If nothing asks, a spent rate limit does, for the time until its reset.
 //!
-//! Understood, in any case, anywhere in a line of any bytes:
-//!
-//! - fields: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`, `retry-after-ms: 500`, `"retryDelay": "2s"`
-//!   (`google.rpc.RetryInfo`), `x-amz-retry-after: 1500` and `grpc-retry-pushback-ms: 1500` (milliseconds);
-//! - prose: `retry after 26 seconds`, `retry in 1m30s`, `retry after 30` (seconds), `try again in 1 hour`, `try your
-//!   request again after '6' minutes`, `please wait 1 second`;
-//! - a date in place of the number: an HTTP date (whose names are case-sensitive), or `2026-10-21T07:28:00Z` and
-//!   `2026-10-21 07:28:00 UTC`, as Let's Encrypt prints it, all also with a zone such as `+0000`; also `try again at
-//!   DATE`.
-//!
-//! A program's message about its own retries is ignored (`retrying in 5s`, curl's `Will retry in 1 second`, `next retry
-//! in 5s`), as the program waits by itself. So is a number that is part of something else (`5-10 minutes`, `1,000 s`,
-//! `12:30`, `-1`): no wait is better than a wrong one.
+//! Sources: RFC 9110, section 10.2.3 (`Retry-After`: seconds or a date); the AWS SDKs (`x-amz-retry-after`); the
+//! documents of GitHub and Discord on rate limits. The prose has no standard.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use regex::bytes::Regex;
+use regex::{Captures, Regex, RegexBuilder};
 
-use super::rate_limit::RateLimits;
-use super::times::{Found, GAP, NUMBER, length, lengths, regex, unit_names, until_date};
+/// How to read a number without a unit.
+#[derive(Debug, Clone, Copy)]
+enum Bare {
+    Milliseconds,
+    Seconds,
+    /// As seconds, unless a word follows: `retry after 3 attempts` asks for nothing.
+    SecondsIfLast,
+    Ignored,
+}
 
-/// Words of a request to wait, then its value: a date, lengths with units, or a number. The less obvious groups:
-///
-/// - `own`: a message about the program's own retries, or an option (`--retry-delay`);
-/// - `field`, `unit`: the name of a field, and the unit in the name (`retry-after-ms`);
-/// - `prose`, `alone`: the words `retry after`, and a number that no word follows;
-/// - `clock`: the words `try again at`;
-/// - `amazon`: a field in milliseconds.
+/// Words before a wait, and how to read a number without a unit after them. Of several that match, the first counts.
+const DIALECTS: [(&str, Bare); 5] = [
+    // A program that waits by itself (curl's `Will retry in 1 second`), or an option (`--retry-after`).
+    (r"(?:\b(?:will|ll|next)\s+|--)(?:re)?try", Bare::Ignored),
+    (
+        r"(?:x-amz-retry-after|retry[-_]?after[-_]?ms)",
+        Bare::Milliseconds,
+    ),
+    // A header, or a field of JSON or of a log: `Retry-After: 30`, `"retry_after": 0.65`, `retryAfter=30s`.
+    (r"retry(?:[-_]?after\W|\s+after\s*[:=])", Bare::Seconds),
+    (r"retry\s+after\s", Bare::SecondsIfLast),
+    (
+        r"(?:\b(?:re)?try\s+(?:\S+\s+){0,3}again\s+(?:in|after|at)|retry\s+in|please\s+wait(?:\s+for|\s+at\s+least)?)\s",
+        Bare::Ignored,
+    ),
+];
+
+/// Quotes, brackets and the like between words and value.
+const BETWEEN: &str = r#"["'`\\\s:=>\[(]"#;
+
+/// One of [`DIALECTS`], each a group, up to the value.
 static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let separator = r#"["'`\\\s:=>\[(]"#;
-    let again = r"\b(?:re)?try (?:[^a-z]+[a-z]+){0,3} [^a-z]+again\s+";
-    let unit = unit_names();
-    let lengths = lengths();
+    let dialects = DIALECTS.map(|(words, _)| format!("({words})")).join("|");
+    regex(&format!("(?:{dialects}){BETWEEN}*"))
+});
+
+/// A date of HTTP, or one of RFC 3339 in UTC, perhaps with blanks: `2026-10-21 07:28:00 UTC` (Let's Encrypt).
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r"^(?:(?<http>[a-z]{3,9},? [-\w ]+ \d\d:\d\d:\d\d (?:GMT|\d{4}))|(?<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z| UTC))",
+    )
+});
+
+/// A number with a unit, perhaps after another: `5s`, `'6' minutes`, `and 30 seconds`.
+static LENGTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(
+        r#"^,?\s*(?:and\s+)?(\d+(?:\.\d+)?|\.\d+)["'`\\]*\s*(ns|[uµμ]s|m(?:illi)?s(?:ec(?:ond)?s?)?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?:[^a-z=]|$)"#,
+    )
+});
+
+/// How the names of a unit begin, and its seconds.
+const UNITS: [(&str, f64); 11] = [
+    ("ns", 1e-9),
+    ("us", 1e-6),
+    ("\u{b5}s", 1e-6),
+    ("\u{3bc}s", 1e-6),
+    ("ms", 1e-3),
+    ("milli", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3_600.0),
+    ("d", 86_400.0),
+    ("w", 604_800.0),
+];
+
+/// A number that is not part of something else.
+static NUMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| regex(r#"^(\d+(?:\.\d+)?|\.\d+)(?:[,.:]*(?:[\s"'`\\)\]}<;(]|$))"#));
+
+/// A field of a rate limit, up to its value: `X-RateLimit-Remaining: `, `x-ratelimit-reset-after: `.
+static RATE_LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(&format!(
-        r#"(?: (?<own> \b(?:will|ll|next)\s+ | -- )? (?<amazon> x-amz- )?
-               (?: retry (?<field> [-_\s]*(?:after|delay|pushback) (?:[-_]?(?<unit>{unit}))? {separator}*[:=] | [-_]?after{separator} )
-                 | (?: retry\s+(?<prose>after) | retry[-_\s]*in | {again}(?:in|after|(?<clock>at)) ) {separator}
-                 | please\W+wait (?:\s+for|\s+at\s+least)? {separator} ) )
-           {separator}*
-           (?: (?<http_date> [a-z]{{3,9}},?\ [-\ \w]+\ \d\d:\d\d:\d\d\ (?:GMT|UTC|[+-]\d{{4}}|\d{{4}}) )
-             | (?<date> \d{{4}}-\d\d-\d\d[T\ ]\d\d:\d\d:\d\d (?:\.\d+)? (?:Z|\ UTC|\ ?[+-]\d\d:?\d\d) )
-             | (?<lengths> {lengths} ) [^=\w\x80-\xff]
-             | (?<number>{NUMBER}) (?: (?<alone> {GAP}(?:[,.:]+\D|[^-/%\w\s"'`\\,.:\x80-\xff]|\n) )
-                                     | [,.:]*[^-/%\w,.:] ) )"#
+        "rate[-_]?limit[-_](?:(?<remaining>remaining)|reset(?<after>[-_]after)?){BETWEEN}+"
     ))
 });
 
-/// Returns the wait that lines of an attempt's output ask for, which ended at `now`: the longest, or else that for a
-/// spent limit.
+/// Status 429 in a status line, a message or a structure.
+static STATUS_429: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    regex(r"http/[\d.]+\s+429\b|\b(?:status|error|code)\b[^\d\n]{0,12}429\b|\b429\s+too\b")
+});
+
+/// A larger number of seconds until a reset is a time since the UNIX epoch, and one in milliseconds if larger than
+/// `MOST_SECONDS`, the year 5138.
+const LONGEST_RESET: f64 = 1e8;
+const MOST_SECONDS: f64 = 1e11;
+
+/// Returns the wait that lines of output ask for, which an attempt printed until `now`: the longest, or else that until
+/// the reset of a spent rate limit. A date in the past is a wait of zero.
 pub fn wait_asked<'a>(lines: impl Iterator<Item = &'a [u8]>, now: SystemTime) -> Option<Duration> {
-    let mut retry_after = RetryAfter::default();
+    let mut asked = None;
+    let mut limit = RateLimit::default();
     for line in lines {
-        retry_after.read(&[line, b"\n"].concat(), now);
+        let line = String::from_utf8_lossy(line);
+        for request in captures(&REQUEST, &line) {
+            asked = asked.max(wait_of(&request, &line, now));
+        }
+        limit.read(&line, now);
     }
-    retry_after.wait()
+    asked.or(limit.wait())
 }
 
-/// The longest wait that any line of an attempt's output asked for. A date in the past is a wait of zero; a wait beyond
-/// the range of [`Duration`] saturates.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct RetryAfter {
-    asked: Option<Duration>,
-    limits: RateLimits,
+/// Returns the wait of one match of [`REQUEST`].
+fn wait_of(request: &Captures<'_>, line: &str, now: SystemTime) -> Option<Duration> {
+    let dialect = (0..DIALECTS.len()).find(|index| request.get(index + 1).is_some())?;
+    let value = &line[request.get(0)?.end()..];
+    value_of(value, DIALECTS[dialect].1, now)
 }
 
-impl RetryAfter {
-    /// Reads a line as a person sees it, with its line feed, printed at `now`, and remembers the longest wait. A
-    /// number or unit counts only if a byte follows.
-    fn read(&mut self, line: &[u8], now: SystemTime) {
-        if let Some(expression) = &*REQUEST {
-            for captures in expression.captures_iter(line) {
-                let request = WaitRequest(Found {
-                    captures: &captures,
-                });
-                self.asked = self.asked.max(request.wait(now));
+/// Returns the wait that a text begins with: a date, lengths such as `1m30s`, or a number.
+fn value_of(text: &str, bare: Bare, now: SystemTime) -> Option<Duration> {
+    if let Some(wait) = until_date(text, now).or_else(|| length(text)) {
+        return Some(wait);
+    }
+    let number = captures(&NUMBER, text).next()?.get(1)?;
+    let seconds: f64 = number.as_str().parse().ok()?;
+    let is_last = !text[number.end()..]
+        .trim_start()
+        .starts_with(char::is_alphabetic);
+    match bare {
+        Bare::Milliseconds => Some(duration(seconds / 1e3)),
+        Bare::Seconds => Some(duration(seconds)),
+        Bare::SecondsIfLast if is_last => Some(duration(seconds)),
+        Bare::SecondsIfLast | Bare::Ignored => None,
+    }
+}
+
+fn until_date(text: &str, now: SystemTime) -> Option<Duration> {
+    let date = captures(&DATE, text).next()?;
+    let date = match date.name("http") {
+        Some(http) => httpdate::parse_http_date(http.as_str()).ok()?,
+        None => humantime::parse_rfc3339_weak(&date["iso"]).ok()?,
+    };
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+/// Adds up lengths such as `1 hour and 5 minutes`, up to one whose unit is not smaller than the unit before.
+fn length(mut text: &str) -> Option<Duration> {
+    let mut total = 0.0;
+    let mut last_unit = f64::INFINITY;
+    while let Some(found) = captures(&LENGTH, text).next()
+        && let Some(unit) = found.get(2)
+        && let Some(seconds) = seconds_in(unit.as_str())
+        && seconds < last_unit
+    {
+        total += found[1].parse::<f64>().ok()? * seconds;
+        last_unit = seconds;
+        text = &text[unit.end()..];
+    }
+    last_unit.is_finite().then(|| duration(total))
+}
+
+/// Returns the seconds in a unit that [`LENGTH`] matches.
+fn seconds_in(unit: &str) -> Option<f64> {
+    let unit = unit.to_lowercase();
+    let mut units = UNITS.iter();
+    let (_, seconds) = units.find(|(begin, _)| unit.starts_with(begin))?;
+    Some(*seconds)
+}
+
+/// Returns seconds as a duration, which saturates.
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// The rate limit that a server tells about. Its fields stand on ordinary answers, too, so that a reset counts only if
+/// nothing is left or, if no field says how much is left, after a status 429.
+#[derive(Debug, Default)]
+struct RateLimit {
+    has_status_429: bool,
+    tells_what_is_left: bool,
+    is_spent: bool,
+    /// The longest time until a reset.
+    reset: Option<Duration>,
+}
+
+impl RateLimit {
+    fn read(&mut self, line: &str, now: SystemTime) {
+        self.has_status_429 |= captures(&STATUS_429, line).next().is_some();
+        for field in captures(&RATE_LIMIT, line) {
+            let end = field.get(0).map_or(line.len(), |field| field.end());
+            let value = value_of(&line[end..], Bare::Seconds, now);
+            if field.name("remaining").is_some() {
+                self.tells_what_is_left = true;
+                self.is_spent |= value == Some(Duration::ZERO);
+            } else if field.name("after").is_some() {
+                self.reset = self.reset.max(value);
+            } else {
+                self.reset = self
+                    .reset
+                    .max(value.and_then(|value| until_reset(value, now)));
             }
         }
-        self.limits.read(line, now);
     }
 
-    /// Returns the wait asked for, counted from when the line that asked was read. If no line asks, returns the wait
-    /// for a limit that is spent. None if there is neither.
     fn wait(&self) -> Option<Duration> {
-        self.asked.or_else(|| self.limits.wait())
+        let is_spent = self.is_spent || (self.has_status_429 && !self.tells_what_is_left);
+        self.reset.filter(|_| is_spent)
     }
 }
 
-/// One match of [`REQUEST`].
-struct WaitRequest<'a>(Found<'a>);
+/// Returns the time until a reset that a server gives as a length or as a time since the UNIX epoch; None if it has
+/// passed.
+fn until_reset(value: Duration, now: SystemTime) -> Option<Duration> {
+    let seconds = value.as_secs_f64();
+    let epoch = if seconds <= LONGEST_RESET {
+        return Some(value);
+    } else if seconds < MOST_SECONDS {
+        value
+    } else {
+        value / 1_000
+    };
+    SystemTime::UNIX_EPOCH
+        .checked_add(epoch)?
+        .duration_since(now)
+        .ok()
+}
 
-impl WaitRequest<'_> {
-    /// Returns the wait that the matched words ask for; if they name a date, the time from `now` until then. None if
-    /// they ask for none after all: a number without a unit counts only in a field and alone behind `retry after`.
-    fn wait(&self, now: SystemTime) -> Option<Duration> {
-        let WaitRequest(found) = self;
-        // A program's message about its own retries, or an option.
-        if found.has("own") {
-            return None;
-        }
-        if let Some(date) = found.text("http_date").or(found.text("date"))
-            && let Some(wait) = until_date(date, now)
-        {
-            return Some(wait);
-        }
-        // `try again at` takes only a date.
-        if found.has("lengths") && !found.has("clock") {
-            return found.text("lengths").map(length);
-        }
-        if found.has("field") {
-            let unit = found.text("unit").unwrap_or(self.default_unit());
-            return self.number_in(unit);
-        }
-        // `retry after 3 attempts` is not a wait.
-        if found.has("prose") && found.has("alone") {
-            return self.number_in("s");
-        }
-        None
-    }
+/// Returns an expression that ignores case; None if the text is none, which tests exclude: a panic would be worse than
+/// a wait that is not seen.
+fn regex(text: &str) -> Option<Regex> {
+    RegexBuilder::new(text).case_insensitive(true).build().ok()
+}
 
-    /// Returns the unit of a field whose name has none: Amazon's field is in milliseconds.
-    fn default_unit(&self) -> &'static str {
-        if self.0.has("amazon") { "ms" } else { "s" }
-    }
-
-    fn number_in(&self, unit: &str) -> Option<Duration> {
-        let number = self.0.text("number")?;
-        Some(length(&format!("{number}{unit}")))
-    }
+/// Returns all matches of an expression in a text.
+fn captures<'t>(
+    expression: &'static LazyLock<Option<Regex>>,
+    text: &'t str,
+) -> impl Iterator<Item = Captures<'t>> {
+    let found = expression
+        .as_ref()
+        .map(|expression| expression.captures_iter(text));
+    found.into_iter().flatten()
 }
 
 #[cfg(test)]
