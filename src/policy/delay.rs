@@ -273,33 +273,12 @@ impl Distribution {
         }
     }
 
-    /// Returns the mean of the waits for `--plan`, by a formula and not by draws: each draw above the cap counts as the
-    /// cap.
-    pub fn mean(&self) -> Duration {
-        let mean = match *self {
-            Distribution::Uniform { low, high, cap } if high <= nanos(cap) => {
-                f64::midpoint(low, high)
-            }
-            Distribution::Uniform { low, high, cap } => {
-                let cap = nanos(cap);
-                // Share of the draws below the cap. Their mean is midway between `low` and the cap.
-                let below = (cap - low) / (high - low);
-                below * (low + cap) / 2.0 + (1.0 - below) * cap
-            }
-            Distribution::Slots { slot, last, cap } => {
-                let slot = nanos(slot);
-                let last = last as f64;
-                let cap = nanos(cap);
-                // Slots 0 ..= last_below are at most the cap, and sum up to slot * n * (n + 1) / 2; the others count as
-                // the cap. With slots of length zero all stay below: `min` replaces infinity and NaN with `last`.
-                let last_below = (cap / slot).floor().min(last);
-                (slot * last_below * (last_below + 1.0) / 2.0 + (last - last_below) * cap)
-                    / (last + 1.0)
-            }
-        };
-        // The clamp corrects rounding beyond 2^53 ns, and returns the cap if even `low` is at least the cap, as the
-        // formula for draws above the cap assumes a smaller `low`.
-        from_nanos(mean).clamp(self.least(), self.most())
+    /// Returns true if the cap cuts longer draws, so that the mean is not the middle of least and most.
+    pub fn is_cut(&self) -> bool {
+        match *self {
+            Distribution::Uniform { low, high, cap } => low < high && high > nanos(cap),
+            Distribution::Slots { slot, last, cap } => nanos(slot) * last as f64 > nanos(cap),
+        }
     }
 }
 

@@ -3,27 +3,13 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::Number;
 
-use super::json::{self, Object};
+use super::json;
 use super::words::typed_limit;
 use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast};
 use crate::run::plan::Plan;
 use crate::text::length;
-
-/// Headings of the columns if waits are random. Those of a single wait begin with its mark in the bar.
-const RANDOM: [&str; 7] = [
-    "retry",
-    "#least",
-    "|mean",
-    ".most",
-    "total",
-    "90% of totals",
-    "most total",
-];
-
-/// Headings of the columns if no wait is random.
-const EXACT: [&str; 3] = ["retry", "wait", "total"];
 
 /// Columns of the terminal that a line with a bar takes.
 const LINE: usize = 79;
@@ -38,24 +24,38 @@ pub(crate) fn table(plan: &Plan) -> String {
 }
 
 /// Returns the rows as columns with a bar for each row, or nothing if there is no row. If no wait is random, least, mean
-/// and most are equal, so that one column stands for them.
+/// and most are equal, so that one column stands for them. Headings of a bar's parts begin with its mark.
 fn columns(rows: &[WaitRow]) -> String {
     let Some(longest) = rows.iter().map(|row| row.most).max() else {
         return String::new();
     };
     let is_exact = rows.iter().all(|row| row.least == row.most);
-    let (headings, cells): (&[&str], Vec<_>) = if is_exact {
-        (&EXACT, rows.iter().map(exact_cells).collect())
+    let headings = if is_exact {
+        "retry wait total"
     } else {
-        (&RANDOM, rows.iter().map(random_cells).collect())
+        "retry #least |mean .most total 90%_of_totals most_total"
     };
-    let headings = headings.iter().map(ToString::to_string).collect();
-    let mut lines = aligned(&[vec![headings], cells].concat());
+    let headings = headings.split(' ').map(|heading| heading.replace('_', " "));
+    let mut table = vec![headings.collect()];
+    table.extend(rows.iter().map(|row| cells(row, is_exact)));
+    let mut lines = aligned(&table);
     let width = LINE.saturating_sub(lines[0].len() + 2).max(NARROWEST);
     for (line, row) in lines.iter_mut().skip(1).zip(rows) {
         *line += format!("  {}", bar(row, longest, width)).trim_end();
     }
     lines.join("\n") + "\n"
+}
+
+fn cells(row: &WaitRow, is_exact: bool) -> Vec<String> {
+    let mut cells = vec![row.retry.to_string()];
+    if is_exact {
+        cells.extend([row.mean, row.total].map(length));
+    } else {
+        cells.extend([row.least, row.mean, row.most, row.total].map(length));
+        cells.push(range(row.totals.low, row.totals.high));
+        cells.push(length(row.total_most));
+    }
+    cells
 }
 
 /// Returns a line for each row of cells, in columns that are as wide as their longest cell, aligned to the right. All
@@ -93,31 +93,28 @@ fn bar(row: &WaitRow, longest: Duration, width: usize) -> String {
     (0..end).map(character).collect()
 }
 
-/// Returns the cells of a row, one for each of [`EXACT`].
-fn exact_cells(row: &WaitRow) -> Vec<String> {
-    vec![row.retry.to_string(), length(row.mean), length(row.total)]
-}
-
-/// Returns the cells of a row, one for each of [`RANDOM`].
-fn random_cells(row: &WaitRow) -> Vec<String> {
-    vec![
-        row.retry.to_string(),
-        length(row.least),
-        length(row.mean),
-        length(row.most),
-        length(row.total),
-        range(row.totals.low, row.totals.high),
-        length(row.total_most),
-    ]
-}
-
-/// The output of `--plan --log-format json`.
+/// The output of `--plan --log-format json`. The names are part of the interface.
 #[derive(Serialize)]
 struct Retries {
-    retries: Vec<Object>,
+    retries: Vec<RetryRecord>,
     /// Number of retries without a row, if there are too many for all to have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<u64>,
+}
+
+/// A wait in seconds. The totals are sums of the waits before retries, without the wait before the first attempt and the
+/// time of the attempts.
+#[derive(Serialize)]
+struct RetryRecord {
+    retry: u64,
+    min_s: Number,
+    mean_s: Number,
+    max_s: Number,
+    /// The sum of the means.
+    total_s: Number,
+    total_max_s: Number,
+    total_p5_s: Number,
+    total_p95_s: Number,
 }
 
 /// Returns the waits as one object, in seconds, for `--plan --log-format json`. The wait before the first attempt is
@@ -128,31 +125,30 @@ pub(crate) fn as_json(plan: &Plan) -> String {
         RowsEnd::More(retries) => Some(retries),
         _ => None,
     };
-    let retries = rows.iter().map(row_as_json).collect();
+    let retries = rows.iter().map(record).collect();
     json::line(&Retries { retries, more })
 }
 
-/// Returns a row as an object. The names are part of the interface. `total_s` is the mean; the totals are sums of the
-/// waits before retries, without the wait before the first attempt and the time of the attempts.
-fn row_as_json(row: &WaitRow) -> Object {
-    Object(vec![
-        ("retry", row.retry.into()),
-        ("min_s", in_seconds(row.least)),
-        ("mean_s", in_seconds(row.mean)),
-        ("max_s", in_seconds(row.most)),
-        ("total_s", in_seconds(row.total)),
-        ("total_max_s", in_seconds(row.total_most)),
-        ("total_p5_s", in_seconds(row.totals.low)),
-        ("total_p95_s", in_seconds(row.totals.high)),
-    ])
+fn record(row: &WaitRow) -> RetryRecord {
+    RetryRecord {
+        retry: row.retry,
+        min_s: in_seconds(row.least),
+        mean_s: in_seconds(row.mean),
+        max_s: in_seconds(row.most),
+        total_s: in_seconds(row.total),
+        total_max_s: in_seconds(row.total_most),
+        total_p5_s: in_seconds(row.totals.low),
+        total_p95_s: in_seconds(row.totals.high),
+    }
 }
 
 /// Returns a wait in seconds: as an integer if it has no fraction, as JSON would otherwise have `1.0`.
-fn in_seconds(wait: Duration) -> Value {
+fn in_seconds(wait: Duration) -> Number {
+    let whole = Number::from(wait.as_secs());
     if wait.subsec_nanos() == 0 {
-        wait.as_secs().into()
+        whole
     } else {
-        wait.as_secs_f64().into()
+        Number::from_f64(wait.as_secs_f64()).unwrap_or(whole)
     }
 }
 

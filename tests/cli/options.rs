@@ -125,7 +125,7 @@ splay | 3s | --plan | before the first attempt: 0s to 3s
 reset-after | 1ms | -n 2 -b 300ms -j none -d 4 -- sh -c 'sleep 0.01; exit 1' | --deadline 4s
 retry-after | 1 | -n 2 -b 1ms -d 9s -- sh -c 'echo Retry-After: 60; exit 1' | after --deadline 9s
 seed | 1 | -n 2 -b 20ms --log-format json -- false | "delay_s":0.052464
-policy | wait | --plan -n 5 | 4s
+policy | wait | --plan -n 5 | 4 1s 4s
 until | never | -n 2 -b 1ms -- true | attempt limit reached
 success-exit | 3=0 | -n 1 -- sh -c 'exit 3' | [0]
 success-match | yes | -qq -n 1 -- echo no | no 1

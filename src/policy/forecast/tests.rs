@@ -28,12 +28,12 @@ proptest! {
         let limits = Limits { attempts, deadline, stop_at_delay, ..Limits::UNLIMITED };
         let Forecast { rows, end } = forecast(&delays, &limits, Duration::ZERO);
         let most_rows = match (attempts, deadline) {
-            (Some(attempts), _) => attempts - 1,
+            (Some(attempts), _) => attempts as usize - 1,
             (None, Some(_)) => MOST_ROWS,
             (None, None) => ROWS_WHEN_UNLIMITED,
         };
-        prop_assert!(rows.len() as u64 <= most_rows);
-        prop_assert_eq!(rows.len() as u64 == most_rows || end == RowsEnd::Delay || matches!(end, RowsEnd::Deadline(_)), true);
+        prop_assert!(rows.len() <= most_rows);
+        prop_assert_eq!(rows.len() == most_rows || end == RowsEnd::Delay || matches!(end, RowsEnd::Deadline(_)), true);
         let mut sums = [Duration::ZERO; 3];
         for (i, row) in rows.iter().enumerate() {
             for (sum, wait) in sums.iter_mut().zip([row.least, row.mean, row.most]) {
@@ -44,7 +44,7 @@ proptest! {
             prop_assert_eq!((row.total, row.total_most), (total, most_total));
             prop_assert!(row.least <= row.mean && row.mean <= row.most && row.most <= delays.cap, "{:?}", row);
             prop_assert!(least_total <= row.totals.low && row.totals.low <= row.totals.high && row.totals.high <= most_total);
-            prop_assert!(deadline.is_none_or(|deadline| total < deadline));
+            prop_assert!(deadline.is_none_or(|deadline| row.totals.high < deadline));
             prop_assert!(stop_at_delay.is_none_or(|stop| delays.unjittered(row.retry - 1) < stop));
         }
     }
@@ -74,21 +74,21 @@ fn the_forecast_agrees_with_a_simulation() {
             }
         }
         for (i, row) in rows.iter().enumerate() {
-            expect_near(row.mean.as_secs_f64(), sums[i] / 100_000.0, 0.03);
+            expect_near(row.mean.as_secs_f64(), sums[i] / 100_000.0, 0.08);
             assert!(row.least.as_secs_f64() <= shortest[i] + 1e-9, "{row:?}");
             assert!(row.most.as_secs_f64() >= longest[i] - 1e-9, "{row:?}");
         }
     }
 }
 
+/// Of a uniform wait it is the middle of both, and of draws above the cap each counts as the cap.
 #[test]
-fn below_the_cap_the_mean_is_exact() {
-    let delays = exponential(ms(1), 2.0, s(3600), Jitter::Decorrelated { factor: 3.0 });
-    let mut mean = 1e6;
-    for row in rows(&delays, &attempts(14)) {
-        mean = f64::midpoint(1e6, 3.0 * mean);
-        assert_eq!(row.mean, from_nanos(mean), "{row:?}");
-    }
+fn the_mean_of_a_wait_without_a_memory() {
+    let first_mean = |cap, jitter| rows(&exponential(s(1), 2.0, cap, jitter), &attempts(2))[0].mean;
+    assert_eq!(first_mean(s(9), Jitter::Full), ms(500));
+    assert_eq!(first_mean(s(9), Jitter::Slotted { ceiling: 4 }), ms(500));
+    let cut = first_mean(ms(1500), Jitter::Additive { spread: s(1) });
+    expect_near(cut.as_secs_f64(), 1.375, 0.02);
 }
 
 #[test]
@@ -102,15 +102,8 @@ fn the_mean_is_right_long_after_the_cap_is_reached() {
 
 #[test]
 fn percentiles_are_those_of_the_runs() {
-    let runs: Vec<SampledRun> = (0..100)
-        .rev()
-        .map(|n| SampledRun {
-            retries_in_time: n,
-            ..SampledRun::default()
-        })
-        .collect();
     assert_eq!(
-        spread(&runs, |run| run.retries_in_time),
+        spread((0..100).rev().collect()),
         Spread { low: 5, high: 94 }
     );
     // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
@@ -119,7 +112,7 @@ fn percentiles_are_those_of_the_runs() {
     let low = totals.low.as_secs_f64();
     let high = totals.high.as_secs_f64();
     assert!(
-        (0.045..0.055).contains(&low) && (0.945..0.955).contains(&high),
+        (0.03..0.07).contains(&low) && (0.93..0.97).contains(&high),
         "{low} {high}"
     );
 }
