@@ -56,6 +56,8 @@ impl Streams {
         let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
         let mut has_moved = false;
         for channel in Channel::ALL {
+            let other = &self.outputs[channel.other()];
+            let must_wait = other.by_lines && other.is_within_line();
             let output = &mut self.outputs[channel];
             if is_ready[channel] {
                 // Outputs that are written alternately stay roughly in order.
@@ -64,7 +66,7 @@ impl Streams {
                 has_moved |= !new_bytes.is_empty();
                 self.observer.observe(channel, new_bytes);
             }
-            has_moved |= output.write() > 0;
+            has_moved |= !must_wait && output.write() > 0;
             self.note_written(channel);
         }
         has_moved

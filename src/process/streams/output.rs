@@ -20,8 +20,7 @@ use crate::run::host::KeptOutput;
 use crate::run::streams::OutputMode;
 use crate::text::{describe, describe_error};
 
-/// Longest time for which an unfinished line waits for its end, if the other output goes to the same place. Each further
-/// piece of the line begins the time again.
+/// Longest time for which an unfinished line waits for its end, if the other output goes to the same place.
 const LINE_GRACE: Duration = Duration::from_millis(100);
 
 /// Standard output or standard error; lives for the whole run.
@@ -48,8 +47,10 @@ pub(crate) struct Output {
     unwritten: Vec<u8>,
     /// Lines are written whole, as the other output goes to the same place.
     pub(super) by_lines: bool,
-    /// When bytes were read last.
-    last_read: Instant,
+    /// When the first of the unwritten bytes was read, or those before it were written.
+    unwritten_since: Instant,
+    /// The reader had no room for the rest of a line, so that the other output must not be written now.
+    is_within_line: bool,
     /// Bytes of kept output that were read for printing.
     printed: u64,
     /// Last byte written (or kept, with `--stderr failure`) since the field was taken: unless it ends a line, the next
@@ -79,7 +80,8 @@ impl Output {
             chunk: Vec::new(),
             unwritten: Vec::new(),
             by_lines: false,
-            last_read: now(),
+            unwritten_since: now(),
+            is_within_line: false,
             printed: 0,
             last_written: None,
             holds_output: false,
@@ -165,6 +167,11 @@ impl Output {
         !self.unwritten.is_empty() || self.is_spilling()
     }
 
+    /// Returns true if a line was written in part, as the reader had no room for the rest.
+    pub(super) fn is_within_line(&self) -> bool {
+        self.is_within_line && self.has_unwritten()
+    }
+
     /// Returns the place to write to, opened at the first call.
     fn sink(&self) -> &Sink {
         self.sink.get_or_init(|| Sink::new(self.fd))
@@ -173,16 +180,20 @@ impl Output {
     /// Returns how many bytes may be written now: all, but for an unfinished line that may still be finished soon.
     fn writable(&self) -> usize {
         let may_be_finished = self.source.is_some() && self.unwritten.len() < CHUNK;
-        if !self.by_lines || !may_be_finished || self.last_read + LINE_GRACE <= now() {
+        if !self.by_lines || !may_be_finished {
             return self.unwritten.len();
         }
-        memchr::memrchr(b'\n', &self.unwritten).map_or(0, |end| end + 1)
+        match memchr::memrchr(b'\n', &self.unwritten) {
+            Some(end) => end + 1,
+            None if self.unwritten_since + LINE_GRACE <= now() => self.unwritten.len(),
+            None => 0,
+        }
     }
 
     /// Returns the time after which an unfinished line is written, if one waits.
     pub(super) fn wake_after(&self) -> Option<Duration> {
         let waits = !self.unwritten.is_empty() && self.writable() == 0;
-        waits.then(|| (self.last_read + LINE_GRACE).saturating_duration_since(now()))
+        waits.then(|| (self.unwritten_since + LINE_GRACE).saturating_duration_since(now()))
     }
 
     /// Returns the descriptor and events to poll: the reader while bytes wait for it, or else the command's pipe. So no
@@ -211,6 +222,9 @@ impl Output {
         if count > 0 && self.keeps() {
             self.keep(count);
         } else if self.mode != OutputMode::Null {
+            if self.unwritten.is_empty() {
+                self.unwritten_since = now();
+            }
             self.unwritten.extend_from_slice(&self.chunk[..count]);
         }
         &self.chunk[..count]
@@ -224,10 +238,7 @@ impl Output {
             Ok(Some(0)) => self.source = None,
             // The end of a pseudo-terminal.
             Err(Errno::EIO) if source.is_terminal() => self.source = None,
-            Ok(count) => {
-                self.last_read = now();
-                return count.unwrap_or(0);
-            }
+            Ok(count) => return count.unwrap_or(0),
             // Not the end: missing output must be reported.
             Err(errno) => self.fail(format!("cannot be read: {}", describe(errno))),
         }
@@ -245,7 +256,9 @@ impl Output {
         match self.sink().write(&self.unwritten[..end]) {
             Ok(count) => {
                 self.last_written = self.unwritten[..count].last().copied();
+                self.is_within_line = count < end && self.last_written != Some(b'\n');
                 self.unwritten.drain(..count);
+                self.unwritten_since = now();
                 return count;
             }
             Err(Errno::EAGAIN | Errno::EINTR) => {}

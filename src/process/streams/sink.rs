@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::libc;
 use nix::poll::PollFlags;
 use nix::unistd::{read, write};
 
@@ -54,15 +55,40 @@ impl Sink {
     }
 
     /// Writes as many of the bytes as there is room for, and returns how many. Returns EAGAIN if there is no room.
-    pub(crate) fn write(&self, mut bytes: &[u8]) -> nix::Result<usize> {
-        if matches!(self, Sink::InPieces(_)) {
-            // If `poll` fails, the write has to be tried.
-            if ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty()) {
-                return Err(Errno::EAGAIN);
-            }
-            bytes = &bytes[..bytes.len().min(system::room(self.fd()))];
+    pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
+        if matches!(self, Sink::Inherited(_)) {
+            return write(self.fd(), bytes);
         }
-        write(self.fd(), bytes)
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.write_piece(piece(&bytes[written..])) {
+                Ok(count) => written += count,
+                Err(_) if written > 0 => break,
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(written)
+    }
+
+    fn write_piece(&self, piece: &[u8]) -> nix::Result<usize> {
+        // If `poll` fails, the write has to be tried.
+        if matches!(self, Sink::InPieces(_))
+            && ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty())
+        {
+            return Err(Errno::EAGAIN);
+        }
+        write(self.fd(), piece)
+    }
+}
+
+/// Returns the first of these bytes that a pipe takes as a whole or not at all, up to the end of a line if there is one:
+/// so whole lines of several writers (`make -j`) do not mix. A terminal or socket practically always has as much room
+/// once `poll` has found some.
+fn piece(bytes: &[u8]) -> &[u8] {
+    let most = &bytes[..bytes.len().min(libc::PIPE_BUF)];
+    match memchr::memrchr(b'\n', most) {
+        Some(end) => &most[..=end],
+        None => most,
     }
 }
 

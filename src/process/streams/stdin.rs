@@ -47,7 +47,7 @@ pub(crate) struct Stdin {
     limit: u64,
     /// Kept bytes are not all: they exceed the limit, could not be kept, or another process took some.
     pub(super) is_incomplete: bool,
-    /// Why they could not be kept; None if they exceeded the limit.
+    /// Why they are not all; None if they exceeded the limit.
     pub(super) error: Option<String>,
     /// Bytes that were read before the first attempt and could not be kept, so that it is the last.
     unfed: Vec<u8>,
@@ -348,19 +348,20 @@ impl Stdin {
         let read_by_command = feed.window - unread(&feed.pipe)?.min(feed.window);
         feed.chunk.resize(read_by_command, 0);
         let mut taken = 0;
-        // Another process may have taken the bytes from the source: a read would block, and they cannot be replayed.
-        // Then what is kept has a gap.
-        while taken < read_by_command
-            && unread(self.source).is_ok_and(|available| available >= read_by_command - taken)
-        {
-            match uninterrupted(|| read(self.source, &mut feed.chunk[taken..]))? {
+        // Fewer if another process has read from the source: what is left was duplicated, and must not be once more.
+        let left = unread(self.source).unwrap_or(0).min(read_by_command);
+        while taken < left {
+            match uninterrupted(|| read(self.source, &mut feed.chunk[taken..left]))? {
                 0 => break,
                 count => taken += count,
             }
         }
         widen_if_busy(self.source, taken);
         widen_if_busy(feed.pipe.as_fd(), taken);
-        self.is_incomplete |= taken < read_by_command;
+        if taken < read_by_command {
+            self.is_incomplete = true;
+            self.error = Some("another process has read from it".to_owned());
+        }
         self.keep(&feed.chunk[..taken]);
         // Only now: after an error above, the window stays, so that its bytes are not fed a second time.
         feed.window = 0;

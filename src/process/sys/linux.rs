@@ -53,12 +53,6 @@ pub(crate) fn is_from_kernel(info: &siginfo_t) -> bool {
     info.si_code == libc::SI_KERNEL
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room: a pipe then always has
-/// room for so many, a terminal or socket practically always.
-pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
-    libc::PIPE_BUF
-}
-
 /// Creates a file in memory.
 pub(crate) fn memory_file() -> io::Result<File> {
     let fd = memfd_create(c"backoff", MFdFlags::MFD_CLOEXEC)?;

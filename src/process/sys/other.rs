@@ -50,11 +50,6 @@ pub(crate) fn is_from_kernel(info: &siginfo_t) -> bool {
     of_keys.contains(&info.si_signo) && controlling().is_ok_and(has_foreground)
 }
 
-/// Returns the most bytes that a write can take without blocking, once `poll` has found room.
-pub(crate) fn room(_fd: BorrowedFd<'_>) -> usize {
-    libc::PIPE_BUF
-}
-
 /// There are no files in memory.
 pub(crate) fn memory_file() -> io::Result<File> {
     Err(ErrorKind::Unsupported.into())
