@@ -186,9 +186,7 @@ fn identity(plan: &Plan) -> Identity {
 fn run(plan: &Plan, store: &Store) -> Exit {
     let identity = identity(plan);
     let mut rng = plan.seed.map_or_else(generator, generator_of_seed);
-    // A function, as is `is_read_by_runner`: most runs print no line that depends on the answers.
-    let takes_color = || color::takes_color(stdio::ERR);
-    let mut reporter = Reporter::new(plan, &identity, takes_color, stdio::is_read_by_runner);
+    let mut reporter = Reporter::new(plan, &identity, color::takes_color(stdio::ERR));
     let mut host = match System::take_over(plan, store) {
         Ok(host) => host,
         Err(RunError::Fault(line)) => return complain(&line),

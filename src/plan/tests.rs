@@ -78,7 +78,7 @@ fn play_plan(plan: &Plan, attempts: &[(End, Duration)], seed: u64) -> Played {
         run_id: "a run".into(),
         root_id: "a run".into(),
     };
-    let mut reporter = Reporter::new(plan, &identity, || false, || false);
+    let mut reporter = Reporter::new(plan, &identity, false);
     let mut lines = |moment: &Moment, event: &Event<'_>| reporter.lines(moment, event);
     let exit = engine::run(plan, &identity, &mut host, &mut seeded(seed), &mut lines);
     let mut waits = std::mem::take(&mut host.waits);

@@ -89,7 +89,7 @@ impl Verdict {
     /// Returns true if the deadline ended the predicate that was to judge the attempt. Any other failure of a predicate
     /// is permanent.
     pub(super) fn is_cut_off_by_deadline(&self) -> bool {
-        matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::PredicateFailed { .. }))
+        matches!(self, Verdict::Transient(reason) if matches!(reason.why, Why::Failed { .. }))
     }
 
     /// Returns true if neither a message (without `-v`) nor `--on-give-up` reports this end: the output's reader is
@@ -97,8 +97,9 @@ impl Verdict {
     /// another cause, and SIGPIPE may come from another pipe or socket.
     pub fn is_silent_end(&self, outcome: &Outcome) -> bool {
         let is_about_reader =
-            matches!(self, Verdict::Permanent(reason) if reason.why == Why::ReaderGone);
-        is_about_reader && outcome.seen.reader_gone && outcome.ended_by_sigpipe()
+            matches!(self, Verdict::Permanent(reason) if reason.why == Why::NotRead);
+        let seen = &outcome.seen;
+        is_about_reader && seen.reader_gone && !seen.unread && outcome.ended_by_sigpipe()
     }
 }
 
@@ -151,37 +152,31 @@ impl fmt::Display for FailureCause {
     }
 }
 
-/// Reason why a failure is transient or permanent.
+/// What made a failure transient or permanent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The rule with this name matched, or the predicate `--retry-if` has decided.
     Rule(String),
-    /// The predicate of this option failed.
-    PredicateFailed { option: &'static str, how: String },
-    /// Another attempt was decided, but `--before-retry` failed. With `--until`, the last attempt may be a success.
-    BeforeRetryFailed(String),
+    /// The predicate of this option failed itself, or `--before-retry` after another attempt was decided. With
+    /// `--until`, that may follow a success.
+    Failed { option: &'static str, how: String },
     /// Retry rules were given and none matched.
-    NoRuleMatched,
-    /// No rule applies: a timeout, a failure without any retry rule, or one that only `--success-if` calls a failure.
-    /// Also the reason in a [`Verdict::Ask`].
-    ByDefault,
-    /// The command cannot be started: exec failed (126, 127). An exit of the command itself with 127 is no such end.
-    CannotStart,
-    /// The reader of the output is gone: the command died of SIGPIPE, or its output cannot be delivered.
-    ReaderGone,
-    /// Some output was not read and is lost.
-    Unread,
+    NoneMatched,
+    /// No rule applies: a timeout, a failed start (126, 127), a failure without any retry rule, or one that only
+    /// `--success-if` calls a failure. Also the reason in a [`Verdict::Ask`].
+    Default,
+    /// Some output was not read and is lost, or has no reader, or the command died of SIGPIPE.
+    NotRead,
     /// Processes of the attempt still run, so that another attempt would run beside them.
     Survivors,
 }
 
 impl Why {
-    /// Returns the failure of a hook or predicate that the run depends on: `--retry-if failed: exit 5`. None if another
-    /// reason decided.
-    pub fn predicate_or_hook_failure(&self) -> Option<String> {
+    /// Returns the failure of a predicate or hook that the run depends on: `--retry-if failed: exit 5`. None if
+    /// something else decided.
+    pub fn failure(&self) -> Option<String> {
         match self {
-            Why::PredicateFailed { option, how } => Some(format!("{option} failed: {how}")),
-            Why::BeforeRetryFailed(how) => Some(format!("--before-retry failed: {how}")),
+            Why::Failed { option, how } => Some(format!("{option} failed: {how}")),
             _ => None,
         }
     }
@@ -267,13 +262,9 @@ impl Classifier {
         if let Some(stop) = failure.first(&self.rules, RuleKind::Stop) {
             return Verdict::Permanent(failure.by_rule(stop));
         }
-        // The output of another attempt would follow the gap.
-        if seen.unread {
-            return failure.permanent(Why::Unread);
-        }
-        // The output of another attempt would have no reader either.
-        if seen.reader_gone {
-            return failure.permanent(Why::ReaderGone);
+        // The output of another attempt would follow the gap, or have no reader either.
+        if seen.unread || seen.reader_gone {
+            return failure.permanent(Why::NotRead);
         }
         let retry = failure.first(&self.rules, RuleKind::Retry);
         if let Some(retry) = retry
@@ -309,22 +300,22 @@ impl Classifier {
     fn judge_without_rule(&self, failure: &Failure<'_>) -> Verdict {
         // Causes that backoff knows, about which `--retry-if` is not asked.
         match failure.outcome.end {
-            End::NotStarted(_) => return failure.permanent(Why::CannotStart),
+            End::NotStarted(_) => return failure.permanent(Why::Default),
             // The next attempt would run beside the command. Never reached in a run, which then ends without a verdict.
             End::Unended => return failure.permanent(Why::Survivors),
             // Mostly the reader of the output is gone, and does not come back for another attempt.
-            End::Signaled(Signal::PIPE) => return failure.permanent(Why::ReaderGone),
+            End::Signaled(Signal::PIPE) => return failure.permanent(Why::NotRead),
             // Transient even with retry rules, as these list failures that the command reports.
             End::TimedOut(_) => return failure.transient(),
             End::Exited(_) | End::Signaled(_) => {}
         }
         if self.has_retry_if {
-            return Verdict::Ask(failure.reason(Why::ByDefault));
+            return Verdict::Ask(failure.reason(Why::Default));
         }
         // Retry rules list transient failures of the command; with `--success-if` the command itself calls this end a
         // success.
         if self.has_retry_rule() && failure.cause != Some(FailureCause::SuccessIf) {
-            failure.permanent(Why::NoRuleMatched)
+            failure.permanent(Why::NoneMatched)
         } else {
             failure.transient()
         }
@@ -347,7 +338,7 @@ impl Failure<'_> {
 
     /// Returns the verdict on a failure that may be retried although no rule says so.
     fn transient(&self) -> Verdict {
-        Verdict::Transient(self.reason(Why::ByDefault))
+        Verdict::Transient(self.reason(Why::Default))
     }
 
     /// Returns the reason of a verdict, to which `by_rule` adds what a rule says. Without a rule, only a command that

@@ -147,7 +147,7 @@ impl SampledRun {
             _ => MOST_ROWS,
         };
         let failure = Outcome::new(End::Exited(1), Duration::ZERO);
-        let verdict = Verdict::Transient(Reason::new(Why::ByDefault));
+        let verdict = Verdict::Transient(Reason::new(Why::Default));
         let mut rng = generator_of_seed(seed);
         let mut session = Session::new(&limits, delays);
         let mut run = SampledRun {

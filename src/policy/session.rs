@@ -148,7 +148,7 @@ impl<'p> Session<'p> {
         let is_unknown = match verdict.reason() {
             Some(reason) => matches!(
                 reason.why,
-                Why::ReaderGone | Why::Unread | Why::Survivors | Why::PredicateFailed { .. }
+                Why::NotRead | Why::Survivors | Why::Failed { .. }
             ),
             None => false,
         };

@@ -187,8 +187,8 @@ pub(crate) fn decorrelated_by_formula(
     base + (high - base) * rng.random::<f64>()
 }
 
-pub(crate) const TRANSIENT: Verdict = Verdict::Transient(reason(Why::ByDefault));
-pub(crate) const PERMANENT: Verdict = Verdict::Permanent(reason(Why::NoRuleMatched));
+pub(crate) const TRANSIENT: Verdict = Verdict::Transient(reason(Why::Default));
+pub(crate) const PERMANENT: Verdict = Verdict::Permanent(reason(Why::NoneMatched));
 
 pub(crate) const fn reason(why: Why) -> Reason {
     Reason::new(why)

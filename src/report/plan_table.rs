@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Number;
 
+use super::endings::limit;
 use super::json;
-use super::words::typed_limit;
 use crate::policy::forecast::{Forecast, RowsEnd, Spread, WaitRow, forecast};
 use crate::run::plan::Plan;
 use crate::text::length;
@@ -211,7 +211,7 @@ fn retries_in_time(Spread { low, high }: Spread<u64>) -> String {
 /// Returns the option that first limits the time of the run, `--deadline 5m` or `--stop-after 5m`; None without one.
 fn time_limit(plan: &Plan) -> Option<String> {
     let latest = plan.limits.latest_begin()?;
-    Some(typed_limit(&plan.limits, latest.why))
+    Some(limit(&plan.limits, latest.why).typed())
 }
 
 /// Returns a range of waits, `500ms to 1.5s`; a single one if both look the same when rounded.

@@ -5,13 +5,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::json::{self, Object, seconds};
-use super::log::{attempt_fields, gave_up, result};
-use super::rule;
-use super::text::Sentences;
-use super::words::command_name;
+use super::endings::{limit, rule_of_end};
+use super::json::{self, seconds};
+use super::records::{AttemptRecord, command_name, result};
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
@@ -34,16 +31,27 @@ pub(crate) struct Report<'a> {
     result: Option<&'static str>,
     /// The reason for giving up in one word; None if the run did not give up.
     gave_up: Option<&'static str>,
-    /// The option that decided that the run gave up, or a fixed word if none did (see `rule`).
+    /// What decided that the run gave up: an option, or a fixed word.
     rule: Option<String>,
     /// 128 + the number of the signal if backoff itself ends by one.
     exit_status: u8,
     /// All attempts that have ended, also those that `attempts` has dropped.
     attempts_made: u64,
-    attempts: VecDeque<Object>,
+    attempts: VecDeque<Entry>,
     /// The start of the current attempt, as time since the UNIX epoch, until its end adds it to `attempts`.
     #[serde(skip)]
     attempt_started: Duration,
+}
+
+/// An attempt that has ended.
+#[derive(Debug, Serialize)]
+struct Entry {
+    attempt: u64,
+    started: String,
+    #[serde(flatten)]
+    record: AttemptRecord,
+    /// None if none followed.
+    delay_s: Option<f64>,
 }
 
 impl<'a> Report<'a> {
@@ -67,40 +75,38 @@ impl<'a> Report<'a> {
     /// Adds what an event tells to the report: an entry for an attempt that ended, the delay that is to follow it, even
     /// if the run ends meanwhile, or the result of the run. Drops the oldest entry if there are too many. The events
     /// must come in order, as a delay is added to the last entry.
-    pub(super) fn observe(
-        &mut self,
-        sentences: &Sentences<'_>,
-        moment: &Moment,
-        event: &Event<'_>,
-    ) {
+    pub(super) fn observe(&mut self, plan: &Plan, moment: &Moment, event: &Event<'_>) {
         match event {
             Event::Started => self.attempt_started = moment.time_of_day,
             Event::Ended { outcome, verdict } => {
                 self.attempts_made += 1;
-                let started = timestamp(self.attempt_started);
-                let mut entry = vec![
-                    ("attempt", moment.attempt.into()),
-                    ("started", started.into()),
-                ];
-                entry.extend(attempt_fields(sentences.plan, outcome, *verdict));
-                // The last field, so that the event of a retry finds it.
-                entry.push(("delay_s", Value::Null));
-                self.attempts.push_back(Object(entry));
+                self.attempts.push_back(Entry {
+                    attempt: moment.attempt,
+                    started: timestamp(self.attempt_started),
+                    record: AttemptRecord::new(plan, outcome, *verdict),
+                    delay_s: None,
+                });
                 if self.attempts.len() > MOST_ATTEMPTS {
                     self.attempts.pop_front();
                 }
             }
             Event::Retrying { delay, .. } | Event::Confirming { delay, .. } => {
-                let entry = self.attempts.back_mut();
-                if let Some((_, delay_s)) = entry.and_then(|entry| entry.0.last_mut()) {
-                    *delay_s = seconds(*delay).into();
+                if let Some(entry) = self.attempts.back_mut() {
+                    entry.delay_s = Some(seconds(*delay));
                 }
             }
-            event if result(event).is_some() => {
+            Event::Stopped { stop, attempt } => {
                 self.result = result(event);
-                self.gave_up = gave_up(event);
-                self.rule = rule::of_end(sentences.plan, event);
+                self.gave_up = stop.gave_up().map(|why| limit(&plan.limits, why).word);
+                self.rule = stop.gave_up().map(|why| rule_of_end(plan, why, attempt));
             }
+            Event::NoTimeToStart(why) => {
+                let limit = limit(&plan.limits, *why);
+                self.result = result(event);
+                self.gave_up = Some(limit.word);
+                self.rule = Some(limit.option.to_owned());
+            }
+            Event::Interrupted { .. } => self.result = result(event),
             _ => {}
         }
     }

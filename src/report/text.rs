@@ -1,10 +1,12 @@
-//! Lines for people: the event, backoff's next step, and the option that changes the step. `explanation` has the
-//! reasons for giving up, `words` the parts that JSON needs, too, `verbosity` says which events have a line at all.
+//! Lines for people: the event, backoff's next step, and the option that changes the step. `endings` has the reasons for
+//! giving up, `verbosity` says which events have a line at all.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::words::{how_it_failed, survivors, tip_about_shell, typed_limit, with_detail};
+use super::endings::{advice, limit, reason};
+use super::failure::{how_it_failed, survivors, with_detail};
+use super::shell_words::tip_about_shell;
 use crate::policy::classifier::{Verdict, Why};
 use crate::policy::outcome::{End, NEEDED_KILL, Outcome};
 use crate::policy::session::{GiveUp, Stop, Until};
@@ -72,7 +74,7 @@ impl Sentences<'_> {
             Event::WaitSkipped => "SIGUSR1 ended the wait".to_owned(),
             Event::Stopped { stop, attempt } => self.stopped(moment, *stop, attempt),
             Event::NoTimeToStart(why) => {
-                let limit = typed_limit(&self.plan.limits, *why);
+                let limit = limit(&self.plan.limits, *why).typed();
                 format!("gave up before the first attempt: {limit} has passed")
             }
             Event::Interrupted {
@@ -234,6 +236,12 @@ impl Sentences<'_> {
         }
     }
 
+    /// Returns `how`, which tells how `attempt`, the last one, ended, with the reason for the end of the run in
+    /// brackets, and advice after it: `exit 7 (attempt limit reached); raise --attempts to allow more`.
+    fn explained(&self, how: String, why: GiveUp, attempt: &JudgedAttempt) -> String {
+        with_detail(how, &reason(self.plan, why, attempt)) + &advice(self.plan, why, attempt)
+    }
+
     /// Returns `attempt 2 of 5`, or `attempt 2` without a limit.
     fn numbered(&self, attempt: u64) -> String {
         match self.plan.limits.attempts {
@@ -255,15 +263,6 @@ impl Sentences<'_> {
             End::NotStarted(why) if why.is_about_name() => tip_about_shell(&self.plan.command),
             _ => String::new(),
         }
-    }
-
-    /// Returns the name of the budget: `budget "api"`. Only messages of a run with a budget (`--budget`) have it.
-    pub(super) fn budget(&self) -> String {
-        let name = match &self.plan.budget {
-            Some(budget) => printable(&budget.name),
-            None => String::new(),
-        };
-        format!("budget \"{name}\"")
     }
 
     /// Returns the command as a shell reads it. Only for `-vv`, adds the arguments, which may hold secrets, and how the

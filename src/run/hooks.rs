@@ -94,8 +94,11 @@ impl Run<'_> {
             .verdict
             .reason()
             .cloned()
-            .unwrap_or(Reason::new(Why::ByDefault));
-        reason.why = Why::BeforeRetryFailed(why);
+            .unwrap_or(Reason::new(Why::Default));
+        reason.why = Why::Failed {
+            option: "--before-retry",
+            how: why,
+        };
         let unprepared = JudgedAttempt {
             outcome: attempt.outcome.clone(),
             verdict: Verdict::Permanent(reason),

@@ -25,7 +25,7 @@ impl Run<'_> {
             verdict = match answer.end {
                 End::Exited(0) => Verdict::Success,
                 End::Exited(1) => classifier.judge_denied(outcome, examined),
-                _ => predicate_failed("--success-if", &answer, Reason::new(Why::ByDefault)),
+                _ => predicate_failed("--success-if", &answer, Reason::new(Why::Default)),
             };
         }
         let Verdict::Ask(reason) = &verdict else {
@@ -72,7 +72,7 @@ impl Run<'_> {
 /// Replaces only the `why` in `reason`; the rest is what the rules found, or nothing after a success by the rules.
 fn predicate_failed(option: &'static str, predicate: &Outcome, reason: Reason) -> Verdict {
     let how = predicate.to_string();
-    let why = Why::PredicateFailed { option, how };
+    let why = Why::Failed { option, how };
     match predicate.end {
         End::TimedOut(TimeLimit::Deadline) => Verdict::Transient(Reason { why, ..reason }),
         _ => Verdict::Permanent(Reason { why, ..reason }),

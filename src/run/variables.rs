@@ -137,7 +137,7 @@ struct ReasonText<'a> {
 impl fmt::Display for ReasonText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReasonText { outcome, reason } = self;
-        if let Some(failed) = reason.why.predicate_or_hook_failure() {
+        if let Some(failed) = reason.why.failure() {
             return write!(f, "{outcome}; {failed}");
         }
         match (&reason.matched, reason.cause) {

@@ -12,8 +12,8 @@ pub(crate) fn is_printable(c: char) -> bool {
     !c.is_control() && !is_unseen
 }
 
-/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`. For
-/// people: a backslash of the text itself stays as it is.
+/// Returns the text with every character escaped that a terminal would act on, line feeds too: `\n`, `\u{1b}`, and without
+/// commands to a CI runner. For people: a backslash of the text itself stays as it is.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,7 +23,7 @@ pub(crate) fn printable(text: &str) -> String {
             shown.extend(c.escape_default());
         }
     }
-    shown
+    without_runner_commands(&shown)
 }
 
 /// Returns a word of the command line as text, with bytes that are not UTF-8 as `\xff`. Characters that a terminal acts
@@ -43,41 +43,23 @@ pub(crate) fn quoted(word: impl AsRef<OsStr>) -> String {
     printable(&word.as_ref().quote().to_string())
 }
 
-/// Puts a space into each `::` that begins a line, and after the `##` of each `##[`, `##vso[` and the like, so that no
-/// CI runner (GitHub Actions, Azure Pipelines, TeamCity) takes them for a command: the text may come from others. Other
-/// text stays as it is.
-pub(crate) fn without_runner_commands(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(without_leading_colons).collect();
-    let mut text = lines.join("\n");
-    while let Some(hashes) = find_runner_command(&text) {
-        text.insert(hashes + "##".len(), ' ');
-    }
-    text
-}
-
-/// Puts a space into a `::` that begins a line, after blanks or not; returns other lines as they are.
-fn without_leading_colons(line: &str) -> String {
-    if line.trim_start().starts_with("::") {
-        line.replacen("::", ": :", 1)
-    } else {
-        line.to_owned()
-    }
-}
-
-/// Returns the position of the `##` of the first command to a CI runner that has the form `##`, a name that may be
-/// empty, and `[`, as in `##vso[`. None if there is none; a `::` is not looked for.
-fn find_runner_command(text: &str) -> Option<usize> {
-    // Each `#` is tried: of three, the last two begin a command.
-    for (start, _) in text.match_indices('#') {
-        let Some(after_hashes) = text[start..].strip_prefix("##") else {
-            continue;
-        };
-        let after_name = after_hashes.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-        if after_name.starts_with('[') {
-            return Some(start);
+/// Puts a space before the `[` of each `##[`, `##vso[` and the like, so that no CI runner (GitHub Actions, Azure Pipelines,
+/// TeamCity) takes them for a command. Its other form, `::`, counts only where a line begins, as no line of ours does.
+fn without_runner_commands(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive('[') {
+        let before = part.trim_end_matches('[');
+        let before_name = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+        shown.push_str(before);
+        if before.len() < part.len() {
+            shown.push_str(if before_name.ends_with("##") {
+                " ["
+            } else {
+                "["
+            });
         }
     }
-    None
+    shown
 }
 
 #[cfg(test)]

@@ -10,6 +10,6 @@ mod similar;
 
 pub(crate) use columns::{cut, width};
 pub(crate) use errors::{describe, describe_error};
-pub(crate) use foreign::{is_printable, name, printable, quoted, without_runner_commands};
+pub(crate) use foreign::{is_printable, name, printable, quoted};
 pub(crate) use lengths::{exact, length, timestamp};
 pub(crate) use similar::{normal, similar, tip};

@@ -131,9 +131,9 @@ success-exit | 3=0 | -n 1 -- sh -c 'exit 3' | [0]
 success-match | yes | -qq -n 1 -- echo no | no 1
 fail-match | no | -n 1 -- echo no | matched "no" (exit 0; --fail-match;
 consecutive | 2 | -qq -b 1ms -- sh -c 'echo $BACKOFF_ATTEMPT' | 1 2 0
-retry-exit | 9 | -n 2 -b 1ms -- false | no retry rule matches
+retry-exit | 9 | -n 2 -b 1ms -- false | none of the retry rules matched
 stop-exit | 1 | -n 2 -b 1ms -- false | permanent: --stop-exit
-retry-match | x | -n 2 -b 1ms -- false | no retry rule matches
+retry-match | x | -n 2 -b 1ms -- false | none of the retry rules matched
 stop-match | bad | -n 2 -b 1ms -- sh -c 'echo bad; exit 1' | permanent: --stop-match
 retry-if | exit 1 | -n 2 -b 1ms -- false | permanent: --retry-if
 success-if | exit 1 | -n 1 -- true | --success-if says no (exit 0;

@@ -171,7 +171,7 @@ fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     );
     assert!(stderr.contains("gave up after 1 attempt"), "{stderr}");
     assert!(
-        stderr.contains("cut off, as its reader stopped reading"),
+        stderr.contains("output not read, as its reader stopped reading"),
         "{stderr}"
     );
 }

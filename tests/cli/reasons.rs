@@ -54,7 +54,7 @@ const SITUATIONS: &[(&str, &str, &str)] = &[
         "default",
         "--deadline",
     ),
-    ("-d 2s -- sleep 30", "default", "--deadline"),
+    ("-d 2s -- sleep 30", "timeout", "--deadline"),
     (
         "--stop-after 1m -b 5m -m 5m -j none -- false",
         "default",
@@ -76,7 +76,7 @@ const SITUATIONS: &[(&str, &str, &str)] = &[
         "default",
         "--store-down",
     ),
-    ("-n 1 -t 50ms -- sleep 30", "default", "--attempts"),
+    ("-n 1 -t 50ms -- sleep 30", "timeout", "--attempts"),
     (
         "--stop-exit timeout -t 50ms -- sleep 30",
         "--stop-exit",
@@ -104,9 +104,7 @@ fn events<'l>(lines: &'l [Value], event: &str) -> Vec<&'l Value> {
 fn says(text: &str, end: &Value) -> bool {
     let rule = end["rule"].as_str().unwrap();
     match (rule, end["reason"].as_str().unwrap()) {
-        ("none matched", _) => {
-            text.contains("no retry rule matches") || text.contains("no rule of")
-        }
+        ("none matched", _) => text.contains("none of the") && text.contains("matched"),
         ("default", "permanent") => text.contains("command not found"),
         ("--attempts", "attempts") => {
             text.contains("attempt limit reached") || text.contains("cannot run")

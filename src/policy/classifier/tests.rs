@@ -77,23 +77,23 @@ fn without_rules_every_failure_is_transient_but_three() {
     for code in 1..=255 {
         assert_eq!(
             judge(&rules, End::Exited(code)),
-            ('t', Some(Why::ByDefault)),
+            ('t', Some(Why::Default)),
             "{code}"
         );
     }
     assert_eq!(
         judge(&rules, End::Signaled(Signal::KILL)),
-        ('t', Some(Why::ByDefault))
+        ('t', Some(Why::Default))
     );
     assert_eq!(
         judge(&rules, End::TimedOut(TimeLimit::Timeout)),
-        ('t', Some(Why::ByDefault))
+        ('t', Some(Why::Default))
     );
     assert_eq!(
         judge(&rules, End::Signaled(Signal::PIPE)),
-        ('p', Some(Why::ReaderGone))
+        ('p', Some(Why::NotRead))
     );
-    assert_eq!(judge(&rules, not_found()), ('p', Some(Why::CannotStart)));
+    assert_eq!(judge(&rules, not_found()), ('p', Some(Why::Default)));
 }
 
 #[test]
@@ -106,15 +106,15 @@ fn a_stop_rule_beats_a_retry_rule() {
     assert_eq!(judge(&rules, End::Exited(7)), ('p', by("stop")));
     assert_eq!(
         judge(&rules, End::Exited(10)),
-        ('p', Some(Why::NoRuleMatched))
+        ('p', Some(Why::NoneMatched))
     );
     assert_eq!(
         judge(&rules, End::Signaled(Signal::TERM)),
-        ('p', Some(Why::NoRuleMatched))
+        ('p', Some(Why::NoneMatched))
     );
     assert_eq!(
         judge(&rules, End::TimedOut(TimeLimit::Timeout)),
-        ('t', Some(Why::ByDefault))
+        ('t', Some(Why::Default))
     );
 }
 
@@ -126,7 +126,7 @@ fn a_command_that_cannot_start_is_transient_only_if_listed() {
         not_found: false,
         message: String::new(),
     });
-    assert_eq!(judge(&rules, not_executable), ('p', Some(Why::CannotStart)));
+    assert_eq!(judge(&rules, not_executable), ('p', Some(Why::Default)));
 }
 
 #[test]
@@ -138,17 +138,17 @@ fn signals_and_timeouts_are_ends_like_codes() {
     let stops = rules(&[rule(RuleKind::Stop, Some("137,timeout"), None)]);
     assert_eq!(judge(&stops, timed_out.clone()), ('p', by("stop")));
     assert_eq!(judge(&stops, killed.clone()), ('p', by("stop")));
-    assert_eq!(judge(&stops, End::Exited(124)), ('t', Some(Why::ByDefault)));
+    assert_eq!(judge(&stops, End::Exited(124)), ('t', Some(Why::Default)));
     let retries = rules(&[rule(RuleKind::Retry, Some("137,timeout"), None)]);
     assert_eq!(judge(&retries, timed_out), ('t', by("retry")));
     assert_eq!(judge(&retries, killed), ('t', by("retry")));
     assert_eq!(
         judge(&retries, End::Exited(1)),
-        ('p', Some(Why::NoRuleMatched))
+        ('p', Some(Why::NoneMatched))
     );
     assert_eq!(
         judge(&retries, End::Signaled(Signal::PIPE)),
-        ('p', Some(Why::ReaderGone))
+        ('p', Some(Why::NotRead))
     );
 }
 
@@ -226,18 +226,15 @@ fn the_cause_of_a_failure_despite_a_good_exit_code_is_known() {
 
 #[test]
 fn a_hook_or_predicate_that_failed_is_named() {
-    let failed = |why: Why| why.predicate_or_hook_failure().unwrap_or_default();
-    let (option, how) = ("--retry-if", "exit 5".to_owned());
-    let asked = Why::PredicateFailed {
-        option,
-        how: how.clone(),
+    let failed = Why::Failed {
+        option: "--retry-if",
+        how: "exit 5".to_owned(),
     };
-    assert_eq!(failed(asked), "--retry-if failed: exit 5");
     assert_eq!(
-        failed(Why::BeforeRetryFailed(how)),
-        "--before-retry failed: exit 5"
+        failed.failure().as_deref(),
+        Some("--retry-if failed: exit 5")
     );
-    assert_eq!(Why::ByDefault.predicate_or_hook_failure(), None);
+    assert_eq!(Why::Default.failure(), None);
     assert_eq!(FailureCause::SuccessIf.to_string(), "--success-if says no");
 }
 
@@ -249,7 +246,7 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
         assert_eq!(cause, Some(FailureCause::SuccessIf));
         shown(verdict)
     };
-    assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::ByDefault)));
+    assert_eq!(denied(&rules(&[]), 0, false), ('t', Some(Why::Default)));
     let mut rules = rules(&[
         rule(RuleKind::Stop, None, Some(0)),
         rule(RuleKind::Stop, Some("3"), None),
@@ -259,9 +256,9 @@ fn a_success_that_success_if_denies_is_judged_as_a_failure() {
     assert_eq!(denied(&rules, 3, false), ('p', by("stop")));
     assert_eq!(denied(&rules, 4, false), ('t', by("retry")));
     // Here a retry rule makes no other failure permanent.
-    assert_eq!(denied(&rules, 0, false), ('t', Some(Why::ByDefault)));
+    assert_eq!(denied(&rules, 0, false), ('t', Some(Why::Default)));
     rules.has_retry_if = true;
-    assert_eq!(denied(&rules, 0, false), ('a', Some(Why::ByDefault)));
+    assert_eq!(denied(&rules, 0, false), ('a', Some(Why::Default)));
 }
 
 #[test]
@@ -286,9 +283,7 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
         (End::Exited(141), false, true),
         (End::Signaled(Signal::PIPE), false, true),
     ] {
-        for (reader_gone, unread, why) in
-            [(true, false, Why::ReaderGone), (true, true, Why::Unread)]
-        {
+        for (reader_gone, unread) in [(true, false), (true, true)] {
             let mut outcome = outcome(end.clone());
             (outcome.seen.reader_gone, outcome.seen.unread) = (reader_gone, unread);
             let verdict = rules.judge(&outcome, &examined(&[]));
@@ -298,7 +293,11 @@ fn a_failure_without_a_reader_is_permanent_unless_a_stop_rule_says_why() {
                 by_sigpipe && !unread,
                 "{end}"
             );
-            let why = if stops { by("stop") } else { Some(why) };
+            let why = if stops {
+                by("stop")
+            } else {
+                Some(Why::NotRead)
+            };
             assert_eq!(shown(verdict), ('p', why), "{end}");
         }
     }

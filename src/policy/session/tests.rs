@@ -112,7 +112,7 @@ fn a_command_that_is_not_idempotent_is_retried_only_if_safe() {
     };
     let safe = Verdict::Transient(Reason {
         is_safe_to_repeat: true,
-        ..reason(Why::ByDefault)
+        ..reason(Why::Default)
     });
     let decided = |verdicts: &[&Verdict]| {
         let attempts: Vec<_> = verdicts
@@ -205,7 +205,7 @@ fn an_attempt_that_says_nothing_about_the_command_ends_the_run() {
     let not_started = Outcome::new(End::NotStarted(StartFailure { not_found, message }), ms(1));
     let mut unread = failed(ms(1));
     unread.seen.reader_gone = true;
-    let cut_off = Verdict::Permanent(reason(Why::Unread));
+    let cut_off = Verdict::Permanent(reason(Why::NotRead));
     for until in [Until::Failure, Until::Never] {
         let limits = Limits {
             until,

@@ -8,10 +8,9 @@ use std::os::fd::RawFd;
 use nix::poll::PollFlags;
 use nix::unistd::write;
 
-use super::environment::nonempty;
 use super::fd::{has_lost_its_reader, inherited, is_piped, ready};
 use crate::run::uninterrupted;
-use crate::text::{describe, printable, without_runner_commands};
+use crate::text::{describe, printable};
 
 pub(crate) const IN: RawFd = 0;
 pub(crate) const OUT: RawFd = 1;
@@ -55,23 +54,10 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
     write_all(OUT, text.as_bytes()).map_err(describe)
 }
 
-/// Returns true if output is read by a CI runner that takes commands from it: GitHub Actions or one with the same
-/// commands, Azure Pipelines, TeamCity.
-pub(crate) fn is_read_by_runner() -> bool {
-    ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"]
-        .into_iter()
-        .any(|name| nonempty(name).is_some())
-}
-
 /// Formats an error or warning of backoff as one line, with its name before. As the text may quote what others have
-/// written, control characters are escaped, line feeds too, and commands in it to a CI runner are made ineffective,
-/// under a runner only.
+/// written, control characters are escaped, line feeds too.
 pub(crate) fn complaint(text: &str) -> String {
-    let mut text = printable(text);
-    if is_read_by_runner() {
-        text = without_runner_commands(&text);
-    }
-    format!("backoff: {text}\n")
+    format!("backoff: {}\n", printable(text))
 }
 
 /// Writes an error of backoff to standard error, ignoring write errors.
