@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use super::classifier::{Reason, Verdict, Why};
 use super::delay::{Delays, Jitter, generator_of_seed};
 use super::outcome::{End, Outcome};
@@ -24,21 +26,38 @@ pub struct Forecast {
     pub end: RowsEnd,
 }
 
-/// The wait before one retry.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The wait before one retry. Serialized in seconds, as JSON has it (`--plan --log-format json`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WaitRow {
     /// 1 for the first retry.
     pub retry: u64,
+    #[serde(rename = "min_s", serialize_with = "in_seconds")]
     pub least: Duration,
+    #[serde(rename = "mean_s", serialize_with = "in_seconds")]
     pub mean: Duration,
     /// The longest wait; a uniform draw comes as near to it as one likes.
+    #[serde(rename = "max_s", serialize_with = "in_seconds")]
     pub most: Duration,
     /// The sum of the means up to this retry.
+    #[serde(rename = "total_s", serialize_with = "in_seconds")]
     pub total: Duration,
     /// The sum of the longest waits up to this retry.
+    #[serde(rename = "total_max_s", serialize_with = "in_seconds")]
     pub total_most: Duration,
-    /// The spread of the sums of waits, among the runs that make this retry.
-    pub totals: Spread<Duration>,
+    /// Percentiles of the sums of waits, among the runs that make this retry.
+    #[serde(rename = "total_p5_s", serialize_with = "in_seconds")]
+    pub total_low: Duration,
+    #[serde(rename = "total_p95_s", serialize_with = "in_seconds")]
+    pub total_high: Duration,
+}
+
+/// Writes an integer if there is no fraction, which is shorter than `1.0`.
+fn in_seconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    if wait.subsec_nanos() == 0 {
+        serializer.serialize_u64(wait.as_secs())
+    } else {
+        serializer.serialize_f64(wait.as_secs_f64())
+    }
 }
 
 /// The 5th and the 95th percentile.
@@ -112,6 +131,7 @@ fn next_row(delays: &Delays, last: WaitRow, runs: &[SampledRun]) -> WaitRow {
         wait.least() + (wait.most() - wait.least()) / 2
     };
     let mean = mean.clamp(wait.least(), wait.most());
+    let totals = spread(runs.iter().map(|run| run.totals[index]).collect());
     WaitRow {
         retry: last.retry + 1,
         least: wait.least(),
@@ -119,7 +139,8 @@ fn next_row(delays: &Delays, last: WaitRow, runs: &[SampledRun]) -> WaitRow {
         most: wait.most(),
         total: last.total.saturating_add(mean),
         total_most: last.total_most.saturating_add(wait.most()),
-        totals: spread(runs.iter().map(|run| run.totals[index]).collect()),
+        total_low: totals.low,
+        total_high: totals.high,
     }
 }
 

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::policy::signal::Signal;
 use crate::text::exact;
 
@@ -24,8 +26,8 @@ pub struct Outcome {
     pub seen: Seen,
 }
 
-/// A process that still runs although it was to end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A process that still runs although it was to end. Serialized as JSON has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survivor {
     pub pid: i32,
     /// The program's name, as the system shows it or, before exec, as the command has it; `?` if unknown, and `its
@@ -35,10 +37,12 @@ pub struct Survivor {
 }
 
 /// Reason why a process could not be ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Survival {
     /// This user may not signal the process (EPERM).
+    #[serde(rename = "not_permitted")]
     Protected,
+    #[serde(rename = "unkillable")]
     /// The process did not die of KILL: the system does not let it run, for example as its file system hangs.
     Unkillable,
 }

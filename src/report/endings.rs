@@ -212,7 +212,9 @@ pub(super) fn advice(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
         return String::new();
     }
     match why {
-        GiveUp::NotIdempotent => "; use --idempotent yes if a repetition does no harm".to_owned(),
+        GiveUp::NotIdempotent => {
+            "; use --idempotent yes if running it twice does no harm".to_owned()
+        }
         GiveUp::Permanent if matches!(attempt.verdict.why(), Some(Why::NoneMatched)) => {
             advice_on_rules(plan, outcome).to_owned()
         }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Number;
 
 use super::endings::limit;
 use super::json;
@@ -52,7 +51,7 @@ fn cells(row: &WaitRow, is_exact: bool) -> Vec<String> {
         cells.extend([row.mean, row.total].map(length));
     } else {
         cells.extend([row.least, row.mean, row.most, row.total].map(length));
-        cells.push(range(row.totals.low, row.totals.high));
+        cells.push(range(row.total_low, row.total_high));
         cells.push(length(row.total_most));
     }
     cells
@@ -93,28 +92,13 @@ fn bar(row: &WaitRow, longest: Duration, width: usize) -> String {
     (0..end).map(character).collect()
 }
 
-/// The output of `--plan --log-format json`. The names are part of the interface.
+/// The output of `--plan --log-format json`.
 #[derive(Serialize)]
 struct Retries {
-    retries: Vec<RetryRecord>,
+    retries: Vec<WaitRow>,
     /// Number of retries without a row, if there are too many for all to have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<u64>,
-}
-
-/// A wait in seconds. The totals are sums of the waits before retries, without the wait before the first attempt and the
-/// time of the attempts.
-#[derive(Serialize)]
-struct RetryRecord {
-    retry: u64,
-    min_s: Number,
-    mean_s: Number,
-    max_s: Number,
-    /// The sum of the means.
-    total_s: Number,
-    total_max_s: Number,
-    total_p5_s: Number,
-    total_p95_s: Number,
 }
 
 /// Returns the waits as one object, in seconds, for `--plan --log-format json`. The wait before the first attempt is
@@ -125,31 +109,10 @@ pub(crate) fn as_json(plan: &Plan) -> String {
         RowsEnd::More(retries) => Some(retries),
         _ => None,
     };
-    let retries = rows.iter().map(record).collect();
-    json::line(&Retries { retries, more })
-}
-
-fn record(row: &WaitRow) -> RetryRecord {
-    RetryRecord {
-        retry: row.retry,
-        min_s: in_seconds(row.least),
-        mean_s: in_seconds(row.mean),
-        max_s: in_seconds(row.most),
-        total_s: in_seconds(row.total),
-        total_max_s: in_seconds(row.total_most),
-        total_p5_s: in_seconds(row.totals.low),
-        total_p95_s: in_seconds(row.totals.high),
-    }
-}
-
-/// Returns a wait in seconds: as an integer if it has no fraction, as JSON would otherwise have `1.0`.
-fn in_seconds(wait: Duration) -> Number {
-    let whole = Number::from(wait.as_secs());
-    if wait.subsec_nanos() == 0 {
-        whole
-    } else {
-        Number::from_f64(wait.as_secs_f64()).unwrap_or(whole)
-    }
+    json::line(&Retries {
+        retries: rows,
+        more,
+    })
 }
 
 /// Returns the waits of the plan. A limit on time includes the wait before the first attempt, whose mean so shortens

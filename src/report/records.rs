@@ -8,7 +8,7 @@ use super::failure::how_it_failed;
 use super::json::{self, seconds};
 use super::text::{Sentences, nested_warning};
 use crate::policy::classifier::Verdict;
-use crate::policy::outcome::{End, Outcome, Survival};
+use crate::policy::outcome::{End, Outcome, Survivor};
 use crate::policy::session::{Stop, Until};
 use crate::policy::signal::Signal;
 use crate::run::event::{Event, Moment};
@@ -30,7 +30,22 @@ struct Line<'a> {
     totals: Option<Totals>,
 }
 
-/// What only this event has.
+/// The part of a line that is the event's own.
+struct Record {
+    event: &'static str,
+    fields: Fields,
+}
+
+impl Record {
+    fn new(event: &'static str, fields: Fields) -> Record {
+        Record { event, fields }
+    }
+
+    fn warning(message: String) -> Record {
+        Record::new("warning", Fields::Warning { message })
+    }
+}
+
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Fields {
@@ -75,14 +90,7 @@ pub(super) struct AttemptRecord {
     rule: Option<String>,
     asked_s: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    survivors: Vec<SurvivorRecord>,
-}
-
-#[derive(Debug, Serialize)]
-struct SurvivorRecord {
-    pid: i32,
-    program: String,
-    why: &'static str,
+    survivors: Vec<Survivor>,
 }
 
 impl AttemptRecord {
@@ -94,14 +102,6 @@ impl AttemptRecord {
         } else {
             outcome.end.code()
         };
-        let survivors = outcome.survivors.iter().map(|survivor| SurvivorRecord {
-            pid: survivor.pid,
-            program: survivor.program.clone(),
-            why: match survivor.why {
-                Survival::Protected => "not_permitted",
-                Survival::Unkillable => "unkillable",
-            },
-        });
         AttemptRecord {
             duration_s: seconds(outcome.ran),
             exit,
@@ -111,7 +111,7 @@ impl AttemptRecord {
             reason: verdict.and_then(|verdict| reason(outcome, verdict)),
             rule: verdict.and_then(|verdict| rule_of_attempt(plan, outcome, verdict)),
             asked_s: asked_seconds(outcome),
-            survivors: survivors.collect(),
+            survivors: outcome.survivors.clone(),
         }
     }
 }
@@ -132,7 +132,8 @@ pub(super) fn line(
     if !is_shown {
         return None;
     }
-    let totals = result(event).map(|_| Totals {
+    let record = record(plan, event)?;
+    let totals = end_of_run(plan, event).map(|_| Totals {
         attempts: moment.total,
         elapsed_s: seconds(moment.elapsed),
     });
@@ -141,100 +142,117 @@ pub(super) fn line(
         run_id: &sentences.identity.run_id,
         command: command_name(plan),
         label: plan.output.label.as_deref(),
-        event: event_name(plan, event)?,
+        event: record.event,
         attempt: moment.attempt,
-        fields: fields(plan, event)?,
+        fields: record.fields,
         totals,
     }))
 }
 
-/// Returns the name of an event, which for the end of a run is its result; None for an event without a line.
-fn event_name(plan: &Plan, event: &Event<'_>) -> Option<&'static str> {
-    match event {
-        Event::Started => Some("attempt_started"),
-        // The end of the last attempt is that of the run, which has a line of its own; another success has to follow if
-        // this one is not the last (`--consecutive`).
-        Event::Ended {
-            verdict: Some(Verdict::Success),
-            ..
-        } if plan.limits.until == Until::Success => None,
-        Event::Ended {
-            verdict: Some(Verdict::Success),
-            ..
-        } => Some("attempt_succeeded"),
-        Event::Ended { .. } => Some("attempt_failed"),
-        Event::Retrying { .. } => Some("retrying"),
-        Event::Warning(_) | Event::Failed(_) | Event::Nested(_) => Some("warning"),
-        event => result(event),
-    }
-}
-
-fn fields(plan: &Plan, event: &Event<'_>) -> Option<Fields> {
+/// Returns the record of an event; None for one that only people need, or whose news another event tells, too.
+fn record(plan: &Plan, event: &Event<'_>) -> Option<Record> {
     Some(match event {
-        // Without a verdict, a signal or a fault of backoff ended the run: another event tells.
-        Event::Ended { outcome, verdict } => {
-            Fields::Attempt(AttemptRecord::new(plan, outcome, Some((*verdict)?)))
-        }
+        Event::Started => Record::new("attempt_started", Fields::None {}),
+        // Without a verdict, a signal or a fault of backoff ended the run.
+        Event::Ended { outcome, verdict } => return ended(plan, outcome, (*verdict)?),
         Event::Retrying {
             delay,
             is_asked,
             attempt,
-        } => Fields::Retrying {
-            delay_s: seconds(*delay),
-            asked_s: if *is_asked {
+        } => {
+            let delay_s = seconds(*delay);
+            let asked_s = if *is_asked {
                 asked_seconds(&attempt.outcome)
             } else {
                 None
-            },
-        },
-        Event::Stopped { stop, attempt } => match stop.gave_up() {
-            Some(why) => Fields::GaveUp {
-                reason: limit(&plan.limits, why).word,
-                rule: rule_of_end(plan, why, attempt),
-                asked_s: asked_seconds(&attempt.outcome),
-            },
-            None => Fields::None {},
-        },
-        Event::NoTimeToStart(why) => {
-            let limit = limit(&plan.limits, *why);
-            Fields::GaveUp {
-                reason: limit.word,
-                rule: limit.option.to_owned(),
-                asked_s: None,
-            }
+            };
+            Record::new("retrying", Fields::Retrying { delay_s, asked_s })
         }
-        Event::Interrupted { signal, .. } => Fields::Interrupted {
-            signal: signal.number(),
-        },
-        Event::Warning(text) => Fields::Warning {
-            message: printable(text),
-        },
-        Event::Failed(why) => Fields::Warning {
-            message: format!("backoff itself failed: {why}"),
-        },
+        Event::Warning(text) => Record::warning(printable(text)),
+        Event::Failed(why) => Record::warning(format!("backoff itself failed: {why}")),
         // Without the number of calls, which only people need.
-        Event::Nested(nesting) => Fields::Warning {
-            message: nested_warning(nesting, None),
-        },
-        _ => Fields::None {},
+        Event::Nested(nesting) => Record::warning(nested_warning(nesting, None)),
+        Event::Interrupted { signal, .. } => {
+            let signal = signal.number();
+            Record::new("interrupted", Fields::Interrupted { signal })
+        }
+        event => {
+            let end = end_of_run(plan, event)?;
+            Record::new(end.result, end.fields())
+        }
     })
 }
 
-/// Returns the result of the run in one word, for the log and the report, or None if the event does not end it. Not
-/// final: a signal or a fault while output is still printed is another event, and outweighs this one in the report. A
-/// fault of backoff has no result here: the log has a warning instead, and the report says "failed".
-pub(super) fn result(event: &Event<'_>) -> Option<&'static str> {
-    match event {
-        Event::Stopped { stop, .. } => Some(match stop {
+/// Returns the record of an attempt's end; None for a success if success is the goal: the end of the run tells it, or
+/// another success has to follow (`--consecutive`).
+fn ended(plan: &Plan, outcome: &Outcome, verdict: &Verdict) -> Option<Record> {
+    let name = match verdict {
+        Verdict::Success if plan.limits.until == Until::Success => return None,
+        Verdict::Success => "attempt_succeeded",
+        _ => "attempt_failed",
+    };
+    let record = AttemptRecord::new(plan, outcome, Some(verdict));
+    Some(Record::new(name, Fields::Attempt(record)))
+}
+
+/// The end of a run, for the log and the report. In the report, an error of the run outweighs it: a signal or a fault
+/// may follow while output is still printed.
+#[derive(Default)]
+pub(super) struct EndOfRun {
+    pub(super) result: &'static str,
+    /// The reason for giving up in one word; None if the run did not give up.
+    pub(super) gave_up: Option<&'static str>,
+    /// What decided that the run gave up.
+    pub(super) rule: Option<String>,
+    asked_s: Option<f64>,
+}
+
+impl EndOfRun {
+    fn fields(self) -> Fields {
+        match (self.gave_up, self.rule) {
+            (Some(reason), Some(rule)) => Fields::GaveUp {
+                reason,
+                rule,
+                asked_s: self.asked_s,
+            },
+            _ => Fields::None {},
+        }
+    }
+}
+
+/// Returns the end of the run that an event tells; None for any other event. A fault of backoff is none here: the log has
+/// a warning instead, and the report says "failed".
+pub(super) fn end_of_run(plan: &Plan, event: &Event<'_>) -> Option<EndOfRun> {
+    let result = match event {
+        Event::Stopped { stop, attempt } => match stop {
             // With `--until never` the run ended by a limit, but after a success.
             Stop::Succeeded { .. } | Stop::EndedOnSuccess(_) => "succeeded",
             Stop::FailureCame => "failure_came",
-            Stop::GaveUp(_) => "gave_up",
-        }),
-        Event::NoTimeToStart(_) => Some("gave_up"),
-        Event::Interrupted { .. } => Some("interrupted"),
-        _ => None,
-    }
+            Stop::GaveUp(why) => {
+                return Some(EndOfRun {
+                    result: "gave_up",
+                    gave_up: Some(limit(&plan.limits, *why).word),
+                    rule: Some(rule_of_end(plan, *why, attempt)),
+                    asked_s: asked_seconds(&attempt.outcome),
+                });
+            }
+        },
+        Event::NoTimeToStart(why) => {
+            let limit = limit(&plan.limits, *why);
+            return Some(EndOfRun {
+                result: "gave_up",
+                gave_up: Some(limit.word),
+                rule: Some(limit.option.to_owned()),
+                asked_s: None,
+            });
+        }
+        Event::Interrupted { .. } => "interrupted",
+        _ => return None,
+    };
+    Some(EndOfRun {
+        result,
+        ..EndOfRun::default()
+    })
 }
 
 /// Returns the command's own name, without its arguments, which may hold secrets.

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::endings::{limit, rule_of_end};
 use super::json::{self, seconds};
-use super::records::{AttemptRecord, command_name, result};
+use super::records::{AttemptRecord, command_name, end_of_run};
 use crate::policy::exit::Exit;
 use crate::run::event::{Event, Moment};
 use crate::run::host::RunError;
@@ -95,19 +94,13 @@ impl<'a> Report<'a> {
                     entry.delay_s = Some(seconds(*delay));
                 }
             }
-            Event::Stopped { stop, attempt } => {
-                self.result = result(event);
-                self.gave_up = stop.gave_up().map(|why| limit(&plan.limits, why).word);
-                self.rule = stop.gave_up().map(|why| rule_of_end(plan, why, attempt));
+            event => {
+                if let Some(end) = end_of_run(plan, event) {
+                    self.result = Some(end.result);
+                    self.gave_up = end.gave_up;
+                    self.rule = end.rule;
+                }
             }
-            Event::NoTimeToStart(why) => {
-                let limit = limit(&plan.limits, *why);
-                self.result = result(event);
-                self.gave_up = Some(limit.word);
-                self.rule = Some(limit.option.to_owned());
-            }
-            Event::Interrupted { .. } => self.result = result(event),
-            _ => {}
         }
     }
 

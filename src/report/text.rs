@@ -42,7 +42,7 @@ impl Sentences<'_> {
             }
             Event::Remark(text) => Some(printable(text)),
             Event::ReadAhead => Some(
-                "standard input cannot be duplicated here: it is read ahead of the command, so that less may be left for others"
+                "standard input cannot be duplicated here: backoff reads ahead of the command, so less may be left for others"
                     .to_owned(),
             ),
             Event::Nested(nesting) => Some(nested_warning(nesting, self.plan.limits.attempts)),

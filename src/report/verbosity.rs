@@ -38,8 +38,8 @@ pub(super) fn level(event: &Event<'_>) -> Level {
 
 impl Sentences<'_> {
     /// Returns the least verbosity that shows an event: -1 with `-q`, 0 by default, 1 with `-v`. By default a run that
-    /// succeeds at once prints nothing, and no line only repeats what the exit status tells. The JSON log follows it
-    /// only with `-q`.
+    /// succeeds at once prints nothing, and no line only repeats what the exit status tells. The JSON log follows it,
+    /// but for signals.
     pub(super) fn least_verbosity(&self, moment: &Moment, event: &Event<'_>) -> i16 {
         match event {
             Event::Warning(_) | Event::Failed(_) => ALWAYS,
@@ -49,6 +49,10 @@ impl Sentences<'_> {
                 ALWAYS
             }
             // SIGPIPE, as the reader of the output is gone (`| head`): shells are silent about it, too.
+            Event::Ended {
+                outcome,
+                verdict: Some(verdict),
+            } if verdict.is_silent_end(outcome) => VERBOSE,
             Event::Stopped { attempt, .. } if attempt.verdict.is_silent_end(&attempt.outcome) => {
                 VERBOSE
             }

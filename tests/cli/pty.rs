@@ -72,14 +72,15 @@ fn control_c_ends_command_and_run() {
 
 #[test]
 fn control_z_and_fg_twice_over() {
-    let mut terminal = Terminal::with("backoff -r x --pty -- sh -c 'echo go; sleep 60'; echo over");
+    let mut terminal =
+        Terminal::with("backoff -r x --pty -- sh -c 'while sleep 0.05; do echo go; done'");
     terminal.expect("go\r\n");
     for _ in 0..2 {
         terminal.send(CTRL_Z);
         terminal.expect("Stopped");
         terminal.expect("prompt> ");
         terminal.command("fg");
-        terminal.expect("sleep 60");
+        terminal.expect("go\r\n");
     }
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");

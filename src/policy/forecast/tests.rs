@@ -43,8 +43,8 @@ proptest! {
             prop_assert_eq!(row.retry, i as u64 + 1);
             prop_assert_eq!((row.total, row.total_most), (total, most_total));
             prop_assert!(row.least <= row.mean && row.mean <= row.most && row.most <= delays.cap, "{:?}", row);
-            prop_assert!(least_total <= row.totals.low && row.totals.low <= row.totals.high && row.totals.high <= most_total);
-            prop_assert!(deadline.is_none_or(|deadline| row.totals.high < deadline));
+            prop_assert!(least_total <= row.total_low && row.total_low <= row.total_high && row.total_high <= most_total);
+            prop_assert!(deadline.is_none_or(|deadline| row.total_high < deadline));
             prop_assert!(stop_at_delay.is_none_or(|stop| delays.unjittered(row.retry - 1) < stop));
         }
     }
@@ -108,9 +108,9 @@ fn percentiles_are_those_of_the_runs() {
     );
     // A uniform wait in [0, 1 s]: a twentieth of the totals is shorter than 50 ms, and a twentieth longer than 950 ms.
     let delays = exponential(s(1), 1.0, s(1), Jitter::Full);
-    let totals = rows(&delays, &attempts(2))[0].totals;
-    let low = totals.low.as_secs_f64();
-    let high = totals.high.as_secs_f64();
+    let row = rows(&delays, &attempts(2))[0];
+    let low = row.total_low.as_secs_f64();
+    let high = row.total_high.as_secs_f64();
     assert!(
         (0.03..0.07).contains(&low) && (0.93..0.97).contains(&high),
         "{low} {high}"
