@@ -330,9 +330,10 @@ fn a_background_job_ends_with_its_terminal() {
 }
 
 fn outputs_to_one_file_tear_no_line() {
-    let writer =
-        r#"$|=1; for $i (1..20){print STDERR "warn $i"; print STDERR "\n"; print "line $i\n"}"#;
+    // It exits with 9 if a line took so long on a busy machine that its parts may be written one by one.
+    let writer = r#"use Time::HiRes "time"; $|=1; for $i (1..20){$t=time; print STDERR "warn $i"; print STDERR "\n"; $e=9 if time-$t>.05; print "line $i\n"} exit $e"#;
     let dir = tempfile::tempdir().unwrap();
+    let mut whole = 0;
     for options in [
         "",
         "--stderr failure --stdout failure",
@@ -345,7 +346,11 @@ fn outputs_to_one_file_tear_no_line() {
                 .args(["-c", &log, "sh", *BIN])
                 .current_dir(&dir)
                 .ends();
+            if run.status.code() == Some(9) {
+                continue;
+            }
             assert_eq!(run.status.code(), Some(0), "{run:?}");
+            whole += 1;
             let written = std::fs::read_to_string(dir.path().join("log")).unwrap();
             for line in written.lines() {
                 let (word, number) = line.split_once(' ').unwrap_or_default();
@@ -356,4 +361,5 @@ fn outputs_to_one_file_tear_no_line() {
             assert_eq!(written.lines().count(), lines, "{written:?}");
         }
     }
+    assert!(whole > 0, "the machine is too busy for any round");
 }

@@ -179,15 +179,20 @@ impl Output {
 
     /// Returns how many bytes may be written now: all, but for an unfinished line that may still be finished soon.
     fn writable(&self) -> usize {
+        match self.unfinished_line() {
+            Some(begin) if begin > 0 || now() < self.unwritten_since + LINE_GRACE => begin,
+            _ => self.unwritten.len(),
+        }
+    }
+
+    /// Returns the begin of an unfinished line that has to wait for its end, among the unwritten bytes.
+    fn unfinished_line(&self) -> Option<usize> {
         let may_be_finished = self.source.is_some() && self.unwritten.len() < CHUNK;
         if !self.by_lines || !may_be_finished {
-            return self.unwritten.len();
+            return None;
         }
-        match memchr::memrchr(b'\n', &self.unwritten) {
-            Some(end) => end + 1,
-            None if self.unwritten_since + LINE_GRACE <= now() => self.unwritten.len(),
-            None => 0,
-        }
+        let end_before = memchr::memrchr(b'\n', &self.unwritten);
+        Some(end_before.map_or(0, |end| end + 1))
     }
 
     /// Returns the time after which an unfinished line is written, if one waits.
@@ -215,7 +220,8 @@ impl Output {
             self.print();
             return &[];
         }
-        if self.writable() > 0 {
+        // An unfinished line is written after `LINE_GRACE`, but its end may have come meanwhile.
+        if self.writable() > 0 && self.unfinished_line() != Some(0) {
             return &[];
         }
         let count = self.read(limit);
