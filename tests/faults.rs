@@ -1,0 +1,645 @@
+//! Faults of the system, and signals at any moment. In every case backoff does not panic or hang, leaves nothing
+//! behind, and exits with 0 only if the command has done its work.
+//!
+//! By default, slow tests run in part: KILL and TERM 60 times each at a random moment, a soak of 40 attempts for each
+//! of the 60 rounds, and failures of the first and last call of each name.
+//! `BACKOFF_TEST_ROUNDS=500 cargo test faults::` runs 500 rounds, a soak of 20,000 attempts, and a failure
+//! of every single call.
+#![allow(
+    clippy::print_stdout,
+    reason = "what the long runs have found is wanted as figures"
+)]
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, SystemTime};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::util::process::{is_named, with_variable};
+use crate::util::{BIN, Ends, PATIENCE, backoff, clean, eventually, side_by_side, within};
+
+tests! {
+    one_call_fails ["strace"]
+    any_call_may_fail ["strace"]
+    every_disk_is_full ["unshare"]
+    few_descriptors ["bash"]
+    standard_streams_are_closed_or_full ["bash"]
+    killed_at_a_random_moment ["setsid"]
+    ended_at_a_random_moment ["setsid"]
+    a_soak ["false"]
+}
+
+fn rounds() -> usize {
+    std::env::var("BACKOFF_TEST_ROUNDS").map_or(60, |rounds| rounds.parse().unwrap())
+}
+
+// --- Modes ---
+
+/// Name, options (`DIR` is the directory of the run), bytes of output before the line of each attempt, input, and the
+/// output without a fault.
+const MODES: &str = r"
+plain | --report DIR/report --log-file DIR/log -v | 0 | | out 1\nout 2\n
+observed | -r nothing --retry-if 'exit 0' --success-if 'exit 0' --on-retry true --before-retry true --hook-output --retry-after | 0 | in\nmore\n | out 1 in\nout 2 in\n
+held | --stdout final --stderr failure --stdin replay --log-format json | 1200000 | in\nmore\n | out 2 in\n
+pty | --pty -r out --report DIR/report | 0 | | out 1\nout 2\n
+budget | --budget b --store DIR/store --stderr null --stdin null | 0 | | out 1\nout 2\n
+";
+
+struct Mode {
+    name: &'static str,
+    options: &'static str,
+    bulk: &'static str,
+    input: &'static str,
+    output: String,
+}
+
+fn rows<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    let cells = |row: &'static str| row.split('|').map(str::trim).collect::<Vec<_>>();
+    let rows = table.lines().filter(|row| row.contains('|'));
+    rows.map(move |row| {
+        cells(row)
+            .try_into()
+            .expect("as many cells as the table has")
+    })
+}
+
+fn modes() -> impl Iterator<Item = Mode> {
+    rows(MODES).map(|[name, options, bulk, input, output]| Mode {
+        name,
+        options,
+        bulk,
+        input,
+        output: output.replace(r"\r", "\r").replace(r"\n", "\n"),
+    })
+}
+
+/// Fails on the first attempt and succeeds on the second, which creates `done`.
+const COMMAND: &str = r#"read line; test $1 = 0 || head -c $1 /dev/zero
+echo out $BACKOFF_ATTEMPT $line; test $BACKOFF_ATTEMPT = 2 || exit 1; echo >"$0/done""#;
+
+impl Mode {
+    /// Returns a shell command that runs backoff in this mode; `LINE` in `around` stands for backoff's command line.
+    fn script(&self, around: &str, command: &str) -> String {
+        let (from, input) = match self.input {
+            "" => ("</dev/null", String::new()),
+            input => ("", format!("printf '{input}' |")),
+        };
+        let limit = PATIENCE.as_secs();
+        let line = around.replace(
+            "LINE",
+            &format!("{} -n 2 -b 1ms {} -- {command}", *BIN, self.options),
+        );
+        format!("{input} timeout --signal=KILL {limit} {line} {from}")
+    }
+
+    fn two_attempts(&self, around: &str) -> String {
+        self.script(around, &format!("sh -c '{COMMAND}' DIR {}", self.bulk))
+    }
+
+    /// Returns an error if the result of two attempts under a fault is wrong.
+    fn judge(&self, shown: &Shown, dir: &TempDir) -> Result<(), String> {
+        let said = log_of(dir) + &shown.stderr;
+        let says_why = |why: &&str| said.contains(why);
+        match shown.status.code() {
+            _ if has_panicked(&said) => return Err("a panic".into()),
+            Some(0) if !dir.path().join("done").exists() => return Err("a false success".into()),
+            Some(0) if shown.stdout.trim_start_matches('\0') != self.output => {
+                return Err("another output".into());
+            }
+            Some(0) => {}
+            Some(125) => {
+                let says = |line: &str| !line.contains("warning") && !line.contains("attempt");
+                let is_error = |line: &&str| line.starts_with("backoff: ") && says(line);
+                let errors = shown.stderr.lines().filter(is_error).count();
+                if errors != 1 && !shown.stderr.is_empty() {
+                    return Err(format!("{errors} lines say what is wrong"));
+                }
+            }
+            // The command's own status, or a failed start.
+            Some(1 | 126) if ["gave up", "gave_up", "cannot run"].iter().any(says_why) => {}
+            // `timeout` ends a hang with KILL.
+            _ => return Err("another end".into()),
+        }
+        nothing_is_left(dir, &shown.stderr)
+    }
+
+    /// Returns an error if a fault has changed anything.
+    fn judge_same(&self, shown: &Shown, dir: &TempDir) -> Result<(), String> {
+        self.judge(shown, dir)?;
+        let warns = (log_of(dir) + &shown.stderr).contains("warning");
+        let has_report = report_of(dir).is_some() == self.options.contains("report");
+        let is_same = shown.status.success() && !warns && has_report;
+        is_same.then_some(()).ok_or("something has changed".into())
+    }
+}
+
+fn has_panicked(said: &str) -> bool {
+    said.contains("internal error") || said.contains("panicked")
+}
+
+/// Returns an error if a run has left unknown files that it did not name. Panics if the report is incomplete.
+fn nothing_is_left(dir: &TempDir, told: &str) -> Result<(), String> {
+    for entry in std::fs::read_dir(dir.path()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !["log", "report", "store", "done", "trace"].contains(&name.as_str())
+            && !told.contains(&name)
+        {
+            return Err(format!("{name} is left"));
+        }
+    }
+    report_of(dir);
+    Ok(())
+}
+
+fn log_of(dir: &TempDir) -> String {
+    std::fs::read_to_string(dir.path().join("log")).unwrap_or_default()
+}
+
+fn report_of(dir: &TempDir) -> Option<Value> {
+    let text = std::fs::read_to_string(dir.path().join("report")).ok()?;
+    Some(serde_json::from_str(&text).expect("a whole report"))
+}
+
+/// The result of a run with a fault, whatever its end.
+struct Shown {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs a script, in which `DIR` stands for a new directory.
+fn ran(script: &str) -> (Shown, TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().to_str().unwrap();
+    let mut command = clean("bash");
+    command
+        .args(["-c", &script.replace("DIR", path)])
+        .env("TMPDIR", path);
+    let mut live = command.env("LC_ALL", "C").live();
+    // The limit of a script ends first.
+    live.patience *= 2;
+    let output = live.output();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let shown = Shown {
+        status: output.status,
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    };
+    (shown, dir)
+}
+
+/// Describes what is wrong with a run, if anything is.
+fn finding(what: &str, shown: &Shown, result: Result<(), String>) -> Option<String> {
+    let [output, errors] = [&shown.stdout, &shown.stderr].map(|text| {
+        let text = text.trim_start_matches('\0');
+        text.chars()
+            .skip(text.chars().count().saturating_sub(200))
+            .collect::<String>()
+    });
+    let why = result.err()?;
+    Some(format!(
+        "{what}: {why} ({})\n  {output:?}\n  {errors:?}",
+        shown.status
+    ))
+}
+
+/// Fails with all findings at once.
+#[track_caller]
+fn expect_none(findings: &[String]) {
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+/// Asserts that no mode has a finding. The modes are examined side by side.
+fn expect_none_in_any_mode(findings_in: impl Fn(&Mode) -> Vec<String> + Sync) {
+    let modes: Vec<Mode> = modes().collect();
+    expect_none(&side_by_side(&modes, findings_in).concat());
+}
+
+/// Makes two attempts in a mode while `strace` lets calls fail.
+fn injected(mode: &Mode, filter: &str, [calls, error, when]: [&str; 3]) -> Option<String> {
+    let before =
+        format!("strace -o /dev/null {filter} -e inject={calls}:error={error}:when={when}");
+    let (shown, dir) = ran(&mode.two_attempts(&format!("{before} LINE")));
+    let judge = if error == "EINTR" {
+        Mode::judge_same
+    } else {
+        Mode::judge
+    };
+    finding(
+        &format!("{} with {before}", mode.name),
+        &shown,
+        judge(mode, &shown, &dir),
+    )
+}
+
+// --- Calls that fail ---
+
+/// Modes, options of `strace`, calls, the errors that each call returns, and the numbers of the calls that fail.
+const FAULTS: &str = "
+all | | clone,clone3,fork,vfork | EAGAIN ENOMEM ENOSPC EPERM | 1+ 2+
+# Between clone and exec, where no message can be made. The first call of each name in a process precedes exec.
+all | -f -P /bin/sh -P SHELL | execve | EIO ENOMEM EAGAIN ETXTBSY E2BIG | 1+
+all | -f | setpgid setsid prctl dup2 | EIO | 1
+budget | -f STORE | openat mkdir fstat newfstatat statx flock read pwrite64 ftruncate close | EIO ENOSPC EDQUOT | 1 2 3 4 5 6
+budget | -f STORE | openat read pwrite64 | EINTR | 1
+budget | -f -P DIR/store/b.budget | pwrite64 | ENOSPC EIO EDQUOT EFBIG | 1+
+plain | -P DIR/log | write | ENOSPC EIO EDQUOT EFBIG | 1+
+# The report is the only file that is renamed.
+pty | | renameat,rename | ENOSPC EIO EDQUOT EFBIG | 1+
+observed held | | pwrite64 | ENOSPC EIO EDQUOT EFBIG | 1+
+held | | ftruncate,pwrite64 | ENOSPC EIO EDQUOT EFBIG | 1+
+";
+
+fn one_call_fails() {
+    let shell = std::fs::canonicalize("/bin/sh").unwrap();
+    expect_none_in_any_mode(|mode| {
+        let mut findings = Vec::new();
+        for [names, filter, calls, errors, times] in rows(FAULTS) {
+            if !names.contains("all") && !names.contains(mode.name) {
+                continue;
+            }
+            let filter = filter.replace("STORE", "-P DIR/store -P DIR/store/b.budget");
+            let filter = filter.replace("SHELL", shell.to_str().unwrap());
+            for calls in calls.split(' ') {
+                for error in errors.split(' ') {
+                    for when in times.split(' ') {
+                        findings.extend(injected(mode, &filter, [calls, error, when]));
+                    }
+                }
+            }
+        }
+        findings
+    });
+}
+
+/// Returns the calls of backoff in a mode, without the calls of its loader. For each name, the numbers are those of
+/// `strace`: from 1, with the loader's calls.
+fn calls(mode: &Mode) -> BTreeMap<String, Vec<usize>> {
+    let (shown, dir) = ran(&mode.two_attempts("strace -o DIR/trace LINE"));
+    mode.judge_same(&shown, &dir).unwrap();
+    let text = std::fs::read_to_string(within(&dir, "trace")).unwrap();
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| Some(line.split_once('(')?.0))
+        .collect();
+    let signals = names.iter().position(|name| *name == "socketpair").unwrap();
+    // The loader's last call protects the relocated memory.
+    let own = names[..signals]
+        .iter()
+        .rposition(|name| *name == "mprotect");
+    let mut counts = BTreeMap::<&str, usize>::new();
+    let mut calls = BTreeMap::<String, Vec<usize>>::new();
+    for (i, name) in names.into_iter().enumerate() {
+        let count = counts.entry(name).or_default();
+        *count += 1;
+        if own.is_none_or(|own| i > own) {
+            calls.entry(name.to_owned()).or_default().push(*count);
+        }
+    }
+    // A `close` that fails under `strace` leaves the descriptor open, unlike on any system, and backoff would wait for
+    // the end of a pipe.
+    calls.remove("close");
+    calls
+}
+
+/// Calls that cannot fail or do not return. The kernel's `brk` fails by returning the old end, which `strace` cannot
+/// do. `sendto` is that of a signal handler, which fails only if earlier signals wait to be read.
+const INFALLIBLE: &str = "brk getpid getppid gettid getuid geteuid getgid getegid exit_group rt_sigreturn restart_syscall \
+                          sendto";
+
+/// Calls that signals may interrupt, by signal(7).
+const INTERRUPTIBLE: &str = "read write pread64 pwrite64 openat ppoll poll waitid wait4 flock tee ftruncate dup3 \
+                             close getrandom fallocate";
+
+fn any_call_may_fail() {
+    expect_none_in_any_mode(|mode| {
+        let calls = calls(mode).into_iter();
+        calls
+            .flat_map(|(name, numbers)| failures_of(mode, &name, &numbers))
+            .collect()
+    });
+}
+
+/// Lets each call with this name fail, and all of them from the first. Returns the findings.
+fn failures_of(mode: &Mode, name: &str, numbers: &[usize]) -> Vec<String> {
+    let is_one_of = |names: &str| names.split(' ').any(|one| one == name);
+    let errors: &[&str] = match name {
+        "mmap" | "mremap" | "munmap" | "madvise" | "mprotect" => &["ENOMEM"],
+        // EIO is the end of a pseudo-terminal.
+        "read" if mode.name == "pty" => &["ENOMEM"],
+        "openat" => &["EMFILE", "EACCES"],
+        _ => &["EIO"],
+    };
+    let mut findings = Vec::new();
+    let from_the_first = format!("{}+", numbers[0]);
+    if !is_one_of(INFALLIBLE) {
+        // A sandbox refuses a call from the start.
+        for error in [errors, &["ENOSYS", "EPERM", "EACCES"]].concat() {
+            findings.extend(injected(mode, "", [name, error, &from_the_first]));
+        }
+    }
+    if is_one_of(INTERRUPTIBLE) {
+        // Each of the calls is interrupted and repeated: the first, the third...
+        let every_other = format!("{}+2", numbers[0]);
+        findings.extend(injected(mode, "", [name, "EINTR", &every_other]));
+    }
+    let last = numbers.len() - 1;
+    for (i, number) in numbers.iter().map(usize::to_string).enumerate() {
+        if rounds() < 500 && ![0, last].contains(&i) {
+            continue;
+        }
+        // Later calls of `rt_sigprocmask` are those of the C library when it creates a thread. The library ignores
+        // their results.
+        let fails = !is_one_of(INFALLIBLE) && (i == 0 || name != "rt_sigprocmask");
+        let interrupted = is_one_of(INTERRUPTIBLE).then_some("EINTR");
+        for error in errors.iter().copied().filter(|_| fails).chain(interrupted) {
+            findings.extend(injected(mode, "", [name, error, &number]));
+        }
+    }
+    findings
+}
+
+/// The directory of the run is full: the log, the report, the store and the temporary files have no room.
+fn every_disk_is_full() {
+    let mut findings = Vec::new();
+    for mode in modes() {
+        let inner = mode
+            .two_attempts("LINE")
+            .replace(r#"echo >"$0/done""#, "true");
+        let (shown, dir) = ran(&format!(
+            "unshare --mount --map-root-user bash <<'END'
+mount -t tmpfs -o size=64k none DIR && {{ cat /dev/zero >DIR/filler 2>/dev/null; {inner}; }}
+s=$?; ls -A DIR | grep -q .backoff-report && exit 99; exit $s
+END"
+        ));
+        // The command could not mark its success: the full file system is gone.
+        std::fs::write(dir.path().join("done"), "").unwrap();
+        let result = mode.judge(&shown, &dir);
+        findings.extend(finding(
+            &format!("{} with a full disk", mode.name),
+            &shown,
+            result,
+        ));
+    }
+    expect_none(&findings);
+}
+
+// --- Limits ---
+
+/// Makes two successful attempts, each of which prints its input, after a shell command that limits resources.
+fn limited(mode: &Mode, limit: &str) -> (Shown, Option<String>) {
+    let reads = !mode.input.is_empty();
+    let command = if reads { "head -n 1" } else { "echo in" };
+    let script = mode.script(
+        &format!("bash -c \"ulimit -c 0; {limit}; exec LINE\""),
+        command,
+    );
+    let (shown, dir) = ran(&script.replace(" -n 2 ", " -n 2 --consecutive 2 "));
+    let output = if mode.name == "held" {
+        "in\n"
+    } else {
+        "in\nin\n"
+    };
+    let redirects =
+        |sign| limit.starts_with("exec") && limit.split(' ').any(|word| word.starts_with(sign));
+    let by_loader = shown.stderr.contains("shared librar") || shown.stderr.contains("timeout: ");
+    let is_told = by_loader || shown.stderr.contains("backoff: ") || limit.starts_with("exec");
+    let result = match shown.status.code() {
+        _ if has_panicked(&shown.stderr) => Err("a panic".into()),
+        Some(0) if redirects('>') => Err("output was lost without a message".into()),
+        Some(0) if !limit.contains('<') && shown.stdout.replace('\r', "") != output => {
+            Err("a false success".into())
+        }
+        Some(0) => Ok(()),
+        Some(125) if is_told => Ok(()),
+        // The loader of backoff or of the command failed; `echo` and `head` fail with 1.
+        Some(126 | 127) if by_loader => Ok(()),
+        Some(1) if by_loader || limit.starts_with("exec") => Ok(()),
+        _ => Err("another end".into()),
+    };
+    let result = result.and_then(|()| nothing_is_left(&dir, &shown.stderr));
+    let finding = finding(&format!("{} with {limit}", mode.name), &shown, result);
+    (shown, finding)
+}
+
+fn few_descriptors() {
+    expect_none_in_any_mode(|mode| {
+        let mut findings = Vec::new();
+        let mut works_from = None;
+        for number in 3..40 {
+            let (shown, finding) = limited(mode, &format!("ulimit -n {number}"));
+            findings.extend(finding);
+            let works = shown.status.code() == Some(0) && !shown.stderr.contains("warning");
+            works_from = works_from.or(Some(number)).filter(|_| works);
+        }
+        let name = mode.name;
+        assert!(
+            works_from.is_some_and(|from| from < 30),
+            "{name}: {works_from:?}"
+        );
+        findings
+    });
+}
+
+fn standard_streams_are_closed_or_full() {
+    let redirects =
+        ">/dev/full,2>/dev/full,>&-,2>&-,<&-,<&- >&-,>&- 2>&-,<&- >&- 2>&-,>/dev/full 2>/dev/full";
+    let mut findings = Vec::new();
+    for mode in modes() {
+        for redirect in redirects.split(',') {
+            findings.extend(limited(&mode, &format!("exec {redirect}")).1);
+        }
+    }
+    expect_none(&findings);
+}
+
+// --- Ended at any moment ---
+
+/// Options of runs whose attempts take 4 ms and fail.
+const FAILING: [&str; 5] = [
+    "",
+    "--stop-match x --retry-if 'exit 0' --on-retry 'exit 0' --before-retry 'exit 0' --hook-output",
+    "--stdout final --stderr failure --stdin null",
+    "--budget b --budget-min 1000 --store DIR/store",
+    "--pty --stop-match x",
+];
+
+/// Sends a signal to a run at a moment that differs from round to round. Returns the time of the signal, the exit
+/// status and the directory.
+fn end_with(
+    signal: Signal,
+    round: usize,
+    attempts: &str,
+    at_most: Duration,
+) -> (Duration, Option<i32>, TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().to_str().unwrap();
+    let options = FAILING[round % FAILING.len()].replace("DIR", path);
+    let script = format!(
+        "exec setsid {} --success-exit 77 -n {attempts} -b 2ms -m 4ms --report {path}/report --log-file {path}/log \
+         --log-format json -v {options} -- sleep 0.004",
+        *BIN
+    );
+    let mut command = clean("sh");
+    command.args(["-c", &script]);
+    command.envs([("TMPDIR", path), ("FAULTS_MARK", path)]);
+    let mut live = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .unread();
+    // The golden ratio spreads the moments evenly for any number of rounds.
+    std::thread::sleep(at_most.mul_f64((round as f64 * 0.618_033_988_749_895).fract()));
+    live.signal(signal);
+    let sent = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let status = live.status();
+    (
+        sent,
+        status.code().or(status.signal().map(|signal| 128 + signal)),
+        dir,
+    )
+}
+
+/// Returns the processes that a run has left.
+fn left_by(dir: &TempDir) -> Vec<i32> {
+    with_variable("FAULTS_MARK", dir.path().to_str().unwrap())
+}
+
+/// Returns the lines of the log. Panics if a line is incomplete.
+fn lines_of_log(dir: &TempDir) -> Vec<Value> {
+    let text = log_of(dir);
+    assert!(
+        text.is_empty() || text.ends_with('\n'),
+        "half a line: {text:?}"
+    );
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn killed_at_a_random_moment() {
+    for round in 0..rounds() {
+        // There are only three attempts, so that some signals hit the end of the run.
+        let (_, status, dir) = end_with(Signal::SIGKILL, round, "3", Duration::from_millis(80));
+        assert!(matches!(status, Some(0 | 1 | 137)), "{status:?}");
+        eventually("all that it started is gone", || left_by(&dir).is_empty());
+        lines_of_log(&dir);
+        report_of(&dir);
+        // The lock is free, and the file is whole.
+        if dir.path().join("store").exists() {
+            backoff(format!(
+                "--budget b --store {} -- true",
+                within(&dir, "store")
+            ))
+            .code(0);
+        }
+    }
+}
+
+fn ended_at_a_random_moment() {
+    for round in 0..rounds() {
+        let (sent, status, dir) = end_with(
+            Signal::SIGTERM,
+            round,
+            "unlimited",
+            Duration::from_millis(100),
+        );
+        let log = lines_of_log(&dir);
+        // If the attempt ends by itself at that moment, the run exits with the attempt's code, 0, which is a failure
+        // here.
+        assert!(
+            matches!(status, Some(0 | 143)),
+            "round {round}: {status:?} {log:#?}"
+        );
+        let is_command = |pid: &i32| !is_named(*pid, "backoff");
+        let commands: Vec<i32> = left_by(&dir).into_iter().filter(is_command).collect();
+        assert_eq!(commands, [0; 0], "round {round}");
+        // A child of backoff may still finish a count in the store.
+        eventually("all that it started is gone", || left_by(&dir).is_empty());
+        let is_after = |line: &&Value| {
+            let time = humantime::parse_rfc3339(line["ts"].as_str().unwrap()).unwrap();
+            time > SystemTime::UNIX_EPOCH + sent && line["event"] == "attempt_started"
+        };
+        // An attempt may have been starting when the signal was sent.
+        assert!(
+            log.iter().filter(is_after).count() <= 1,
+            "round {round}: {log:#?}"
+        );
+        let report = report_of(&dir);
+        if let Some(last) = log.last() {
+            assert_eq!(last["event"], "interrupted", "round {round}: {log:#?}");
+            assert_eq!(
+                report.as_ref().unwrap()["result"],
+                "interrupted",
+                "round {round}"
+            );
+        }
+        if let Some(report) = report {
+            assert_eq!(report["exit_status"], status.unwrap());
+        }
+        nothing_is_left(&dir, "").unwrap();
+    }
+}
+
+// --- For a long time ---
+
+/// Memory of its own in KiB (without mapped files), open descriptors and children of a process.
+fn held(pid: u32) -> Option<[usize; 3]> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let memory = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count();
+    let kilobytes = memory.trim().split(' ').next()?.parse().ok()?;
+    Some([kilobytes, descriptors, children.split_whitespace().count()])
+}
+
+/// Options that keep or write something for each attempt.
+const SOAKED: &str = "-v --log-format json --log-file DIR/log --stop-match x --stdout final --stdin null --retry-after";
+
+fn a_soak() {
+    for options in ["-qq", SOAKED] {
+        soak(options);
+    }
+}
+
+fn soak(options: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = options.replace("DIR", dir.path().to_str().unwrap());
+    let attempts = rounds() * 40;
+    let report = within(&dir, "report");
+    let line = format!("-n {attempts} -b 0 -m 0 --report {report} {options} -- false");
+    let mut child = backoff(line).spawn().unwrap();
+    let mut samples = Vec::new();
+    while child.try_wait().unwrap().is_none() {
+        samples.extend(held(child.id()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(report_of(&dir).unwrap()["result"], "gave_up");
+    // Ignores the end of the run, when the text of the report takes memory, and takes long on a busy machine.
+    samples.truncate(samples.len() * 9 / 10);
+    // The report keeps the last 10,000 attempts; from then on nothing grows.
+    let (early, late) = samples.split_at(samples.len() * 6 / 10);
+    let most = |samples: &[[usize; 3]]| {
+        [0, 1, 2].map(|i| samples.iter().map(|held| held[i]).max().unwrap())
+    };
+    let [[memory, descriptors, children], late] = [&early[early.len() / 6..], late].map(most);
+    println!(
+        "soak of {attempts}: memory {memory} KiB, descriptors {descriptors}, children {children}; then {late:?}"
+    );
+    let growth = if attempts < 20_000 { 2048 } else { 512 };
+    assert!(children.max(late[2]) <= 1);
+    assert!(late[0] <= memory + growth, "{memory} KiB, then {}", late[0]);
+    let late = late[1];
+    assert!(
+        late <= descriptors && descriptors <= 16,
+        "{descriptors}, then {late}"
+    );
+}

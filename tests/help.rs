@@ -1,0 +1,282 @@
+//! Output for readers: `-h`, `--help`, sections, `--version`, presets.
+
+use crate::util::options::OPTIONS;
+use crate::util::pty::Terminal;
+use crate::util::{Ends, backoff};
+
+tests! {
+    the_summary_fits_a_screen
+    examples_of_the_summary_are_command_lines_that_backoff_takes
+    help_shows_ten_examples_that_backoff_takes
+    help_names_every_option_and_its_heading
+    each_option_has_one_line_of_at_most_60_columns
+    each_option_is_in_one_section
+    a_word_after_help_is_a_section_and_no_command
+    help_fits_a_narrow_terminal
+    help_is_coloured_on_a_terminal_alone
+    the_version_comes_first_and_then_what_it_was_built_for
+    the_manual_enumerates_with_commas
+}
+
+const SECTIONS: [&str; 8] = [
+    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
+];
+
+fn width(text: &str) -> usize {
+    text.lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0)
+}
+
+/// Returns the output of a run that succeeds.
+#[track_caller]
+fn shown(line: &str) -> String {
+    backoff(line).code(0).out()
+}
+
+/// Returns the output on a terminal of this width, with its line ends as written.
+fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
+    let terminal = Terminal::sh(&format!(
+        "stty rows 24 cols {columns}; {setting} backoff {args}"
+    ));
+    terminal.rest().replace("\r\n", "\n")
+}
+
+fn the_summary_fits_a_screen() {
+    let help = shown("-h");
+    assert!(help.lines().count() <= 25 && width(&help) <= 80, "{help}");
+    let examples = help
+        .lines()
+        .filter(|line| line.starts_with("  backoff "))
+        .count();
+    let options: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix('-'))
+        .collect();
+    assert_eq!((examples, options.len()), (3, 12), "{help}");
+    for part in [
+        "Run COMMAND",
+        "Every failure is retried, up to 5 attempts, unless rules say otherwise.",
+        "Usage: backoff ",
+        "--help NAME",
+        "man backoff",
+        "[default: 5]",
+    ] {
+        assert!(help.contains(part), "no {part:?} in {help}");
+    }
+    // Words before and after `-h` do not matter.
+    for line in ["-n 3 -h", "-qh", "-h time", "-h -- true"] {
+        assert_eq!(shown(line), help, "{line}");
+    }
+}
+
+fn examples_of_the_summary_are_command_lines_that_backoff_takes() {
+    let help = shown("-h");
+    for line in help
+        .lines()
+        .filter_map(|line| line.strip_prefix("  backoff "))
+    {
+        let words = line.split(" # ").next().unwrap().trim();
+        shown(&format!("--plan {words}"));
+    }
+}
+
+fn help_shows_ten_examples_that_backoff_takes() {
+    let examples = shown("--help examples");
+    assert!(
+        examples.lines().count() == 10 && width(&examples) <= 80,
+        "{examples}"
+    );
+    for line in examples.lines() {
+        let (words, comment) = line.split_once(" # ").expect(line);
+        assert!(comment.len() < 40, "{line}");
+        let words = words.trim().strip_prefix("backoff ").expect(line);
+        shown(&format!("--plan {words}"));
+    }
+}
+
+fn help_names_every_option_and_its_heading() {
+    let help = shown("--help");
+    assert!(width(&help) <= 80 && help.lines().count() <= 260, "{help}");
+    for opt in OPTIONS.iter() {
+        let name = help.lines().any(|line| {
+            let names = line.trim_start();
+            names.starts_with('-')
+                && names
+                    .split([' ', '[', '.'])
+                    .any(|word| word == format!("--{}", opt.long))
+        });
+        assert!(
+            name && help.contains(&format!("\n{}:\n", opt.heading)),
+            "{}",
+            opt.long
+        );
+    }
+    assert!(
+        help.contains("--stdout <stream|final|success|failure|null>\n"),
+        "{help}"
+    );
+}
+
+/// A shell's completion shows each line alone.
+fn each_option_has_one_line_of_at_most_60_columns() {
+    let help = shown("--help");
+    let options = help
+        .lines()
+        .filter(|line| line.trim_start().starts_with('-'));
+    let texts: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("          "))
+        .collect();
+    assert_eq!(texts.len(), options.count(), "{help}");
+    for text in texts {
+        assert!(
+            text.len() <= 60 && text.starts_with(char::is_uppercase),
+            "{text}"
+        );
+    }
+}
+
+fn each_option_is_in_one_section() {
+    let mut found = 0;
+    for section in SECTIONS {
+        let text = shown(&format!("--help {section}"));
+        let heading = text.lines().next().unwrap().trim_end_matches(':');
+        assert!(
+            heading.to_lowercase().contains(section) && width(&text) <= 80,
+            "{text}"
+        );
+        for opt in OPTIONS.iter() {
+            let names = text
+                .lines()
+                .filter(|line| line.contains(&format!("--{}", opt.long)));
+            let is_here = names
+                .into_iter()
+                .any(|line| line.trim_start().starts_with('-'));
+            found += usize::from(is_here && opt.heading == heading);
+        }
+        assert_eq!(shown(&format!("--help={section}")), text);
+        assert_eq!(shown(&format!("--help {}", section.to_uppercase())), text);
+        assert_eq!(shown(&format!("--help '{heading}'")), text);
+        assert_eq!(shown(&format!("-n 3 --help {section} -- true")), text);
+    }
+    assert_eq!(found, OPTIONS.len());
+}
+
+fn a_word_after_help_is_a_section_and_no_command() {
+    for (words, says) in [
+        ("--help tiem", "; tip: try time"),
+        ("--help=stream", "; tip: try streams"),
+        (
+            "--help RETRIES",
+            "; tip: try attempts, which counts the first attempt",
+        ),
+        (
+            "--help echo started",
+            "is neither an option nor one of time, rules, waits, streams, hooks, budgets, output, other, examples",
+        ),
+        ("--help timout", "; tip: try timeout"),
+        ("--help nope", "; nothing was run"),
+    ] {
+        backoff(words)
+            .code(125)
+            .stderr(&format!("backoff: ...{says}...\n"));
+    }
+    let all = shown("--help");
+    assert_eq!(shown("--help -- echo started"), all);
+    let one = shown("--help timeout");
+    for words in [
+        "--help --timeout",
+        "--help -t",
+        "--help TimeOut",
+        "--help BACKOFF_TIMEOUT",
+    ] {
+        assert_eq!(shown(words), one, "{words}");
+    }
+    assert!(
+        one.contains("\n  -t, --timeout <DURATION,...>\n")
+            && one.contains("SIGKILL after --kill-after"),
+        "{one}"
+    );
+    // `--help` is a value in the first line, and an argument of the command in the second.
+    assert_eq!(shown("--label=--help -- echo started"), "started\n");
+    assert_eq!(shown("echo --help time"), "--help time\n");
+}
+
+fn help_fits_a_narrow_terminal() {
+    for columns in [40, 60, 132] {
+        let shown = on_a_terminal(columns, "TERM=dumb", "--help");
+        let columns = usize::from(columns).min(80);
+        let explained = shown.lines().filter(|line| line.starts_with("          "));
+        assert!(
+            explained.clone().count() > 60
+                && explained.into_iter().all(|line| line.len() <= columns),
+            "{shown}"
+        );
+    }
+}
+
+fn help_is_coloured_on_a_terminal_alone() {
+    for word in ["--help", "--help output"] {
+        let colored = |setting: &str, word: &str| on_a_terminal(80, setting, word).contains('\x1b');
+        assert!(colored("TERM=xterm", word), "{word}");
+        assert!(!colored("TERM=dumb", word), "{word}");
+        assert!(!colored("TERM=xterm NO_COLOR=1", word), "{word}");
+        assert!(
+            !colored("TERM=xterm", &format!("--color never {word}")),
+            "{word}"
+        );
+        let plain = backoff(word).env("TERM", "xterm").code(0).out();
+        assert!(!plain.contains('\x1b'), "{word}");
+        let forced = backoff(word).env("CLICOLOR_FORCE", "1").code(0).out();
+        assert!(
+            forced.contains("\x1b[1m") && forced.contains("\x1b[36m"),
+            "{word}"
+        );
+        assert!(
+            shown(&format!("--color always {word}")).contains('\x1b'),
+            "{word}"
+        );
+        let uncoloured = forced
+            .replace("\x1b[1m", "")
+            .replace("\x1b[36m", "")
+            .replace("\x1b[0m", "");
+        assert_eq!(uncoloured, plain);
+    }
+}
+
+fn the_version_comes_first_and_then_what_it_was_built_for() {
+    for word in ["-V", "--version"] {
+        let text = shown(word);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], concat!("backoff ", env!("CARGO_PKG_VERSION")));
+        let value = |name: &str| {
+            let line = lines.iter().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_else(|| panic!("no {name} in {text}"))
+                .to_owned()
+        };
+        assert!(
+            value("libc: ").ends_with("static") || value("libc: ").ends_with("dynamic"),
+            "{text}"
+        );
+        assert!(!value("features: ").is_empty(), "{text}");
+        assert_eq!(lines.len(), 3);
+    }
+}
+
+fn the_manual_enumerates_with_commas() {
+    let page = shown("--generate man");
+    // Names of options in a row, each in a line or in quotes of its own.
+    let lines: Vec<&str> = page.lines().collect();
+    for pair in lines.windows(2) {
+        let name = |line: &str| {
+            line.strip_prefix(".B \\-\\-")
+                .is_some_and(|rest| !rest.contains(' '))
+        };
+        assert!(!(name(pair[0]) && name(pair[1])), "{pair:?}");
+    }
+    let sentence =
+        ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nthe child";
+    assert!(page.contains(sentence));
+}

@@ -1,0 +1,95 @@
+//! The tests of the program, which drive the real binary. `cases/` has one page for each section of `--help`, with a heading
+//! for each option; the modules here have what needs signals, a terminal, or several processes. They run in parallel in
+//! one process, so no test may change the environment, directory, limits or signal actions of the process.
+//!
+//! The harness looks for the programs that a test needs when it lists the tests: without them a test counts as ignored.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "these are tests"
+)]
+
+#[macro_use]
+mod util;
+
+/// Lists the tests of a module, each with the programs that it needs, if any.
+macro_rules! tests {
+    ($($test:ident $([$($program:expr),*])?)*) => {
+        pub const TESTS: &[crate::util::harness::Test] =
+            &[$((stringify!($test), &[$($($program),*)?], $test)),*];
+    };
+}
+
+/// Lists the modules.
+macro_rules! modules {
+    ($($(#[$attribute:meta])* $name:ident)*) => {
+        $($(#[$attribute])* mod $name;)*
+        const MODULES: &[(&str, &[crate::util::harness::Test])] = &[
+            $($(#[$attribute])* (stringify!($name), $name::TESTS),)*
+        ];
+    };
+}
+
+modules! {
+    action
+    alarm
+    architecture
+    budget
+    cases
+    completions
+    countdown
+    documents
+    faults
+    fuse_root
+    generated
+    held
+    help
+    hooks
+    inherit
+    input
+    install
+
+    lines
+    links
+    log
+    mistakes
+    modes
+    options
+    options_page
+    output
+    presets
+    pty
+    readme
+    readme_with_curl
+    reasons
+    report
+    resources
+    search
+    sequences
+    signals
+    stability
+    terminal
+    time
+    unending
+    unread
+    waits
+    with_tools
+    #[cfg(feature = "redis")]
+    redis
+    interrupted
+    storm
+}
+
+const MORE: &[(&str, &[crate::util::harness::Test])] = &[
+    ("unending::root", unending::root::TESTS),
+    #[cfg(feature = "redis")]
+    ("redis::root", redis::root::TESTS),
+    #[cfg(feature = "redis")]
+    ("storm::servers", storm::servers::TESTS),
+];
+
+fn main() {
+    util::harness::main(&[MODULES, MORE].concat(), cases::pages());
+}

@@ -1,0 +1,102 @@
+//! The options, variables and JSON fields are those that `docs/stability.md` promises. `BLESS=1` does not change the
+//! page: whoever takes something away has to do so by hand.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::util::options::{OPTIONS, Takes};
+use crate::util::{Ends, backoff};
+
+tests! {
+    options_are_stable
+    variables_are_stable
+    json_fields_are_stable
+}
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Returns the lines of the block of the page below a line that begins with this word.
+fn promised(name: &str) -> BTreeSet<String> {
+    let page = fs::read_to_string(format!("{ROOT}/docs/stability.md")).unwrap();
+    let (_, lists) = page.split_once("## The lists").unwrap();
+    let (_, rest) = lists.split_once(&format!("\n{name}")).expect(name);
+    let block = rest
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .trim_start_matches("text\n");
+    block.lines().map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn is_promised(name: &str, present: &BTreeSet<String>) {
+    let lines: Vec<&str> = present.iter().map(String::as_str).collect();
+    assert_eq!(
+        promised(name),
+        *present,
+        "docs/stability.md, {name}, should have:\n{}\n",
+        lines.join("\n")
+    );
+}
+
+fn options_are_stable() {
+    let takes = |takes: &Takes| match takes {
+        Takes::Value(value) => format!(" {value}"),
+        Takes::Optional(value) => format!("[={value}]"),
+        Takes::Word(words) => format!(" {}", words.join("|")),
+        Takes::Nothing => String::new(),
+    };
+    let options = OPTIONS
+        .iter()
+        .map(|opt| format!("--{}{}", opt.long, takes(&opt.takes)));
+    let others = ["--help", "--version"].map(str::to_owned);
+    is_promised("Options", &options.chain(others).collect());
+}
+
+fn variables_are_stable() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = backoff(
+        "-n 2 -b 1ms -t 60s --budget b --on-retry env --before-retry env --on-give-up env \
+         --retry-if 'env; exit 0' -- sh -c 'env; exit 1'",
+    );
+    // An outer run has set it.
+    command.env("BACKOFF_DEPTH", "1");
+    command.env("XDG_STATE_HOME", dir.path());
+    let output = command.ends();
+    let all = [output.stdout, output.stderr].concat();
+    let names: BTreeSet<String> = String::from_utf8_lossy(&all)
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| name.starts_with("BACKOFF_") && name != "BACKOFF_CONFIG")
+        .collect();
+    is_promised("Variables", &names);
+}
+
+/// Adds the names of all properties in a schema.
+fn add_names(names: &mut BTreeSet<String>, kind: &str, schema: &Value) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if let ("properties", Value::Object(properties)) = (key.as_str(), value) {
+                    names.extend(properties.keys().map(|name| format!("{kind} {name}")));
+                }
+                add_names(names, kind, value);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_names(names, kind, item)),
+        _ => {}
+    }
+}
+
+fn json_fields_are_stable() {
+    let mut names = BTreeSet::new();
+    for kind in ["log", "report"] {
+        let text = fs::read_to_string(format!("{ROOT}/docs/{kind}.schema.json")).unwrap();
+        let schema: Value = serde_json::from_str(&text).unwrap();
+        add_names(&mut names, kind, &schema);
+    }
+    is_promised("Fields", &names);
+}

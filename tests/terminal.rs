@@ -1,0 +1,522 @@
+//! A real pseudo-terminal, with and without an interactive shell.
+
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+
+use crate::util::calm::calmly;
+use crate::util::process::{
+    children_of, descendants_named, has_ended_children_only, is_alive, is_named, parent_of, state,
+    stopped_below,
+};
+use nix::sys::signal::Signal;
+
+use crate::util::pty::{
+    CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
+};
+use crate::util::{Ends, IS_LINUX, clean, eventually, probe, send, sleep_until, within};
+
+tests! {
+    the_command_sees_the_terminal_itself
+    the_command_reads_a_line
+    control_c_ends_command_and_backoff
+    the_command_gets_exactly_one_int
+    control_c_during_a_wait
+    one_control_c_ends_a_loop_wholly
+    control_c_while_output_drains_ends_a_loop
+    control_z_that_the_command_ignores_stops_nothing
+    control_z_and_fg_twice_over
+    a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code
+    a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont
+    bg_goes_on_in_the_background
+    control_z_during_a_wait_stops_and_runs_nothing
+    time_spent_stopped_does_not_count_against_the_time_out
+    control_z_stops_backoff_once_the_command_has_ended
+    time_spent_stopped_does_not_count_against_kill_after
+    time_spent_stopped_counts_against_the_deadline
+    a_background_job_that_reads_is_stopped_as_the_bare_command_is
+    a_background_job_that_reads_ahead_is_stopped_as_well
+    pipelines_behave_as_without_backoff
+    an_interrupt_of_backoff_alone_ends_the_run_once
+    a_resized_window_is_one_winch ["linux"]
+    a_killed_backoff_leaves_nothing_stopped
+    a_closed_terminal_leaves_nothing_behind
+    term_to_backoff_alone_reaches_the_command
+    a_time_out_ends_the_tree_in_a_shared_group
+    an_interactive_shell_runs_under_it
+    an_explicit_kill_after_follows_keys_too
+    without_kill_after_no_kill_follows_keys
+    stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped
+    where_no_shell_watches_a_stop_holds_up_no_bound
+    as_the_sessions_leader_it_dies_of_control_c
+}
+
+fn the_command_sees_the_terminal_itself() {
+    let mut terminal = Terminal::with(
+        "backoff -- sh -c 'test -t 0 && test -t 1 && test -t 2 && tty && echo is-a-tty'",
+    );
+    terminal.expect("is-a-tty");
+}
+
+fn the_command_reads_a_line() {
+    let mut terminal = Terminal::with("backoff -- sh -c 'echo ask; read answer; echo got-$answer'");
+    terminal.expect("ask");
+    terminal.send("yes\n");
+    terminal.expect("got-yes");
+    // A script has no job control.
+    terminal
+        .command("bash -c 'backoff -- sh -c \"echo ask; read answer; echo got-\\$answer\"; true'");
+    terminal.expect("ask");
+    terminal.send("again\n");
+    terminal.expect("got-again");
+}
+
+fn control_c_ends_command_and_backoff() {
+    let mut terminal = Terminal::bash();
+    for (key, status) in [(CTRL_C, 130), (CTRL_BACKSLASH, 131)] {
+        terminal.command(&format!("ulimit -c 0; backoff -- {} sleep", probe()));
+        terminal.expect("ready ");
+        terminal.send(key);
+        terminal.expect_status(status);
+    }
+}
+
+fn the_command_gets_exactly_one_int() {
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let pid = terminal.pid_of_probe();
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    send(pid, Signal::SIGTERM);
+    // The probe has handled INT, so backoff returns its exit code. The probe got no other signal.
+    assert_eq!(terminal.expect("15\r\n").replace("^C", ""), "");
+    terminal.expect("status-7");
+}
+
+fn control_c_during_a_wait() {
+    let mut terminal = Terminal::with("backoff -b 60s -m 60s -- false");
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    terminal.send(CTRL_C);
+    terminal.expect_status(130);
+}
+
+fn one_control_c_ends_a_loop_wholly() {
+    let mut terminal = Terminal::with(&format!(
+        "bash -c 'for i in 1 2 3; do echo round-$i; backoff -- {} sleep; done'",
+        probe()
+    ));
+    terminal.expect("ready ");
+    terminal.send(CTRL_C);
+    let meanwhile = terminal.expect("prompt> ");
+    assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+    // A loop of the interactive shell ends, too.
+    terminal.command("for i in 1 2 3; do echo round-$i; backoff -- sleep 9; done; echo over");
+    terminal.expect("round-1\r\n");
+    let shell = terminal.pid();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_C);
+    let meanwhile = terminal.expect("prompt> ");
+    assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
+}
+
+fn control_c_while_output_drains_ends_a_loop() {
+    let writer = "(while echo more; do sleep 0.05; done) 2>&-";
+    let mut terminal = Terminal::with(&format!(
+        "for i in 1 2; do backoff -n 1 --fail-match zz -- sh -c '{writer} & exit 1'; echo next; done; echo status-$?"
+    ));
+    terminal.expect("more\r\n");
+    let shell = terminal.pid();
+    eventually("the command has ended", || {
+        children_of(shell).into_iter().any(has_ended_children_only)
+    });
+    // The end is noticed before the second line comes.
+    terminal.expect("more\r\n");
+    terminal.expect("more\r\n");
+    terminal.send(CTRL_C);
+    assert!(!terminal.expect("prompt> ").contains("next"));
+    terminal.command("echo status-$?");
+    terminal.expect("status-130");
+}
+
+fn control_z_that_the_command_ignores_stops_nothing() {
+    let mut terminal = Terminal::bash();
+    // The command ends later, the run is over, and Ctrl-C ends it.
+    for (options, script, ends_by_key, end) in [
+        ("-qq -n 2 --delays 1ms", "sleep 4; exit 3", false, 3),
+        ("-v", "sleep 0.5; exit 0", false, 0),
+        ("-n 1", "sleep 0.5; exit 3", false, 3),
+        ("--stdout failure", "sleep 60", true, 130),
+    ] {
+        let script = format!(
+            "trap \"\" TSTP; echo ready >/dev/tty; sleep 0.3; echo later >/dev/tty; {script}"
+        );
+        terminal.command(&format!("backoff {options} -- sh -c '{script}'"));
+        terminal.expect("ready\r\n");
+        terminal.send(CTRL_Z);
+        // Two keys at once would arrive in the order of their signals' numbers.
+        terminal.expect("later\r\n");
+        if ends_by_key {
+            // A shell that is about to start its command may lose the signal.
+            let shell = terminal.pid();
+            eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+            terminal.send(CTRL_C);
+        }
+        let meanwhile = terminal.expect_status(end);
+        assert!(!meanwhile.contains("Stopped"), "{options}: {meanwhile:?}");
+    }
+}
+
+fn control_z_and_fg_twice_over() {
+    let mut terminal = Terminal::with(&format!("backoff -- {} sleep", probe()));
+    let pid = terminal.pid_of_probe();
+    let backoff = parent_of(pid);
+    for _ in 0..2 {
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("jobs -s | wc -l");
+        terminal.expect("1");
+        terminal.expect("prompt> ");
+        terminal.send("fg\n");
+        eventually("both go on", || {
+            state(pid) == Some('S') && state(backoff) == Some('S')
+        });
+    }
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+fn a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code() {
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
+    let pid = terminal.pid_of_probe();
+    let backoff = parent_of(pid);
+    // The probe handles TSTP without stopping, so backoff does not stop.
+    terminal.send(CTRL_Z);
+    terminal.expect("20\r\n");
+    eventually("backoff sleeps", || state(backoff) == Some('S'));
+    // STOP cannot be caught, so the shell shows the job as stopped.
+    send(pid, Signal::SIGSTOP);
+    terminal.expect("Stopped");
+    assert_eq!(state(backoff), Some('T'));
+    terminal.command("fg");
+    terminal.expect("18\r\n");
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect_status(7);
+}
+
+fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} signals 7", probe()));
+    let pid = terminal.pid_of_probe();
+    let backoff = parent_of(pid);
+    send(-backoff, Signal::SIGSTOP);
+    terminal.expect("Stopped");
+    // The shell does not know the command.
+    eventually("both have stopped", || state(pid) == Some('T'));
+    terminal.command("fg");
+    terminal.expect("18\r\n");
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+fn bg_goes_on_in_the_background() {
+    let mut terminal = Terminal::with("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
+    let shell = terminal.pid();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.command("bg; wait %1; echo status-$?");
+    terminal.expect("finished");
+    terminal.expect("status-5");
+}
+
+fn control_z_during_a_wait_stops_and_runs_nothing() {
+    let mut terminal = Terminal::with(
+        "backoff -n 2 -g constant -j none -b 3s -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
+    );
+    terminal.expect("retrying in");
+    terminal.expect("\n");
+    let began = Instant::now();
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.expect("prompt> ");
+    // After `fg` the wait is over.
+    sleep_until(began, Duration::from_millis(3200));
+    terminal.send("fg\n");
+    assert!(!terminal.expect("backoff -n 2").contains("try-2"));
+    terminal.expect("try-2");
+}
+
+fn time_spent_stopped_does_not_count_against_the_time_out() {
+    calmly(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let go = within(&dir, "go");
+        let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
+        let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
+        terminal.expect("ready\r\n");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4200));
+        File::create(go).unwrap();
+        terminal.command("fg; echo status-$?");
+        terminal.expect("finished\r\n");
+        terminal.expect("status-0");
+    });
+}
+
+fn control_z_stops_backoff_once_the_command_has_ended() {
+    let reader = "sh -c 'read go </dev/tty; cat >/dev/null; echo read-$go'";
+    // In the first case, output waits for a reader. In the second, backoff ends the rest of the tree.
+    for (line, after) in [
+        (
+            format!("backoff -qq --fail-match zzz -- seq 20000 | {reader}"),
+            "\nread-on\r\ncode-0",
+        ),
+        (
+            "backoff -qq -n 1 -t 200ms -k 4s -- sh -c '(trap \"\" TERM; while :; do sleep 0.1; done) & wait'".to_owned(),
+            "code-124",
+        ),
+    ] {
+        let mut terminal = Terminal::with(&line);
+        let shell = terminal.pid();
+        eventually("the command has ended", || {
+            let backoff = children_of(shell).into_iter().find(|child| is_named(*child, "backoff"));
+            backoff.is_some_and(has_ended_children_only)
+        });
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        terminal.expect("prompt> ");
+        terminal.command("fg; echo code-$?");
+        terminal.send("on\n");
+        terminal.expect(after);
+    }
+}
+
+fn time_spent_stopped_does_not_count_against_kill_after() {
+    calmly(|| {
+        // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
+        let dir = tempfile::tempdir().unwrap();
+        let go = within(&dir, "go");
+        let clean = format!(
+            "echo cleaning; until test -e {go}; do sleep 0.05; done; kill -TTOU $$; echo cleaned; exit"
+        );
+        let mut terminal = Terminal::with(&format!(
+            "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"{clean}\" TERM; while :; do sleep 0.1; done'"
+        ));
+        terminal.expect("cleaning\r\n");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4300));
+        File::create(go).unwrap();
+        // After `fg`, backoff is still ending the command, so the command may not stop itself.
+        terminal.command("fg");
+        terminal.expect("\ncleaned");
+    });
+}
+
+fn time_spent_stopped_counts_against_the_deadline() {
+    calmly(|| {
+        let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
+        terminal.expect("ready ");
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        std::thread::sleep(Duration::from_millis(4200));
+        terminal.command("fg; echo status-$?");
+        terminal.expect("status-124");
+    });
+}
+
+fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
+    let mut terminal = Terminal::with("backoff -- cat &");
+    let shell = terminal.pid();
+    eventually("both stop", || stopped_below(shell) == 2);
+    terminal.command("jobs");
+    terminal.expect("Stopped");
+    terminal.command("fg");
+    eventually("both go on", || stopped_below(shell) == 0);
+    terminal.expect("backoff -- cat\r\n");
+    terminal.send("hello\n");
+    terminal.expect("hello\r\nhello\r\n");
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+}
+
+fn a_background_job_that_reads_ahead_is_stopped_as_well() {
+    let mut terminal = Terminal::with("backoff --stdin replay -- cat | cat &");
+    let shell = terminal.pid();
+    // As by the kernel, the whole job is stopped.
+    eventually("both stop", || stopped_below(shell) == 2);
+    terminal.command("fg");
+    terminal.expect("backoff --stdin replay -- cat | cat\r\n");
+    terminal.send(&format!("hello\n{CTRL_D}"));
+    terminal.expect("hello\r\nhello\r\n");
+    terminal.expect_status(0);
+}
+
+fn pipelines_behave_as_without_backoff() {
+    let mut terminal = Terminal::with(
+        "backoff -- sh -c 'echo question >/dev/tty; read a </dev/tty; echo got-$a' | cat",
+    );
+    terminal.expect("question");
+    terminal.send("answer\n");
+    terminal.expect("got-answer");
+    terminal.command("backoff -n 1 -- sh -c 'echo line; exit 3' | cat; echo ${PIPESTATUS[0]}");
+    terminal.expect("\r\n3\r\n");
+    terminal.command("backoff -- sleep 60 | cat");
+    let shell = terminal.pid();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    eventually("sleep ends", || descendants_named(shell, "sleep") == 0);
+}
+
+/// Elsewhere than on Linux it counts as Ctrl-C, which the command gets from the terminal.
+fn an_interrupt_of_backoff_alone_ends_the_run_once() {
+    let line = format!("backoff -n 3 -b 1ms -- {} signals 7", probe());
+    let mut terminal = Terminal::with(&line);
+    let pid = terminal.pid_of_probe();
+    send(parent_of(pid), Signal::SIGINT);
+    if IS_LINUX {
+        terminal.expect("2\r\n");
+    }
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+    terminal.expect("interrupted by SIGINT; no further attempt");
+    terminal.expect_status(7);
+}
+
+fn a_resized_window_is_one_winch() {
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7", probe()));
+    let pid = terminal.pid_of_probe();
+    let tty = std::fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
+    let tty = tty.to_str().unwrap();
+    clean("stty").args(["-F", tty, "cols", "50"]).code(0);
+    terminal.expect("28\r\n");
+    send(pid, Signal::SIGTERM);
+    assert_eq!(terminal.expect("15\r\n"), "");
+}
+
+fn a_killed_backoff_leaves_nothing_stopped() {
+    for options in ["", "--pty"] {
+        let mut terminal = Terminal::with(&format!("backoff {options} -- {} sleep", probe()));
+        let pid = terminal.pid_of_probe();
+        let backoff = parent_of(pid);
+        terminal.send(CTRL_Z);
+        terminal.expect("Stopped");
+        send(backoff, Signal::SIGKILL);
+        eventually("the command ends", || !is_alive(pid));
+    }
+}
+
+fn a_closed_terminal_leaves_nothing_behind() {
+    closing_leaves_nothing_behind("");
+}
+
+fn term_to_backoff_alone_reaches_the_command() {
+    let mut terminal = Terminal::with(&format!("backoff -- {} signals 7; echo status-$?", probe()));
+    let pid = terminal.pid_of_probe();
+    let backoff = parent_of(pid);
+    send(backoff, Signal::SIGUSR1);
+    terminal.expect("10\r\n");
+    send(backoff, Signal::SIGTERM);
+    terminal.expect("15\r\n");
+    terminal.expect("status-7");
+}
+
+fn a_time_out_ends_the_tree_in_a_shared_group() {
+    let mut terminal = Terminal::with(
+        "backoff -n 1 -t 2s -- bash -c 'sleep 61 & setsid sleep 62 & wait'; echo status-$?",
+    );
+    let shell = terminal.pid();
+    eventually("both run", || descendants_named(shell, "sleep") == 2);
+    terminal.expect("status-124");
+    assert_eq!(descendants_named(shell, "sleep"), 0);
+    // The shell and the other processes of its group are not part of the tree.
+    terminal.command("echo still-here");
+    terminal.expect("still-here");
+}
+
+fn an_interactive_shell_runs_under_it() {
+    let mut terminal = Terminal::with("backoff -n 1 -- bash --norc --noprofile -i");
+    terminal.expect("prompt> ");
+    terminal.command("sleep 60");
+    let shell = terminal.pid();
+    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    terminal.command("fg");
+    eventually("sleep goes on", || stopped_below(shell) == 0);
+    terminal.send(CTRL_C);
+    terminal.expect("prompt> ");
+    terminal.command("exit 3");
+    terminal.command("echo status-$?");
+    terminal.expect("status-3");
+}
+
+fn an_explicit_kill_after_follows_keys_too() {
+    let mut terminal = Terminal::bash();
+    for options in ["-k 200ms", "-k 200ms --pty"] {
+        for key in [CTRL_C, CTRL_BACKSLASH] {
+            terminal.command(&format!(
+                "backoff {options} -- {} signals 7; echo status-$?",
+                probe()
+            ));
+            let pid = terminal.pid_of_probe();
+            terminal.send(key);
+            terminal.expect(" and needed KILL; no further attempt");
+            terminal.expect("status-137");
+            assert!(!is_alive(pid));
+            terminal.expect("prompt> ");
+        }
+    }
+}
+
+fn without_kill_after_no_kill_follows_keys() {
+    let mut terminal = Terminal::with(&format!(
+        "backoff -t 30s -- {} signals 7; echo status-$?",
+        probe()
+    ));
+    let pid = terminal.pid_of_probe();
+    terminal.send(CTRL_C);
+    terminal.expect("2\r\n");
+    // The default of `--kill-after`, which only a limit uses, is 5 s.
+    std::thread::sleep(Duration::from_millis(5300));
+    send(pid, Signal::SIGTERM);
+    terminal.expect("status-7");
+}
+
+fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -- {} sleep", probe()));
+    let pid = terminal.pid_of_probe();
+    let backoff = parent_of(pid);
+    for round in 0..300_u64 {
+        send(-backoff, Signal::SIGTSTP);
+        std::thread::sleep(Duration::from_micros(round % 8 * 100));
+        send(-backoff, Signal::SIGCONT);
+    }
+    eventually("both go on", || {
+        state(pid) == Some('S') && state(backoff) == Some('S')
+    });
+    // A backoff that stops later does not hear this signal.
+    send(backoff, Signal::SIGTERM);
+    eventually("both end", || !is_alive(pid) && !is_alive(backoff));
+}
+
+fn where_no_shell_watches_a_stop_holds_up_no_bound() {
+    for options in ["-t 300ms", "-d 300ms", "--pty -t 300ms"] {
+        let line = format!("-qq -n 1 -k 5s {options} -- sh -c 'kill -STOP $$; sleep 60'");
+        let terminal = Terminal::backoff(&line, &[]);
+        assert_eq!(terminal.finish().code(), Some(124), "{options}");
+    }
+}
+
+fn as_the_sessions_leader_it_dies_of_control_c() {
+    let mut terminal = Terminal::backoff(&format!("-- {} sleep", probe()), &[]);
+    terminal.expect("ready ");
+    terminal.send(CTRL_C);
+    assert_eq!(terminal.finish().signal(), Some(2));
+}
