@@ -40,9 +40,7 @@ modules! {
     cases
     completions
     countdown
-    documents
     faults
-    fuse_root
     generated
     held
     help

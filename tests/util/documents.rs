@@ -125,11 +125,3 @@ pub fn code_spans(document: &Document) -> Vec<String> {
     }
     spans
 }
-
-/// Returns the blocks of a language in all documents; panics if there are none.
-pub fn blocks_of(language: &str) -> Vec<Block> {
-    let mut found: Vec<Block> = documents().iter().flat_map(blocks).collect();
-    found.retain(|block| block.language == language);
-    assert!(!found.is_empty(), "no block of {language}");
-    found
-}

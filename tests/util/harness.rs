@@ -16,10 +16,9 @@ pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 const ALONE: [&str; 3] = ["interrupted", "redis", "storm"];
 
 /// Modules whose tests load the machine, and how many of these run at the same time. All other tests mostly wait.
-const HEAVY: [&str; 7] = [
+const HEAVY: [&str; 6] = [
     "completions",
     "faults",
-    "fuse_root",
     "install",
     "sequences",
     "unending",

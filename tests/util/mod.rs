@@ -1,10 +1,5 @@
 //! Shared code of the black-box tests: the binary, the probe, and processes whose output tests wait for.
 #![allow(
-    dead_code,
-    unused_imports,
-    reason = "each test binary uses a part of it"
-)]
-#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

@@ -7,6 +7,7 @@ mod procfs;
 #[cfg(target_os = "linux")]
 pub use procfs::*;
 
+#[cfg(not(target_os = "linux"))]
 mod ps;
 #[cfg(not(target_os = "linux"))]
 pub use ps::*;

@@ -60,11 +60,6 @@ impl SlowFs {
         within(&self.place, "mnt")
     }
 
-    /// Returns the path of the file with the effects.
-    pub fn control_path(&self) -> String {
-        within(&self.place, "control")
-    }
-
     /// Sets the effects: lines as `flock hang` and `write ENOSPC name`. Without a line, all operations work.
     pub fn control(&self, effects: &str) {
         let new = within(&self.place, "new");
