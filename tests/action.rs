@@ -13,11 +13,9 @@ use crate::util::{BIN, Ends, clean, executable, path_with, within};
 tests! {
     a_retried_step_has_annotations_outputs_and_a_summary ["bash", "xargs"]
     a_step_without_retries_has_no_summary ["bash", "xargs"]
-    other_formats_replace_the_annotations ["bash", "xargs"]
     the_command_status_is_the_command_s_own ["bash", "xargs"]
     a_request_that_changes_something_is_sent_once ["bash", "xargs"]
     a_word_that_is_no_option_fails_the_step ["bash", "xargs"]
-    options_that_run_nothing_fail_the_step ["bash", "xargs"]
     a_label_is_one_piece_of_code ["bash", "xargs"]
     the_command_gets_the_runner_s_signals ["bash", "xargs"]
     inputs_that_cannot_be_installed_fail_the_step ["bash", "curl"]
@@ -140,25 +138,6 @@ fn a_step_without_retries_has_no_summary() {
     assert_eq!(job.read("summary"), "");
 }
 
-fn other_formats_replace_the_annotations() {
-    let options = ("OPTIONS", "-b 10ms --log-format text");
-    let text = job(&[SECOND_SUCCEEDS, options], 0);
-    let json = job_with(
-        &[("BACKOFF_LOG_FORMAT", "json")],
-        &[SECOND_SUCCEEDS, ("OPTIONS", "-b 10ms")],
-        0,
-    );
-    assert!(
-        text.log.contains("backoff: bash: attempt 1 of 5 failed: "),
-        "{}",
-        text.log
-    );
-    assert!(json.log.contains("\n{\"ts\":"), "{}", json.log);
-    for job in [text, json] {
-        assert!(!job.log.contains("::"), "{}", job.log);
-    }
-}
-
 fn the_command_status_is_the_command_s_own() {
     let cases = [
         ("exit 7", "-n 2 -b 10ms --exhausted-exit 75", 75, "2", "7"),
@@ -252,19 +231,6 @@ fn a_word_that_is_no_option_fails_the_step() {
     refused("-n '2", "a quote is not closed");
     refused("--report x", "--report is given by the action");
     refused("--report=x -n 2", "--report is given by the action");
-}
-
-fn options_that_run_nothing_fail_the_step() {
-    for option in [
-        "--plan",
-        "--help",
-        "--version",
-        "--list-presets",
-        "--generate man",
-    ] {
-        let word = option.split(' ').next().unwrap();
-        refused(option, &format!("with {word} nothing would be run"));
-    }
 }
 
 fn a_label_is_one_piece_of_code() {

@@ -1,4 +1,4 @@
-//! Retry budgets in a directory: counts, locks, threads. Other tests are in `tests/cases/store.md`.
+//! Retry budgets in a directory: counts, locks, threads. Other tests are in `tests/cases/budgets.md`.
 
 use std::fs;
 use std::process::Command;

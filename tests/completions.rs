@@ -7,7 +7,6 @@ tests! {
     bash_completes ["bash"]
     zsh_completes ["zsh"]
     fish_completes ["fish"]
-    fish_describes_options_and_no_values ["fish"]
 }
 
 /// The text typed after `backoff`, and the completed end of its last word.
@@ -219,19 +218,6 @@ fn fish_completes() {
     }
     for line in LEFT_ALONE {
         assert_eq!(fish_replies(&dir, line), "", "{line}");
-    }
-}
-
-fn fish_describes_options_and_no_values() {
-    let dir = place();
-    let shown = fish_replies(&dir, "--sig");
-    assert!(shown.starts_with("--signal\tSignal "), "{shown:?}");
-    for (line, value) in [
-        ("-s TER", "TERM"),
-        ("--until nev", "never"),
-        ("--help st", "streams"),
-    ] {
-        assert_eq!(fish_replies(&dir, line), format!("{value}\n"), "{line}");
     }
 }
 

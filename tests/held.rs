@@ -1,7 +1,6 @@
-//! Output that is kept while a command runs. `tests/cases/held.md` tests what backoff prints of it at the end.
+//! Output that is kept while a command runs. `tests/cases/streams.md` tests what backoff prints of it at the end.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
@@ -13,9 +12,7 @@ tests! {
     it_is_held_until_the_end_and_no_longer
     nothing_is_left_in_the_temporary_directory_after_a_signal
     a_signal_prints_what_was_kept_of_the_last_attempt
-    a_deadline_that_passed_while_stopped_prints_what_was_kept
     a_signal_ends_a_run_whose_held_output_nobody_reads
-    time_stopped_does_not_count_against_the_reader_of_held_output
     a_signal_leaves_the_reader_of_held_output_only_some_time
 }
 
@@ -105,20 +102,6 @@ fn a_signal_prints_what_was_kept_of_the_last_attempt() {
     }
 }
 
-fn a_deadline_that_passed_while_stopped_prints_what_was_kept() {
-    // The deadline leaves the first attempt 3 s, for a slow machine.
-    let live = waiting("-b 3s -d 6s");
-    live.signal(Signal::SIGSTOP);
-    let stopped = Instant::now();
-    eventually("it is stopped for long", || {
-        state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(6)
-    });
-    live.signal(Signal::SIGCONT);
-    live.code(3)
-        .stdout("part\n")
-        .says("gave up after 1 attempt");
-}
-
 /// Asserts that only the rest follows the part that the reader has taken, and no byte twice.
 fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
     let mut live = backoff("--stdout final -- seq 1000000").live();
@@ -135,21 +118,6 @@ fn a_signal_ends_a_run_whose_held_output_nobody_reads() {
         "it began again: {} bytes",
         rest.len()
     );
-}
-
-fn time_stopped_does_not_count_against_the_reader_of_held_output() {
-    // More than a pipe holds, and little enough to be read in a second on a busy machine.
-    let mut live = backoff("-d 6s --stdout final -- seq 40000").live();
-    live.expect_line("1");
-    until_it_is_stuck(live.pid());
-    live.signal(Signal::SIGTSTP);
-    let stopped = Instant::now();
-    // The reader has a second more than the deadline.
-    eventually("it is stopped for long", || {
-        state(live.pid()) == Some('T') && stopped.elapsed() > Duration::from_secs(7)
-    });
-    live.signal(Signal::SIGCONT);
-    assert!(live.code(0).out().ends_with("\n40000\n"));
 }
 
 /// Asserts that backoff ends, too: without backoff, the command would die of the signal or of SIGPIPE.

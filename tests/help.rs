@@ -6,21 +6,13 @@ use crate::util::{Ends, backoff};
 
 tests! {
     the_summary_fits_a_screen
-    examples_of_the_summary_are_command_lines_that_backoff_takes
     help_shows_ten_examples_that_backoff_takes
     help_names_every_option_and_its_heading
     each_option_has_one_line_of_at_most_60_columns
-    each_option_is_in_one_section
     a_word_after_help_is_a_section_and_no_command
-    help_fits_a_narrow_terminal
     help_is_coloured_on_a_terminal_alone
     the_version_comes_first_and_then_what_it_was_built_for
-    the_manual_enumerates_with_commas
 }
-
-const SECTIONS: [&str; 8] = [
-    "time", "rules", "waits", "streams", "hooks", "budgets", "output", "other",
-];
 
 fn width(text: &str) -> usize {
     text.lines()
@@ -68,17 +60,6 @@ fn the_summary_fits_a_screen() {
     // Words before and after `-h` do not matter.
     for line in ["-n 3 -h", "-qh", "-h time", "-h -- true"] {
         assert_eq!(shown(line), help, "{line}");
-    }
-}
-
-fn examples_of_the_summary_are_command_lines_that_backoff_takes() {
-    let help = shown("-h");
-    for line in help
-        .lines()
-        .filter_map(|line| line.strip_prefix("  backoff "))
-    {
-        let words = line.split(" # ").next().unwrap().trim();
-        shown(&format!("--plan {words}"));
     }
 }
 
@@ -138,32 +119,6 @@ fn each_option_has_one_line_of_at_most_60_columns() {
     }
 }
 
-fn each_option_is_in_one_section() {
-    let mut found = 0;
-    for section in SECTIONS {
-        let text = shown(&format!("--help {section}"));
-        let heading = text.lines().next().unwrap().trim_end_matches(':');
-        assert!(
-            heading.to_lowercase().contains(section) && width(&text) <= 80,
-            "{text}"
-        );
-        for opt in OPTIONS.iter() {
-            let names = text
-                .lines()
-                .filter(|line| line.contains(&format!("--{}", opt.long)));
-            let is_here = names
-                .into_iter()
-                .any(|line| line.trim_start().starts_with('-'));
-            found += usize::from(is_here && opt.heading == heading);
-        }
-        assert_eq!(shown(&format!("--help={section}")), text);
-        assert_eq!(shown(&format!("--help {}", section.to_uppercase())), text);
-        assert_eq!(shown(&format!("--help '{heading}'")), text);
-        assert_eq!(shown(&format!("-n 3 --help {section} -- true")), text);
-    }
-    assert_eq!(found, OPTIONS.len());
-}
-
 fn a_word_after_help_is_a_section_and_no_command() {
     for (words, says) in [
         ("--help tiem", "; tip: try time"),
@@ -202,19 +157,6 @@ fn a_word_after_help_is_a_section_and_no_command() {
     // `--help` is a value in the first line, and an argument of the command in the second.
     assert_eq!(shown("--label=--help -- echo started"), "started\n");
     assert_eq!(shown("echo --help time"), "--help time\n");
-}
-
-fn help_fits_a_narrow_terminal() {
-    for columns in [40, 60, 132] {
-        let shown = on_a_terminal(columns, "TERM=dumb", "--help");
-        let columns = usize::from(columns).min(80);
-        let explained = shown.lines().filter(|line| line.starts_with("          "));
-        assert!(
-            explained.clone().count() > 60
-                && explained.into_iter().all(|line| line.len() <= columns),
-            "{shown}"
-        );
-    }
 }
 
 fn help_is_coloured_on_a_terminal_alone() {
@@ -263,20 +205,4 @@ fn the_version_comes_first_and_then_what_it_was_built_for() {
         assert!(!value("features: ").is_empty(), "{text}");
         assert_eq!(lines.len(), 3);
     }
-}
-
-fn the_manual_enumerates_with_commas() {
-    let page = shown("--generate man");
-    // Names of options in a row, each in a line or in quotes of its own.
-    let lines: Vec<&str> = page.lines().collect();
-    for pair in lines.windows(2) {
-        let name = |line: &str| {
-            line.strip_prefix(".B \\-\\-")
-                .is_some_and(|rest| !rest.contains(' '))
-        };
-        assert!(!(name(pair[0]) && name(pair[1])), "{pair:?}");
-    }
-    let sentence =
-        ".BR \\-\\-timeout \", \" \\-\\-idle\\-timeout \" or \" \\-\\-deadline\nthe child";
-    assert!(page.contains(sentence));
 }

@@ -1,4 +1,4 @@
-//! Tests of environment and children that a console case cannot make. Other tests are in `tests/cases/inherit.md`.
+//! Tests of environment and children that a console case cannot make. Other tests are in `tests/cases/transparency.md`.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -1,4 +1,4 @@
-//! Standard input that is written while the command runs. Other tests are in `tests/cases/input.md`.
+//! Standard input that is written while the command runs. Other tests are in `tests/cases/stdin.md`.
 
 use std::io::Write;
 use std::net::Shutdown;

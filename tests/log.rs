@@ -1,4 +1,4 @@
-//! A log on a terminal. The other tests are in `tests/cases/log.md`.
+//! A log on a terminal. The other tests are in `tests/cases/output.md`.
 
 use crate::util::pty::Terminal;
 

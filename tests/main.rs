@@ -60,12 +60,10 @@ modules! {
     presets
     pty
     readme
-    readme_with_curl
     reasons
     report
     resources
     search
-    sequences
     signals
     stability
     terminal
@@ -77,6 +75,7 @@ modules! {
     #[cfg(feature = "redis")]
     redis
     interrupted
+    sequences
     storm
 }
 

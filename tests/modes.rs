@@ -12,10 +12,6 @@ tests! {
     a_wait_stops_whatever_the_attempt_has_left
     what_was_ended_leaves_the_terminal_as_it_was
     what_ends_by_itself_leaves_the_terminal_as_it_likes
-    a_wait_beside_programs_that_only_print_hears_keys
-    a_run_that_begins_without_echo_hears_keys_too
-    what_was_typed_meanwhile_is_for_the_next_attempt
-    another_member_of_the_pipeline_keeps_its_modes
     in_the_background_the_shell_keeps_its_terminal
 }
 
@@ -104,51 +100,6 @@ fn what_ends_by_itself_leaves_the_terminal_as_it_likes() {
         let (mut bare, _) = script("stty -echo -ixon; echo over");
         bare.expect("over");
         assert_eq!(left, bare.modes(), "{line}");
-    }
-}
-
-fn a_wait_beside_programs_that_only_print_hears_keys() {
-    for key in [CTRL_C, CTRL_BACKSLASH] {
-        let mut terminal = Terminal::with(
-            "ulimit -c 0; backoff -b 60s -m 60s -t 200ms -- sh -c 'stty raw -echo; exec sleep 60' | tee /dev/null | cat",
-        );
-        terminal.expect("retrying in");
-        terminal.expect("\n");
-        terminal.send(key);
-        terminal.expect("prompt> ");
-    }
-}
-
-fn a_run_that_begins_without_echo_hears_keys_too() {
-    let mut terminal = Terminal::with(
-        "stty -echo; backoff -b 60s -m 60s -t 1s -- sh -c 'stty raw; exec sleep 60'",
-    );
-    terminal.expect("retrying in");
-    assert!(terminal.expect("\n").ends_with('\r'));
-    terminal.send(CTRL_C);
-    terminal.expect("prompt> ");
-}
-
-fn what_was_typed_meanwhile_is_for_the_next_attempt() {
-    let script = "if test $BACKOFF_ATTEMPT = 1; then stty raw -echo; echo ready; sleep 60; fi; read a; echo got-$a";
-    let mut terminal = Terminal::with(&format!("backoff -n 2 -b 1ms -t 1s -- sh -c '{script}'"));
-    terminal.expect("ready");
-    terminal.send("this\n");
-    terminal.expect("got-this");
-}
-
-fn another_member_of_the_pipeline_keeps_its_modes() {
-    // The reader changes the modes during the first attempt, which then fails. The second attempt waits for these
-    // modes, too.
-    let attempt =
-        "echo go; until stty -a </dev/tty | grep -qe -icanon; do sleep 0.02; done; exit 3";
-    // Like a pager, the reader keeps the terminal open.
-    let reader = "{ read go; stty raw -echo <&3; cat >/dev/null; stty -a <&3 | grep -oe -icanon; } 3</dev/tty";
-    for shell in ["sh", "bash"] {
-        let (mut terminal, _) = script(&format!(
-            "{shell} -c \"backoff -n 2 -b 1ms -- sh -c '{attempt}' 2>/dev/null | {reader}\"; stty sane; echo over"
-        ));
-        assert!(terminal.expect("over").contains("-icanon"), "{shell}");
     }
 }
 

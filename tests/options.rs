@@ -6,11 +6,12 @@ use std::io::{PipeReader, Write, pipe};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
-use crate::util::calm::calmly;
+use crate::util::documents::documents;
 use crate::util::options::{OPTIONS, Opt, Takes};
 use crate::util::{Ends, backoff, side_by_side, within, words};
 
 tests! {
+    each_option_has_one_heading_in_the_pages
     every_value_must_be_there_and_be_text
     a_bad_variable_is_named
     each_shell_offers_each_option
@@ -239,10 +240,6 @@ fn from_every_source(opt: &Opt, value: &str, file: &str) -> Vec<Command> {
 
 /// Asserts that each option has the same effect as a flag, as a variable and in the file, and that nothing else has it.
 fn an_option_has_its_effect_from_every_source() {
-    calmly(each_has_its_effect_from_every_source);
-}
-
-fn each_has_its_effect_from_every_source() {
     let dir = tempfile::tempdir().unwrap();
     let mut options: Vec<&Opt> = OPTIONS.iter().collect();
     options.retain(|opt| !ACTIONS.contains(&&*opt.long));
@@ -363,5 +360,19 @@ fn every_word_of_a_list_is_accepted() {
                     .stdout("...");
             }
         }
+    }
+}
+
+/// So that `grep -rn '## --timeout' tests` tells where an option is tested.
+fn each_option_has_one_heading_in_the_pages() {
+    let pages = documents();
+    let pages = pages.iter().filter(|page| page.name.starts_with("tests/cases/"));
+    let lines: Vec<&str> = pages.flat_map(|page| page.text.lines()).collect();
+    let mut names: Vec<&str> = OPTIONS.iter().map(|opt| &*opt.long).collect();
+    names.extend(["help", "version"]);
+    for name in names {
+        let heading = format!("## --{name}");
+        let count = lines.iter().filter(|line| **line == heading).count();
+        assert_eq!(count, 1, "{heading}: write a section with a command that fails without it");
     }
 }

@@ -1,4 +1,4 @@
-//! `--pty` on a terminal; `tests/cases/pty.md` has the rest.
+//! `--pty` on a terminal; `tests/cases/streams.md` has the rest.
 
 use nix::sys::signal::Signal;
 

@@ -4,7 +4,6 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::util::calm::calmly;
 use crate::util::{Ends, backoff, within};
 
 tests! {
@@ -124,10 +123,6 @@ fn says(text: &str, end: &Value) -> bool {
 }
 
 fn json_alone_has_the_reason_of_the_text() {
-    calmly(each_situation_has_one_reason);
-}
-
-fn each_situation_has_one_reason() {
     assert!(SITUATIONS.len() >= 20);
     for (index, (line, attempt_rule, end_rule)) in SITUATIONS.iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();

@@ -16,12 +16,13 @@ use crate::util::counts::counted;
 use crate::util::process::{children_of, descriptors, threads_of};
 use crate::util::redis::{Server, counts, free_port, numbers};
 use crate::util::{
-    BIN, Ends, backoff, clean, eventually, executable, path_with_backoff, shell, within,
+    BIN, Ends, backoff, clean, eventually, shell, within,
 };
 
 const SCRIPT: &str = include_str!("../src/budget/budget.lua");
 
 tests! {
+    any_node_of_a_cluster_will_do ["redis-server"]
     this_machines_own_budget_takes_its_place ["redis-server"]
     a_server_that_is_back_is_asked ["redis-server"]
     ports_that_do_not_speak_redis [] a_port_that_says_nothing []
@@ -29,8 +30,6 @@ tests! {
     tls_with_a_certificate_that_is_trusted ["redis-server", "openssl"]
     tls_with_a_certificate_that_is_not ["redis-server", "openssl"]
     tls_with_files_of_the_address ["redis-server", "openssl"]
-    the_recipe_for_containers ["redis-server", "openssl"] any_node_of_a_cluster_will_do ["redis-server"]
-    a_node_of_a_cluster_is_gone ["redis-server"]
     term_while_the_store_is_asked []
     no_store_is_asked_without_a_budget [] nothing_is_held_during_a_wait ["redis-server"]
     the_script_is_the_formula ["redis-server"]
@@ -335,36 +334,6 @@ fn an_image_without_authorities() {
     assert_eq!(server.counts("api"), (2, 1));
 }
 
-/// Runs the line of docs/recipes.md, with another host and file.
-fn the_recipe_for_containers() {
-    const LINE: &str = "backoff --budget api --store 'rediss://cache:6379?ca=/etc/ssl/cache.pem' --store-down deny -- call";
-    assert!(include_str!("../docs/recipes.md").contains(LINE));
-    let mut server = tls_server("DNS:localhost");
-    let line = LINE
-        .replace("cache:6379", &format!("localhost:{}", server.port))
-        .replace("/etc/ssl/cache.pem", &within(&server.dir, "ca.pem"));
-    let dir = tempdir().unwrap();
-    executable(&within(&dir, "call"), "#!/bin/sh\necho call\nexit 1\n");
-    let path = format!("{}:{}", dir.path().display(), path_with_backoff());
-    // Each container has its own home.
-    let container = || {
-        let home = tempdir().unwrap();
-        let mut command = shell(&line);
-        command
-            .env("PATH", &path)
-            .env("HOME", home.path())
-            .env_remove("XDG_STATE_HOME");
-        command
-            .env("BACKOFF_BASE", "1ms")
-            .env("BACKOFF_BUDGET_MIN", "6");
-        let (calls, _) = command.code(1).texts();
-        calls.lines().count()
-    };
-    assert_eq!([container(), container(), container()], [5, 1, 1]);
-    server.kill();
-    assert_eq!([container(), container()], [1, 1]);
-}
-
 // --- Clusters ---
 
 fn cluster() -> [Server; 3] {
@@ -394,11 +363,6 @@ fn cluster() -> [Server; 3] {
     nodes
 }
 
-/// Returns the node that holds the only key.
-fn owner(nodes: &[Server]) -> usize {
-    nodes.iter().position(|node| node.keys() == 1).unwrap()
-}
-
 fn any_node_of_a_cluster_will_do() {
     let nodes = cluster();
     let counts_on_all = |name: &str| -> Vec<(u64, u64)> {
@@ -417,29 +381,6 @@ fn any_node_of_a_cluster_will_do() {
         asking(&node.url(), "-- true").code(0);
     }
     assert_eq!(counts_on_all("api"), [(9, 3)]);
-}
-
-/// Asserts that a run goes on without the node that holds its budget. The message names the server that was asked.
-fn a_node_of_a_cluster_is_gone() {
-    let mut nodes = cluster();
-    asking(&nodes[0].url(), "-- true").code(0);
-    let owner = owner(&nodes);
-    let other = nodes[(owner + 1) % 3].url();
-    nodes[owner].kill();
-    fails_open(&other, &format!("warning: {other}: "));
-    // The message does not show what the server says.
-    for host in ["\x1b[2J", &"a".repeat(50_000)] {
-        let store = talker(
-            format!("-MOVED 1 {host}:6379\r\n").leak(),
-            "",
-            Duration::from_secs(1),
-        );
-        let said = asking(&store, "-n 3 -- false").code(1).err();
-        assert!(
-            said.contains("going on without") && !said.contains(host),
-            "{said}"
-        );
-    }
 }
 
 // --- A run and its store ---

@@ -1,4 +1,4 @@
-//! The report's times, and its mode. Other tests are in `tests/cases/report.md`.
+//! The report's times, and its mode. Other tests are in `tests/cases/output.md`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,22 +1,17 @@
 //! Resources held by a waiting run.
 #![cfg(target_os = "linux")]
 
-use std::fs::File;
-use std::io::{PipeWriter, Read as _};
 use std::time::Duration;
 
-use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::Signal;
 
 use crate::util::process::{
-    children_of, context_switches, descriptors, sleeping_child, state, threads,
+    children_of, context_switches, descriptors, state, threads,
 };
-use crate::util::{Ends, Live, backoff, eventually, shell, within};
+use crate::util::{Ends, eventually, shell};
 
 tests! {
     one_thread_few_descriptors_and_no_wake_ups
-    no_wake_ups_while_nobody_reads_past_an_unfinished_line
-    no_wake_ups_once_the_reader_of_an_unfinished_line_is_gone
 }
 
 /// Waits until a run does not wake up, as its start may not be complete.
@@ -56,34 +51,4 @@ fn one_thread_few_descriptors_and_no_wake_ups() {
     holds_little(&format!("-b 100ms -j none -- sh -c '{script}'"), 6, 1);
     // In addition, two pipes that backoff reads, and a second description of each stream that it writes to.
     holds_little("-r again -- sh -c 'echo ran; exec sleep 60'", 10, 1);
-}
-
-/// Starts a run with both outputs in this pipe, whose command runs `sleep` after the script.
-fn in_one_pipe(pipe: PipeWriter, script: &str) -> Live {
-    let mut command = backoff("-i 1h -n 1 -- sh -c");
-    command.arg(format!("{script}; exec sleep 60"));
-    let stdout = pipe.try_clone().unwrap();
-    command.stdout(stdout).stderr(pipe).unread()
-}
-
-fn no_wake_ups_while_nobody_reads_past_an_unfinished_line() {
-    let (_reader, pipe) = std::io::pipe().unwrap();
-    let capacity = fcntl(&pipe, FcntlArg::F_GETPIPE_SZ).unwrap();
-    let script = format!("head -c {capacity} /dev/zero | tr '\\0' x; echo late >&2");
-    let live = in_one_pipe(pipe, &script);
-    sleeping_child(live.pid());
-    sleeps(live.pid());
-}
-
-fn no_wake_ups_once_the_reader_of_an_unfinished_line_is_gone() {
-    let (mut reader, pipe) = std::io::pipe().unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let gone = within(&dir, "gone");
-    let wait = format!("until test -e {gone}; do sleep 0.02; done");
-    let live = in_one_pipe(pipe, &format!("printf x; {wait}; echo late >&2"));
-    reader.read_exact(&mut [0]).unwrap();
-    drop(reader);
-    File::create(gone).unwrap();
-    sleeping_child(live.pid());
-    sleeps(live.pid());
 }

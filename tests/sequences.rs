@@ -17,7 +17,6 @@ use nix::unistd::{Pid, mkfifo};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-use crate::util::calm::calmly;
 use crate::util::process::{state, with_variable};
 use crate::util::pty::Terminal;
 use crate::util::{BIN, PATIENCE, clean, eventually, side_by_side};
@@ -103,8 +102,7 @@ fn play(all: Vec<Vec<Event>>, rng: &mut Xoshiro256PlusPlus) {
             });
         }
     }
-    // A signal may overtake an order that the command has not read yet, if the machine keeps the command waiting.
-    side_by_side(&sequences, |sequence| calmly(|| play_one(sequence)));
+    side_by_side(&sequences, play_one);
 }
 
 /// The command: does what it reads from the named pipe.

@@ -1,4 +1,4 @@
-//! Signals without a controlling terminal: CI, cron, containers. Other tests are in `tests/cases/timeouts.md`.
+//! Signals without a controlling terminal: CI, cron, containers. Other tests are in `tests/cases/attempts.md`.
 
 use std::time::{Duration, Instant};
 
@@ -37,9 +37,6 @@ tests! {
     a_killed_backoff_leaves_no_command_behind_not_even_a_stopped_one
     at_any_instant_a_signal_is_heard_and_nothing_runs_after_it
     a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended
-    a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf ["linux"]
-    a_stop_that_the_command_ignored_is_not_made_up_for_later
-    without_a_terminal_a_command_may_answer_a_stop_by_its_end
     the_ci_way_of_cancelling_ends_everything
     a_command_is_signalled_once_in_its_group_and_out_of_it
 }
@@ -427,33 +424,6 @@ fn a_full_standard_error_does_not_hold_up_a_run_that_a_signal_has_ended() {
         send(holder, SIGKILL);
         assert!(!status.success(), "{options}: {status:?}");
     }
-}
-
-fn a_limit_of_descriptors_lowered_meanwhile_does_not_make_backoff_deaf() {
-    let (live, _) = probe_under_backoff("-qq", "signals 5");
-    clean("prlimit")
-        .args(["--nofile=0", "--pid", &live.pid().to_string()])
-        .code(0);
-    live.signal(SIGTERM);
-    live.code(5).stdout("15\n");
-}
-
-fn a_stop_that_the_command_ignored_is_not_made_up_for_later() {
-    let script = "trap '' TSTP; echo ready; sleep 1.5; kill -STOP $$; sleep 20";
-    let live = ready("-qq -n 1 -t 2500ms -k 5s", script);
-    live.signal(SIGTSTP);
-    live.code(124);
-}
-
-/// With a terminal, backoff stops: `terminal::control_z_as_the_command_ends_stops_backoff`.
-fn without_a_terminal_a_command_may_answer_a_stop_by_its_end() {
-    let ends = "$SIG{TSTP} = sub { exit 3 }; $| = 1; print \"ready\\n\"; sleep 60";
-    let mut live = backoff("-qq -n 2 --delays 1ms -- perl -e").arg(ends).live();
-    live.expect_line("ready");
-    live.signal(SIGTSTP);
-    live.expect_line("ready");
-    live.signal(SIGTERM);
-    live.killed_by(SIGTERM);
 }
 
 /// CI sends SIGINT, then SIGTERM, then SIGKILL, to backoff alone. Asserts that SIGTERM ends the run.

@@ -4,15 +4,14 @@ use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use crate::util::calm::calmly;
 use crate::util::process::{
-    children_of, descendants_named, has_ended_children_only, is_alive, is_named, parent_of, state,
+    descendants_named, is_alive, parent_of, state,
     stopped_below,
 };
 use nix::sys::signal::Signal;
 
 use crate::util::pty::{
-    CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, Terminal, closing_leaves_nothing_behind,
+    CTRL_BACKSLASH, CTRL_C, CTRL_Z, Terminal, closing_leaves_nothing_behind,
 };
 use crate::util::{Ends, IS_LINUX, clean, eventually, probe, send, sleep_until, within};
 
@@ -23,19 +22,14 @@ tests! {
     the_command_gets_exactly_one_int
     control_c_during_a_wait
     one_control_c_ends_a_loop_wholly
-    control_c_while_output_drains_ends_a_loop
     control_z_that_the_command_ignores_stops_nothing
     control_z_and_fg_twice_over
     a_stopped_and_continued_command_gets_one_cont_and_keeps_its_code
     a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont
-    bg_goes_on_in_the_background
     control_z_during_a_wait_stops_and_runs_nothing
     time_spent_stopped_does_not_count_against_the_time_out
-    control_z_stops_backoff_once_the_command_has_ended
-    time_spent_stopped_does_not_count_against_kill_after
     time_spent_stopped_counts_against_the_deadline
     a_background_job_that_reads_is_stopped_as_the_bare_command_is
-    a_background_job_that_reads_ahead_is_stopped_as_well
     pipelines_behave_as_without_backoff
     an_interrupt_of_backoff_alone_ends_the_run_once
     a_resized_window_is_one_winch ["linux"]
@@ -47,7 +41,6 @@ tests! {
     an_explicit_kill_after_follows_keys_too
     without_kill_after_no_kill_follows_keys
     stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped
-    where_no_shell_watches_a_stop_holds_up_no_bound
     as_the_sessions_leader_it_dies_of_control_c
 }
 
@@ -121,25 +114,6 @@ fn one_control_c_ends_a_loop_wholly() {
     terminal.send(CTRL_C);
     let meanwhile = terminal.expect("prompt> ");
     assert!(!meanwhile.contains("round-"), "{meanwhile:?}");
-}
-
-fn control_c_while_output_drains_ends_a_loop() {
-    let writer = "(while echo more; do sleep 0.05; done) 2>&-";
-    let mut terminal = Terminal::with(&format!(
-        "for i in 1 2; do backoff -n 1 --fail-match zz -- sh -c '{writer} & exit 1'; echo next; done; echo status-$?"
-    ));
-    terminal.expect("more\r\n");
-    let shell = terminal.pid();
-    eventually("the command has ended", || {
-        children_of(shell).into_iter().any(has_ended_children_only)
-    });
-    // The end is noticed before the second line comes.
-    terminal.expect("more\r\n");
-    terminal.expect("more\r\n");
-    terminal.send(CTRL_C);
-    assert!(!terminal.expect("prompt> ").contains("next"));
-    terminal.command("echo status-$?");
-    terminal.expect("status-130");
 }
 
 fn control_z_that_the_command_ignores_stops_nothing() {
@@ -223,17 +197,6 @@ fn a_group_that_is_stopped_and_continued_as_a_whole_gets_one_cont() {
     assert_eq!(terminal.expect("15\r\n"), "");
 }
 
-fn bg_goes_on_in_the_background() {
-    let mut terminal = Terminal::with("backoff -n 1 -- sh -c 'sleep 1; echo finished; exit 5'");
-    let shell = terminal.pid();
-    eventually("sleep runs", || descendants_named(shell, "sleep") == 1);
-    terminal.send(CTRL_Z);
-    terminal.expect("Stopped");
-    terminal.command("bg; wait %1; echo status-$?");
-    terminal.expect("finished");
-    terminal.expect("status-5");
-}
-
 fn control_z_during_a_wait_stops_and_runs_nothing() {
     let mut terminal = Terminal::with(
         "backoff -n 2 -g constant -j none -b 3s -- sh -c 'echo try-$BACKOFF_ATTEMPT; exit 4'; echo status-$?",
@@ -252,82 +215,28 @@ fn control_z_during_a_wait_stops_and_runs_nothing() {
 }
 
 fn time_spent_stopped_does_not_count_against_the_time_out() {
-    calmly(|| {
-        let dir = tempfile::tempdir().unwrap();
-        let go = within(&dir, "go");
-        let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
-        let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
-        terminal.expect("ready\r\n");
-        terminal.send(CTRL_Z);
-        terminal.expect("Stopped");
-        std::thread::sleep(Duration::from_millis(4200));
-        File::create(go).unwrap();
-        terminal.command("fg; echo status-$?");
-        terminal.expect("finished\r\n");
-        terminal.expect("status-0");
-    });
-}
-
-fn control_z_stops_backoff_once_the_command_has_ended() {
-    let reader = "sh -c 'read go </dev/tty; cat >/dev/null; echo read-$go'";
-    // In the first case, output waits for a reader. In the second, backoff ends the rest of the tree.
-    for (line, after) in [
-        (
-            format!("backoff -qq --fail-match zzz -- seq 20000 | {reader}"),
-            "\nread-on\r\ncode-0",
-        ),
-        (
-            "backoff -qq -n 1 -t 200ms -k 4s -- sh -c '(trap \"\" TERM; while :; do sleep 0.1; done) & wait'".to_owned(),
-            "code-124",
-        ),
-    ] {
-        let mut terminal = Terminal::with(&line);
-        let shell = terminal.pid();
-        eventually("the command has ended", || {
-            let backoff = children_of(shell).into_iter().find(|child| is_named(*child, "backoff"));
-            backoff.is_some_and(has_ended_children_only)
-        });
-        terminal.send(CTRL_Z);
-        terminal.expect("Stopped");
-        terminal.expect("prompt> ");
-        terminal.command("fg; echo code-$?");
-        terminal.send("on\n");
-        terminal.expect(after);
-    }
-}
-
-fn time_spent_stopped_does_not_count_against_kill_after() {
-    calmly(|| {
-        // dash does not fit: it starts programs by vfork, and cannot stop while such a child is stopped before exec.
-        let dir = tempfile::tempdir().unwrap();
-        let go = within(&dir, "go");
-        let clean = format!(
-            "echo cleaning; until test -e {go}; do sleep 0.05; done; kill -TTOU $$; echo cleaned; exit"
-        );
-        let mut terminal = Terminal::with(&format!(
-            "backoff -n 1 -t 200ms -k 4s -- bash -c 'trap \"{clean}\" TERM; while :; do sleep 0.1; done'"
-        ));
-        terminal.expect("cleaning\r\n");
-        terminal.send(CTRL_Z);
-        terminal.expect("Stopped");
-        std::thread::sleep(Duration::from_millis(4300));
-        File::create(go).unwrap();
-        // After `fg`, backoff is still ending the command, so the command may not stop itself.
-        terminal.command("fg");
-        terminal.expect("\ncleaned");
-    });
+    let dir = tempfile::tempdir().unwrap();
+    let go = within(&dir, "go");
+    let script = format!("echo ready; until test -e {go}; do sleep 0.05; done; echo finished");
+    let mut terminal = Terminal::with(&format!("backoff -n 1 -t 4s -- bash -c '{script}'"));
+    terminal.expect("ready\r\n");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    std::thread::sleep(Duration::from_millis(4200));
+    File::create(go).unwrap();
+    terminal.command("fg; echo status-$?");
+    terminal.expect("finished\r\n");
+    terminal.expect("status-0");
 }
 
 fn time_spent_stopped_counts_against_the_deadline() {
-    calmly(|| {
-        let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
-        terminal.expect("ready ");
-        terminal.send(CTRL_Z);
-        terminal.expect("Stopped");
-        std::thread::sleep(Duration::from_millis(4200));
-        terminal.command("fg; echo status-$?");
-        terminal.expect("status-124");
-    });
+    let mut terminal = Terminal::with(&format!("backoff -d 4s -- {} sleep", probe()));
+    terminal.expect("ready ");
+    terminal.send(CTRL_Z);
+    terminal.expect("Stopped");
+    std::thread::sleep(Duration::from_millis(4200));
+    terminal.command("fg; echo status-$?");
+    terminal.expect("status-124");
 }
 
 fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
@@ -343,18 +252,6 @@ fn a_background_job_that_reads_is_stopped_as_the_bare_command_is() {
     terminal.expect("hello\r\nhello\r\n");
     terminal.send(CTRL_C);
     terminal.expect("prompt> ");
-}
-
-fn a_background_job_that_reads_ahead_is_stopped_as_well() {
-    let mut terminal = Terminal::with("backoff --stdin replay -- cat | cat &");
-    let shell = terminal.pid();
-    // As by the kernel, the whole job is stopped.
-    eventually("both stop", || stopped_below(shell) == 2);
-    terminal.command("fg");
-    terminal.expect("backoff --stdin replay -- cat | cat\r\n");
-    terminal.send(&format!("hello\n{CTRL_D}"));
-    terminal.expect("hello\r\nhello\r\n");
-    terminal.expect_status(0);
 }
 
 fn pipelines_behave_as_without_backoff() {
@@ -504,14 +401,6 @@ fn stopping_and_continuing_the_group_in_haste_never_leaves_it_stopped() {
     // A backoff that stops later does not hear this signal.
     send(backoff, Signal::SIGTERM);
     eventually("both end", || !is_alive(pid) && !is_alive(backoff));
-}
-
-fn where_no_shell_watches_a_stop_holds_up_no_bound() {
-    for options in ["-t 300ms", "-d 300ms", "--pty -t 300ms"] {
-        let line = format!("-qq -n 1 -k 5s {options} -- sh -c 'kill -STOP $$; sleep 60'");
-        let terminal = Terminal::backoff(&line, &[]);
-        assert_eq!(terminal.finish().code(), Some(124), "{options}");
-    }
 }
 
 fn as_the_sessions_leader_it_dies_of_control_c() {

@@ -1,4 +1,4 @@
-//! Time limits of a running process tree. Other tests are in `tests/cases/timeouts.md`.
+//! Time limits of a running process tree. Other tests are in `tests/cases/attempts.md`.
 
 use std::time::{Duration, Instant};
 

@@ -13,7 +13,6 @@ use crate::util::{Ends, backoff, eventually, within};
 
 tests! {
     messages_logs_and_hooks
-    an_attempt_that_has_waited_until_the_deadline_is_not_begun
     output_that_is_passed_on_or_kept
     a_log_and_a_report_in_a_named_pipe
     kept_output_that_is_cut_off_is_told
@@ -76,22 +75,6 @@ fn messages_logs_and_hooks() {
         // A message after the last attempt does not change a success.
         (0, "-n 1 -qq --report /nonexistent/report -- true"),
     ]);
-}
-
-fn an_attempt_that_has_waited_until_the_deadline_is_not_begun() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = within(&dir, "file");
-    all_end(&[
-        (124, &format!("-v -- touch {file}")),
-        (124, &format!("-vv --initial-delay 200ms -- touch {file}")),
-        // Nothing may have taken effect.
-        (
-            75,
-            &format!("-v --idempotent no --exhausted-exit 75 -- touch {file}"),
-        ),
-        (1, &format!("-b 1ms --on-retry 'touch {file}' -- false")),
-    ]);
-    assert!(!std::fs::exists(&file).unwrap());
 }
 
 fn output_that_is_passed_on_or_kept() {

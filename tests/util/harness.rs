@@ -13,17 +13,10 @@ use super::{Ends, clean};
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 
 /// Modules whose tests run while no other does: they load the machine, or need an answer of a store within 250 ms.
-const ALONE: [&str; 3] = ["interrupted", "redis", "storm"];
+const ALONE: [&str; 4] = ["interrupted", "redis", "sequences", "storm"];
 
 /// Modules whose tests load the machine, and how many of these run at the same time. All other tests mostly wait.
-const HEAVY: [&str; 6] = [
-    "completions",
-    "faults",
-    "install",
-    "sequences",
-    "unending",
-    "with_tools",
-];
+const HEAVY: [&str; 5] = ["completions", "faults", "install", "unending", "with_tools"];
 const MOST_HEAVY: usize = 4;
 
 /// Pseudo-programs that no installation brings: a test without them is ignored, even if all tests are required.
@@ -77,7 +70,7 @@ fn cases_of((module, tests): &(&'static str, &'static [Test])) -> Vec<Case> {
 }
 
 /// Runs a test once [`ALONE`] and [`HEAVY`] allow it.
-fn in_turn(file: &str, test: impl FnOnce()) {
+pub fn in_turn(file: &str, test: impl FnOnce()) {
     static RUNNING: RwLock<()> = RwLock::new(());
     static HEAVY_RUNNING: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
     if ALONE.contains(&file) {

@@ -10,7 +10,6 @@
     reason = "tests look at clocks and environments from outside"
 )]
 
-pub mod calm;
 pub mod counts;
 pub mod documents;
 pub mod ended;

@@ -16,7 +16,6 @@ use super::process::{is_alive, parent_of, state};
 use super::{BIN, PATIENCE, clean, eventually, path_with_backoff, probe, words};
 
 pub const CTRL_C: &str = "\x03";
-pub const CTRL_D: &str = "\x04";
 pub const CTRL_Z: &str = "\x1a";
 pub const CTRL_BACKSLASH: &str = "\x1c";
 
