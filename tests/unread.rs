@@ -120,7 +120,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
         .unwrap();
     fill(&fifo);
     for (option, why) in [
-        ("--log-file", "going on without it\n"),
+        ("--log-file", "messages go to standard error\n"),
         ("--report", "not read in time\n"),
     ] {
         let mut command = backoff(format!(
@@ -131,7 +131,7 @@ fn a_log_and_a_report_in_a_named_pipe() {
             said.contains(&format!("{option} {path:?}: not read in time")),
             "{said}"
         );
-        assert!(said.ends_with(why), "{said}");
+        assert!(said.contains(why), "{said}");
     }
 }
 

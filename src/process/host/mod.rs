@@ -132,27 +132,28 @@ impl System {
     }
 
     /// Opens the file of `--log-file` before the first attempt, so that a problem is known early. If it cannot be used,
-    /// warns, and the run goes on without a log. An error is a signal that ends the run.
+    /// warns, and messages go to standard error. An error is a signal that ends the run.
     pub(crate) fn open_log(&mut self) -> RunResult<()> {
-        let Some(path) = self.log_path.clone() else {
+        let Some(path) = &self.log_path else {
             return Ok(());
         };
-        match open_to_append(&path) {
+        match open_to_append(path) {
             Ok(log) => {
                 self.log = Some(log);
                 Ok(())
             }
-            Err(error) => self.go_on_without_log(&path, &describe_error(&error)),
+            Err(error) => self.go_on_without_log(&describe_error(&error)),
         }
     }
 
-    /// Drops later lines of the log, after one warning on standard error: a log must not end a run. An error is a
-    /// signal that ends the run.
-    fn go_on_without_log(&mut self, path: &Path, why: &str) -> RunResult<()> {
+    /// Writes later lines of the log to standard error, after a warning there: a log must not end a run, and a failure
+    /// must not be hidden. An error is a signal that ends the run.
+    fn go_on_without_log(&mut self, why: &str) -> RunResult<()> {
         self.log = None;
-        let warning =
-            format!("warning: cannot write to --log-file {path:?}: {why}; going on without it");
-        self.complain(&warning)
+        let path = self.log_path.clone().unwrap_or_default();
+        self.complain(&format!(
+            "warning: cannot write to --log-file {path:?}: {why}; messages go to standard error"
+        ))
     }
 
     /// Writes lines to standard error, or holds them back or drops them with `--stderr failure`. They begin a new line
@@ -319,22 +320,24 @@ impl Host for System {
         self.stores.ask(&mut self.event_loop, budget, patience)
     }
 
-    /// Writes lines to standard error or, with `--log-file`, appends them to that file. A file that cannot be written
-    /// causes one warning, and later lines are dropped. An error is a signal that ends the run.
+    /// Writes lines to standard error or, with `--log-file`, appends them to that file. If it cannot be written, they and
+    /// later lines go to standard error. An error is a signal that ends the run.
     fn write_log(&mut self, lines: &str) -> RunResult<()> {
-        let Some(path) = self.log_path.clone() else {
+        let Some(log) = &self.log else {
             return self.write_to_standard_error(lines);
         };
-        let Some(log) = &self.log else { return Ok(()) };
         match self.event_loop.write(log, lines) {
             Ok(()) => Ok(()),
             Err(WriteError::Interrupted(signal)) => Err(RunError::Interrupted(signal)),
-            Err(WriteError::Failed(why)) => self.go_on_without_log(&path, &why),
+            Err(WriteError::Failed(why)) => {
+                self.go_on_without_log(&why)?;
+                self.write_to_standard_error(lines)
+            }
         }
     }
 
     fn has_lost_lines(&self) -> bool {
         // With `--log-file` only `complain` writes to standard error, and says so itself.
-        self.log_path.is_none() && self.has_lost_lines
+        self.log.is_none() && self.has_lost_lines
     }
 }
