@@ -277,8 +277,8 @@ fn the_command_gets_the_runner_s_signals() {
 fn inputs_that_cannot_be_installed_fail_the_step() {
     let nowhere = ("BASE_URL", "file:///nowhere");
     for (inputs, error) in [
-        (vec![("VERSION", "$(touch pwned)")], "--version: "),
-        (vec![("VERSION", "../x"), nowhere], "--version: "),
+        (vec![("VERSION", "$(touch pwned)")], "which release? "),
+        (vec![("VERSION", "../x"), nowhere], "which release? "),
         (
             vec![("BASE_URL", "http://127.0.0.1:9")],
             "base-url: it begins with ",
