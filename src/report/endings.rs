@@ -127,12 +127,11 @@ pub(super) fn rule_of_end(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> 
 pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> String {
     let JudgedAttempt { outcome, verdict } = attempt;
     let limit = limit(&plan.limits, why).typed();
+    // If success is the goal, a run only goes on after one to confirm it (`--consecutive`).
+    let lacks_successes = *verdict == Verdict::Success && plan.limits.until == Until::Success;
     match why {
         GiveUp::Permanent => permanent(plan, attempt),
-        // If success is the goal, a run only goes on after one to confirm it (`--consecutive`).
-        GiveUp::Attempts if *verdict == Verdict::Success && plan.limits.until == Until::Success => {
-            "too few successes in a row".to_owned()
-        }
+        GiveUp::Attempts if lacks_successes => "too few successes in a row".to_owned(),
         GiveUp::Attempts => "attempt limit reached".to_owned(),
         GiveUp::Deadline | GiveUp::StopAfter => match verdict.why().and_then(Why::failure) {
             // The deadline ended the predicate: after any other failure of one, the end is `Permanent`.
@@ -147,8 +146,8 @@ pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
         }
         GiveUp::Budget { retries_per_mille } => {
             let budget = budget(plan);
-            let (percent, tenths) = (retries_per_mille / 10, retries_per_mille % 10);
-            format!("{budget} exhausted: {percent}.{tenths}% of recent attempts were retries")
+            let percent = f64::from(retries_per_mille) / 10.0;
+            format!("{budget} exhausted: {percent:.1}% of recent attempts were retries")
         }
         GiveUp::StoreDown => {
             let budget = budget(plan);
@@ -156,8 +155,8 @@ pub(super) fn reason(plan: &Plan, why: GiveUp, attempt: &JudgedAttempt) -> Strin
         }
         GiveUp::NotIdempotent => {
             let reason = plan.not_idempotent.as_ref();
-            let reason = reason.map_or(String::new(), |reason| printable(&reason.why));
-            format!("it may have taken effect, and is not idempotent: {reason}")
+            let why = printable(reason.map_or("", |reason| &reason.why));
+            format!("it may have taken effect, and is not idempotent: {why}")
         }
         GiveUp::Nested => format!("{limit} once leaves retries to the outer backoff"),
         GiveUp::Stdin => {
