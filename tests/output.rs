@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 
 use crate::util::process::{is_alive, until_it_is_stuck};
 use crate::util::pty::{Terminal, new_master, slave_path};
-use crate::util::{Ends, backoff, in_time, send};
+use crate::util::{Ends, backoff, send};
 
 tests! {
     a_terminal_stays_one_unless_it_is_looked_at
@@ -85,25 +85,22 @@ fn a_daemon_that_keeps_the_pipe_is_not_waited_for() {
 }
 
 fn a_pipelines_last_words_are_heard() {
-    let timed = |options: &str, script: &str| {
-        in_time(Duration::from_millis(300), || {
-            let began = Instant::now();
-            let output = backoff(format!("-qq -n 1 {options} -- bash -c"))
-                .arg(script)
-                .ends();
-            (began.elapsed(), (output.status.code(), output.stdout))
-        })
+    let ended = |options: &str, script: &str| {
+        let output = backoff(format!("-qq -n 1 {options} -- bash -c"))
+            .arg(script)
+            .ends();
+        (output.status.code(), output.stdout)
     };
     let script = "exec > >(sleep 0.02; echo last; sleep 0.02; echo words); exit 3";
     for rules in ["-r x", "--stdout final", "--retry-if 'exit 1'"] {
         assert_eq!(
-            timed(rules, script),
+            ended(rules, script),
             (Some(3), b"last\nwords\n".to_vec()),
             "{rules:?}"
         );
     }
     let script = "exec > >(sleep 0.02; printf 'bad end'); exit 0";
-    assert_eq!(timed("--fail-match 'bad end$'", script).0, Some(1));
+    assert_eq!(ended("--fail-match 'bad end$'", script).0, Some(1));
 }
 
 fn signals_pass_while_output_is_observed() {
@@ -125,47 +122,32 @@ fn a_slow_reader_gets_all_though_a_signal_came() {
     let trap =
         "trap 'exit 0' TERM; (trap '' TERM; exec seq 20000); while :; do sleep 0.01; done 2>&-";
     for command in [["seq", "20000", ""], ["bash", "-c", trap]] {
-        let code = in_time(Duration::from_secs(1), || {
-            let words = command.iter().filter(|word| !word.is_empty());
-            let live = backoff("-r x --").args(words).live();
-            until_it_is_stuck(live.pid());
-            let told = Instant::now();
-            live.signal(Signal::SIGTERM);
-            std::thread::sleep(Duration::from_millis(500));
-            let output = live.output();
-            if output.status.success() {
-                assert!(output.stdout == numbers(1, 20000).as_bytes(), "a gap");
-            }
-            (told.elapsed(), output.status.code())
-        });
-        assert_eq!(code, Some(0));
+        let words = command.iter().filter(|word| !word.is_empty());
+        let live = backoff("-r x --").args(words).live();
+        until_it_is_stuck(live.pid());
+        live.signal(Signal::SIGTERM);
+        std::thread::sleep(Duration::from_millis(500));
+        let output = live.output();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stdout == numbers(1, 20000).as_bytes(), "a gap");
     }
 }
 
 fn output_that_a_timeout_cut_off_is_read_before_the_next_attempt() {
     let script = "test $BACKOFF_ATTEMPT = 2 || { seq 20000; echo written >&2; sleep 60; }; echo ok";
     let all = numbers(1, 20000) + "ok\n";
-    let code = in_time(Duration::from_secs(2), || {
-        let began = Instant::now();
-        let live = backoff("-qq -n 2 -b 0 -t 1s -r x -- sh -c")
-            .arg(script)
-            .live();
-        until_it_is_stuck(live.pid());
-        std::thread::sleep(Duration::from_millis(1500));
-        let output = live.output();
-        // The timeout may have ended seq itself.
-        let is_whole = !output.stderr.is_empty();
-        assert!(!is_whole || !output.status.success() || output.stdout == all.as_bytes());
-        (
-            if is_whole {
-                began.elapsed()
-            } else {
-                Duration::MAX
-            },
-            output.status.code(),
-        )
-    });
-    assert_eq!(code, Some(0));
+    let live = backoff("-qq -n 2 -b 0 -t 1s -r x -- sh -c")
+        .arg(script)
+        .live();
+    until_it_is_stuck(live.pid());
+    std::thread::sleep(Duration::from_millis(1500));
+    let output = live.output();
+    // On a busy machine, the timeout may have ended seq itself.
+    let is_whole = !output.stderr.is_empty();
+    if is_whole {
+        assert_eq!(output.status.code(), Some(0));
+        assert!(output.stdout == all.as_bytes());
+    }
     // If the reader does not continue, no output of a second attempt follows the gap.
     let mut stuck = backoff("-n 2 -b 0 -t 1s -r x -- sh -c").arg(script).live();
     assert_eq!(stuck.status().code(), Some(124));

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::util::process::state;
-use crate::util::{Ends, backoff, eventually, in_time, probe, within};
+use crate::util::{Ends, backoff, eventually, probe, within};
 
 tests! {
     the_waits_are_kept
@@ -60,31 +60,27 @@ fn stamp(options: &str, code: i32) -> Stamped {
     }
 }
 
-/// Asserts that each gap of a run is at least its wait, and in one of some runs less than a second longer.
+/// Longest delay of a wait on a busy machine.
+const LATE: Duration = Duration::from_secs(20);
+
+/// Asserts that each gap of a run is at least its wait, and not much longer.
 #[track_caller]
 fn expect_gaps(options: &str, code: i32, waits: &[u64]) -> Stamped {
-    in_time(s(1), || {
-        let stamped = stamp(options, code);
-        assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
-        let gaps = stamped.gaps.iter().zip(waits);
-        assert!(
-            gaps.clone().all(|(gap, wait)| *gap >= ms(*wait)),
-            "{stamped:#?}"
-        );
-        let late = gaps.map(|(gap, wait)| *gap - ms(*wait)).max();
-        (late.unwrap_or_default(), stamped)
-    })
+    let stamped = stamp(options, code);
+    assert_eq!(stamped.gaps.len(), waits.len(), "{stamped:#?}");
+    for (gap, wait) in stamped.gaps.iter().zip(waits) {
+        let is_kept = *gap >= ms(*wait) && *gap < ms(*wait) + LATE;
+        assert!(is_kept, "{stamped:#?}");
+    }
+    stamped
 }
 
-/// Asserts that the first attempt of a run begins after `least`, and in one of some runs less than a second after
-/// `most`. Returns the delay.
+/// Asserts that the first attempt of a run begins after `least`, and not long after `most`. Returns the delay.
 #[track_caller]
 fn expect_first(options: &str, least: Duration, most: Duration) -> Duration {
-    in_time(most + s(1), || {
-        let first = stamp(options, 0).first;
-        assert!(first >= least, "{options}: {first:?}");
-        (first, first)
-    })
+    let first = stamp(options, 0).first;
+    assert!(first >= least && first < most + LATE, "{options}: {first:?}");
+    first
 }
 
 fn the_waits_are_kept() {

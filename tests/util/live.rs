@@ -29,17 +29,6 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the result of the first run that took less than `limit`. On a busy machine a run may take longer without a
-/// fault. `run` returns the time and the result.
-#[track_caller]
-pub fn in_time<T>(limit: Duration, run: impl Fn() -> (Duration, T)) -> T {
-    let mut runs = (0..20).map(|_| run());
-    let in_time = runs.find(|(took, _)| *took < limit);
-    in_time
-        .unwrap_or_else(|| panic!("no run took less than {limit:?}"))
-        .1
-}
-
 /// Sleeps until this time has passed since `began`: for tests whose subject is time.
 pub fn sleep_until(began: Instant, passed: Duration) {
     std::thread::sleep(passed.saturating_sub(began.elapsed()));

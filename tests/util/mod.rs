@@ -34,7 +34,7 @@ use std::sync::{Arc, LazyLock, Once};
 use nix::sys::signal::Signal;
 
 pub use ended::{Ended, Ends};
-pub use live::{Live, PATIENCE, eventually, in_time, send, sleep_until};
+pub use live::{Live, PATIENCE, eventually, send, sleep_until};
 
 /// The binary under test: cargo's, or the build named by TESTED_BACKOFF.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
