@@ -42,6 +42,7 @@ modules! {
     countdown
     faults
     generated
+    generated_options
     held
     help
     hooks
@@ -55,7 +56,7 @@ modules! {
     mistakes
     modes
     options
-    options_page
+
     output
     presets
     pty

@@ -373,6 +373,6 @@ fn each_option_has_one_heading_in_the_pages() {
     for name in names {
         let heading = format!("## --{name}");
         let count = lines.iter().filter(|line| **line == heading).count();
-        assert_eq!(count, 1, "{heading}: write a section with a command that fails without it");
+        assert_eq!(count, 1, "{heading}: write a section in the page of its section in tests/cases/, with a command that fails without the option");
     }
 }

@@ -161,7 +161,11 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Syn
         let workers: Vec<_> = (0..6).map(|_| scope.spawn(worker)).collect();
         workers
             .into_iter()
-            .flat_map(|worker| worker.join().unwrap())
+            .flat_map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
             .collect()
     });
     results.sort_by_key(|(number, _)| *number);
