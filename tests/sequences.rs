@@ -82,7 +82,7 @@ fn every_two_events() {
 
 fn random_events() {
     let seed = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-    let rounds = std::env::var("BACKOFF_TEST_ROUNDS").map_or(40, |text| text.parse().unwrap());
+    let rounds = std::env::var("BACKOFF_TEST_ROUNDS").map_or(20, |text| text.parse().unwrap());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut event = || EVENTS[rng.random_range(0..EVENTS.len())];
     let all = (0..rounds).map(|_| (0..4).map(|_| event()).collect());
@@ -90,18 +90,20 @@ fn random_events() {
     play(all, &mut rng);
 }
 
+/// Plays each sequence, in a group of its own and in a shared one by turns.
 fn play(all: Vec<Vec<Event>>, rng: &mut Xoshiro256PlusPlus) {
-    let mut sequences = Vec::new();
-    for events in all {
-        for isolation in [Isolation::Group, Isolation::Shared] {
-            sequences.push(Sequence {
-                number: sequences.len(),
-                isolation,
-                events: events.clone(),
-                pauses: events.iter().map(|_| rng.random_range(0..20_000)).collect(),
-            });
-        }
-    }
+    let isolations = [Isolation::Group, Isolation::Shared].into_iter().cycle();
+    let sequences: Vec<Sequence> = all
+        .into_iter()
+        .zip(isolations)
+        .enumerate()
+        .map(|(number, (events, isolation))| Sequence {
+            number,
+            isolation,
+            pauses: events.iter().map(|_| rng.random_range(0..20_000)).collect(),
+            events,
+        })
+        .collect();
     side_by_side(&sequences, play_one);
 }
 

@@ -45,7 +45,7 @@ pub fn main(modules: &[(&'static str, &'static [Test])], cases: Vec<Case>) {
     }
     let mut arguments = Arguments::from_args();
     let threads = std::env::var("RUST_TEST_THREADS").ok();
-    let threads = threads.and_then(|text| text.parse().ok()).unwrap_or(24);
+    let threads = threads.and_then(|text| text.parse().ok()).unwrap_or(16);
     arguments.test_threads.get_or_insert(threads);
     let conclusion = libtest_mimic::run(&arguments, trials);
     // A filtered run needs no summary.
