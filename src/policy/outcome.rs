@@ -42,8 +42,8 @@ pub enum Survival {
     /// This user may not signal the process (EPERM).
     #[serde(rename = "not_permitted")]
     Protected,
-    #[serde(rename = "unkillable")]
     /// The process did not die of KILL: the system does not let it run, for example as its file system hangs.
+    #[serde(rename = "unkillable")]
     Unkillable,
 }
 

@@ -188,7 +188,9 @@ struct RateLimit {
 
 impl RateLimit {
     fn read(&mut self, line: &str, now: SystemTime) {
-        self.has_status_429 |= captures(&STATUS_429, line).next().is_some();
+        self.has_status_429 |= STATUS_429
+            .as_ref()
+            .is_some_and(|status| status.is_match(line));
         for field in captures(&RATE_LIMIT, line) {
             let end = field.get(0).map_or(line.len(), |field| field.end());
             let value = value_of(&line[end..], Bare::Seconds, now);

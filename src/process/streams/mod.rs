@@ -73,7 +73,8 @@ impl Streams {
     /// pipe of standard input may hold kept or duplicated bytes already; nothing is taken from the source yet. An error
     /// ends the run.
     pub(crate) fn begin(&mut self) -> io::Result<ChildStdio> {
-        let by_lines = self.are_streamed_to_one_file();
+        // A single stream has no lines to keep apart.
+        let by_lines = self.are_streamed_to_one_file() && !self.share_one_pty();
         self.outputs.stdout.by_lines = by_lines;
         self.outputs.stderr.by_lines = by_lines;
         self.observer = OutputObserver::new(&self.options);
@@ -94,11 +95,9 @@ impl Streams {
         })
     }
 
-    /// Returns true if both outputs pass through backoff, which forwards them at once to the same file, and has to keep
-    /// their lines apart. False if they are a single stream.
+    /// Returns true if both outputs pass through backoff, which forwards them at once to the same file.
     fn are_streamed_to_one_file(&self) -> bool {
         self.stdout_shares_file
-            && !self.share_one_pty()
             && self.is_streamed(Channel::Stdout)
             && self.is_streamed(Channel::Stderr)
     }
@@ -106,9 +105,7 @@ impl Streams {
     /// Returns true if one pseudo-terminal carries both outputs, as `outputs.stdout`: nothing needs them apart.
     fn share_one_pty(&self) -> bool {
         self.options.pty
-            && self.stdout_shares_file
-            && self.is_streamed(Channel::Stdout)
-            && self.is_streamed(Channel::Stderr)
+            && self.are_streamed_to_one_file()
             && self.options.is_watched[Channel::Stdout] == self.options.is_watched[Channel::Stderr]
     }
 

@@ -56,8 +56,7 @@ impl Streams {
         let is_ready = PerChannel::each(|channel| ready.contains(&Stream::Output(channel)));
         let mut has_moved = false;
         for channel in Channel::ALL {
-            let other = &self.outputs[channel.other()];
-            let must_wait = other.by_lines && other.is_within_line();
+            let must_wait = self.outputs[channel.other()].is_within_line();
             let output = &mut self.outputs[channel];
             if is_ready[channel] {
                 // Outputs that are written alternately stay roughly in order.

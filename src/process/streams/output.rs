@@ -167,7 +167,8 @@ impl Output {
         !self.unwritten.is_empty() || self.is_spilling()
     }
 
-    /// Returns true if a line was written in part, as the reader had no room for the rest.
+    /// Returns true if a line was written in part, as the reader had no room for the rest, and the other output goes to
+    /// the same place.
     pub(super) fn is_within_line(&self) -> bool {
         self.is_within_line && self.has_unwritten()
     }
@@ -262,7 +263,8 @@ impl Output {
         match self.sink().write(&self.unwritten[..end]) {
             Ok(count) => {
                 self.last_written = self.unwritten[..count].last().copied();
-                self.is_within_line = count < end && self.last_written != Some(b'\n');
+                self.is_within_line =
+                    self.by_lines && count < end && self.last_written != Some(b'\n');
                 self.unwritten.drain(..count);
                 self.unwritten_since = now();
                 return count;

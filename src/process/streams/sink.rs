@@ -23,14 +23,16 @@ pub(super) const CHUNK: usize = 256 * 1024;
 /// A place to write to.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// A file of backoff's, or the caller's pipe or terminal, reopened non-blocking.
+    /// The file of the log. Several runs may share it, so that a line is one write.
     Own(File),
+    /// The caller's pipe or terminal, reopened non-blocking.
+    Reopened(File),
     /// The caller's descriptor of a file or `/dev/null`, where a write does not wait for a reader, or one that is open
     /// for reading only, where a write fails.
     Inherited(RawFd),
     /// The caller's pipe, socket or terminal, which cannot be reopened. A write of more bytes than there is room for
     /// might block.
-    InPieces(RawFd),
+    Blocking(RawFd),
 }
 
 impl Sink {
@@ -43,20 +45,20 @@ impl Sink {
         if is_for_reading || !is_piped(fd) && !stdio::is_terminal(fd) {
             return Sink::Inherited(fd);
         }
-        system::reopen(fd).map_or(Sink::InPieces(fd), Sink::Own)
+        system::reopen(fd).map_or(Sink::Blocking(fd), Sink::Reopened)
     }
 
     /// Returns the descriptor to poll for room.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match self {
-            Sink::Own(file) => file.as_fd(),
-            Sink::Inherited(fd) | Sink::InPieces(fd) => inherited(*fd),
+            Sink::Own(file) | Sink::Reopened(file) => file.as_fd(),
+            Sink::Inherited(fd) | Sink::Blocking(fd) => inherited(*fd),
         }
     }
 
     /// Writes as many of the bytes as there is room for, and returns how many. Returns EAGAIN if there is no room.
     pub(crate) fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
-        if matches!(self, Sink::Inherited(_)) {
+        if matches!(self, Sink::Own(_) | Sink::Inherited(_)) {
             return write(self.fd(), bytes);
         }
         let mut written = 0;
@@ -72,7 +74,7 @@ impl Sink {
 
     fn write_piece(&self, piece: &[u8]) -> nix::Result<usize> {
         // If `poll` fails, the write has to be tried.
-        if matches!(self, Sink::InPieces(_))
+        if matches!(self, Sink::Blocking(_))
             && ready(self.fd(), PollFlags::POLLOUT).is_ok_and(|events| events.is_empty())
         {
             return Err(Errno::EAGAIN);
