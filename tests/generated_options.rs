@@ -1,5 +1,5 @@
-//! Asserts that `docs/options.md` has the texts of the man page, with a heading for each option, so that it can be
-//! linked. `BLESS=1 cargo test` rewrites it.
+//! `docs/options.md` has the text of the man page, with a heading for each option to link to. `BLESS=1 cargo test`
+//! rewrites it.
 
 use std::iter::Peekable;
 use std::str::Lines;
@@ -12,20 +12,19 @@ tests! {
     the_options_page_is_of_the_man_page
 }
 
-/// The beginning of the page.
 const INTRODUCTION: &str = "\
 <!-- Made from the man page: BLESS=1 cargo test generated -->
 # Options
 
-The text is that of the manual (`man backoff`). Sections in capitals, such as WAITS AND JITTER, are below:
+The text of the man page. Sections named in capitals, such as WAITS AND JITTER, are below:
 ";
 
-/// Sections of the man page that explain options in detail, in the order of the page. Other pages have the rest.
+/// The sections of the man page that follow the options, in this order. Other pages have the rest.
 const DETAILS: [(&str, &str); 10] = [
     ("VALUES", "Values"),
     ("WAITS AND JITTER", "Waits and jitter"),
     ("LOOPS", "Loops"),
-    ("IDEMPOTENCE", "Idempotence"),
+    ("IDEMPOTENCY", "Idempotency"),
     ("PLAN", "Plan"),
     ("DETAILED OPERATION", "Detailed operation"),
     ("SIGNALS", "Signals"),
@@ -51,15 +50,15 @@ fn options_page(manual: &str) -> String {
     let details =
         DETAILS.map(|(name, heading)| format!("\n## {heading}\n{}", section(manual, name)));
     format!(
-        "{INTRODUCTION}{}.\nExit statuses are in the [README](../README.md#exit-status), the configuration file in \
-         [configuration.md](configuration.md).\n{}{}",
+        "{INTRODUCTION}{}.\nThe [README](../README.md#exit-status) lists exit statuses, and \
+         [configuration.md](configuration.md) explains the config file.\n{}{}",
         links.join(",\n"),
         section(manual, "OPTIONS"),
         details.concat()
     )
 }
 
-/// Returns a section of the manual in Markdown. A paragraph is one line.
+/// Returns a section of the manual in Markdown, with one paragraph per line.
 fn section(manual: &str, name: &str) -> String {
     let is_start =
         |line: &str| line.strip_prefix(".SH ").map(|rest| rest.trim_matches('"')) == Some(name);
@@ -73,7 +72,7 @@ fn section(manual: &str, name: &str) -> String {
             ".PP" => page += "\n\n",
             ".TP" => page += &term(&mut lines),
             ".IP" => page += &format!("\n\n{} ", arguments(rest)[0]),
-            // The definition of an apostrophe.
+            // These define the apostrophe.
             ".ie" | ".el" => {}
             _ => page += &format!("{}\n", text(line)),
         }
@@ -81,7 +80,7 @@ fn section(manual: &str, name: &str) -> String {
     tidy(&page)
 }
 
-/// Returns the beginning of an explanation: a heading for an option, an entry of a list for anything else.
+/// Returns a heading for an option, and a list item for any other term.
 fn term(lines: &mut Peekable<Lines<'_>>) -> String {
     let line = lines.next().expect(".TP has a term");
     match line.split_once("\\fB\\-\\-") {
@@ -94,7 +93,7 @@ fn term(lines: &mut Peekable<Lines<'_>>) -> String {
     }
 }
 
-/// Returns a line of the manual: plain, or a request that alternates two fonts.
+/// Converts a line of plain text, or of a font request such as `.BR`.
 fn text(line: &str) -> String {
     let Some((request, rest)) = line.strip_prefix('.').and_then(|line| line.split_once(' ')) else {
         return escaped(&without_fonts(line));
@@ -113,7 +112,7 @@ fn text(line: &str) -> String {
     texts.collect()
 }
 
-/// Returns the arguments of a request, which are words or quoted.
+/// Splits the arguments of a request, which may be quoted.
 fn arguments(rest: &str) -> Vec<String> {
     let (mut parts, mut rest) = (Vec::new(), rest);
     while !rest.is_empty() {
@@ -125,7 +124,7 @@ fn arguments(rest: &str) -> Vec<String> {
     parts
 }
 
-/// Returns a text in bold, which names something to type, in italics, or in neither.
+/// Converts bold, which marks what to type, to code. Keeps italics.
 fn in_font(font: &str, text: &str) -> String {
     let plain = without_fonts(text);
     match font {
@@ -135,7 +134,7 @@ fn in_font(font: &str, text: &str) -> String {
     }
 }
 
-/// Returns a text of the manual as a reader sees it, without its fonts.
+/// Removes font changes and resolves character escapes.
 fn without_fonts(text: &str) -> String {
     let text = text
         .replace("\\fB", "")
@@ -149,7 +148,7 @@ fn without_fonts(text: &str) -> String {
         .replace("\\e", "\\")
 }
 
-/// Returns a text with the characters that mean something to Markdown escaped.
+/// Escapes the characters that are special in Markdown.
 fn escaped(text: &str) -> String {
     let special = ['\\', '`', '*', '<', '~'];
     let mut escaped = String::new();
@@ -162,7 +161,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Returns a page with a paragraph on each line, and one empty line between two.
+/// Puts each paragraph on one line, with an empty line between paragraphs.
 fn tidy(page: &str) -> String {
     let paragraphs = page
         .split("\n\n")

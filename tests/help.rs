@@ -1,4 +1,4 @@
-//! Output for readers: `-h`, `--help`, sections, `--version`, presets.
+//! `-h`, `--help` and its sections, and `--version`.
 
 use crate::util::options::OPTIONS;
 use crate::util::pty::Terminal;
@@ -21,13 +21,13 @@ fn width(text: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// Returns the output of a run that succeeds.
+/// Asserts that a run succeeds, and returns its output.
 #[track_caller]
 fn shown(line: &str) -> String {
     backoff(line).code(0).out()
 }
 
-/// Returns the output on a terminal of this width, with its line ends as written.
+/// Returns the output on a terminal of this width, with newlines as line ends.
 fn on_a_terminal(columns: u16, setting: &str, args: &str) -> String {
     let terminal = Terminal::sh(&format!(
         "stty rows 24 cols {columns}; {setting} backoff {args}"
@@ -49,7 +49,7 @@ fn the_summary_fits_a_screen() {
     assert_eq!((examples, options.len()), (3, 12), "{help}");
     for part in [
         "Run COMMAND",
-        "Every failure is retried, up to 5 attempts, unless rules say otherwise.",
+        "failure is retried, up to 5 attempts, unless rules are given.",
         "Usage: backoff ",
         "--help NAME",
         "man backoff",
@@ -100,7 +100,7 @@ fn help_names_every_option_and_its_heading() {
     );
 }
 
-/// A shell's completion shows each line alone.
+/// Shell completions show each line on its own.
 fn each_option_has_one_line_of_at_most_60_columns() {
     let help = shown("--help");
     let options = help
@@ -151,10 +151,10 @@ fn a_word_after_help_is_a_section_and_no_command() {
     }
     assert!(
         one.contains("\n  -t, --timeout <DURATION,...>\n")
-            && one.contains("SIGKILL after --kill-after"),
+            && one.contains("Time limit for each attempt"),
         "{one}"
     );
-    // `--help` is a value in the first line, and an argument of the command in the second.
+    // `--help` is first a value, then an argument of the command.
     assert_eq!(shown("--label=--help -- echo started"), "started\n");
     assert_eq!(shown("echo --help time"), "--help time\n");
 }

@@ -56,11 +56,7 @@ pub(crate) const EXCLUSIVE: [(&str, &[&str], &str); 3] = [
         &["base", "factor", "growth", "every"],
         "a list of waits takes the place of base, factor and growth",
     ),
-    (
-        "quiet",
-        &["verbose"],
-        "one silences what the other asks for",
-    ),
+    ("quiet", &["verbose"], "one silences what the other prints"),
 ];
 
 /// Returns why two options exclude each other, as the end of a line; None if they do not.

@@ -307,7 +307,7 @@ pub(super) fn success_codes(text: &str) -> Result<SuccessCodes, String> {
         }
     }
     if found.all.contains_timeout() {
-        return Err("names timeout, and an attempt that timed out is no success".to_owned());
+        return Err("lists timeout, but a timeout is never a success".to_owned());
     }
     Ok(found)
 }
@@ -358,7 +358,7 @@ pub(super) fn budget_name(text: &str) -> Result<String, String> {
     match text {
         "" => Err("is empty, but must be a name".to_owned()),
         name if name.contains("://") => {
-            Err("is an address, and no name; tip: try --store".to_owned())
+            Err("is an address, not a name; tip: try --store".to_owned())
         }
         name if name.len() > 80 => Err("is longer than 80 bytes".to_owned()),
         name => Ok(name.to_owned()),
@@ -370,7 +370,7 @@ pub(super) fn label(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         Err("is empty, but must be a name".to_owned())
     } else if !text.chars().all(is_printable) {
-        Err("holds a control character or an invisible one".to_owned())
+        Err("contains a control or invisible character".to_owned())
     } else if text.chars().count() > 64 {
         Err("is longer than 64 characters".to_owned())
     } else {

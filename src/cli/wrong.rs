@@ -44,7 +44,7 @@ impl Wrong {
                 )
             }
             ErrorKind::TooManyValues => format!(
-                "{:?} is too much; it takes no value",
+                "{:?} is not allowed; it takes no value",
                 shown_text(&long, &text)
             ),
             ErrorKind::InvalidUtf8 => return not_utf8(words),
@@ -52,7 +52,7 @@ impl Wrong {
             ErrorKind::ArgumentConflict => {
                 let other = long_name(&context(error, ContextKind::PriorArg));
                 let why = exclusion(&long, &other).unwrap_or_default();
-                return Wrong::words(format!("--{long} cannot go with --{other}{why}"));
+                return Wrong::words(format!("--{long} cannot be used with --{other}{why}"));
             }
             _ => return Wrong::words(in_one_line(error)),
         };

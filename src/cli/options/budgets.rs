@@ -10,35 +10,35 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budgets")]
 pub(crate) struct Budgets {
-    /// Limit the share of retries of all runs with this NAME
+    /// Share a limit on retries with all runs that use NAME
     ///
-    /// A retry is allowed while there are fewer than --budget-min recent attempts, or retries / attempts is below
-    /// --budget-ratio; else the failure is final. Take the name of the service that is called.
+    /// A retry is allowed while there were fewer than --budget-min recent attempts, or while the share of retries
+    /// among them is below --budget-ratio. Otherwise a failure is final. Name it after the service being called.
     #[arg(long, value_name = "NAME", value_parser = values::budget_name)]
     pub(crate) budget: Option<String>,
     /// Maximum share of retries among attempts
     #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = values::percent)]
     pub(crate) budget_ratio: f64,
-    /// Attempts below which every retry is allowed
+    /// Attempts below which any retry is allowed
     #[arg(long, value_name = "N", default_value = "10", value_parser = values::number)]
     pub(crate) budget_min: u64,
-    /// Mean time that an attempt counts
+    /// How long an attempt counts, on average
     ///
-    /// What was counted fades: after this time 37% of it are left, after three times 5%. Runs of one budget should have
-    /// the same.
+    /// Counts fade exponentially: 37% is left after one window, 5% after three. Use the same window in all runs of a
+    /// budget.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = values::period)]
     pub(crate) budget_window: Duration,
-    /// Directory or Redis address that keeps budgets
+    /// Where budgets are kept: a directory or a Redis address
     ///
-    /// By default $XDG_STATE_HOME/backoff, else ~/.local/state/backoff, if absolute; for a fleet redis://, rediss:// or
-    /// redis+unix://. An answer may take 250ms; during a wait, up to 5s. Set an address with a password by
-    /// BACKOFF_STORE, as all users can read a command line.
+    /// The default is $XDG_STATE_HOME/backoff or ~/.local/state/backoff. For a fleet, use redis://, rediss:// or
+    /// redis+unix://. backoff waits 250ms for an answer, or up to 5s during a wait. Put an address with a password in
+    /// BACKOFF_STORE, as all users can see a command line.
     #[arg(long, value_name = "URL", value_parser = values::store)]
     pub(crate) store: Option<Store>,
-    /// Fallback if the store does not answer
+    /// What to do if the store does not answer
     ///
-    /// Both print a warning. local: use a budget of the same name in ~/.local/state/backoff or, if that is not available
-    /// either, none; deny: make a transient failure final, for containers with a directory each.
+    /// local: use a budget of the same name on this machine, or none if that fails as well. deny: do not retry. Both
+    /// print a warning. deny is for containers, which would otherwise each have their own budget.
     #[arg(long, default_value = "local")]
     pub(crate) store_down: StoreDown,
 }

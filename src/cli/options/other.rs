@@ -9,22 +9,22 @@ use clap::{Args, ValueEnum};
 pub(crate) struct Other {
     /// Print the waits and run nothing
     ///
-    /// One line per retry if every attempt fails at once. See PLAN in the manual.
+    /// One line per retry, for a run in which every attempt fails immediately. See PLAN in the manual.
     #[arg(long)]
     pub(crate) plan: bool,
     /// List the presets of --for, or the rules of each NAME
     ///
-    /// NAME is a preset or a program. Rules are shown with their exit codes, expressions and sources. --log-format json
-    /// prints them as data, one object on a line for each preset.
+    /// NAME is a preset or a program. Rules are printed with exit codes, patterns and sources. --log-format json
+    /// prints one object per preset.
     #[arg(long)]
     pub(crate) list_presets: bool,
     /// List policies with their origin and settings
     #[arg(long)]
     pub(crate) list_policies: bool,
-    /// Configuration file, or none
+    /// Config file, or none
     ///
-    /// By default $XDG_CONFIG_HOME/backoff/config.toml, else ~/.config/backoff/config.toml, if it exists; relative
-    /// directories are ignored. See FILES in the manual.
+    /// The default is $XDG_CONFIG_HOME/backoff/config.toml or ~/.config/backoff/config.toml, if it exists. See FILES
+    /// in the manual.
     #[arg(long, value_name = "PATH|none")]
     pub(crate) config: Option<PathBuf>,
     /// Print the man page or completions for a shell

@@ -11,88 +11,90 @@ use crate::search::pattern::Pattern;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Success and retry rules")]
 pub(crate) struct Rules {
-    /// Goal that ends the run
+    /// What ends the run
     ///
-    /// The goal, not a limit (--deadline, --stop-after) or a rule (--stop-exit). success: after a success. failure: a
-    /// failure of any kind ends the run with status 0, without waits unless --base, --every or --delays sets some; it is
-    /// accepted on the command line only. never: a signal or a limit ends the run. See LOOPS in the manual.
+    /// success: the first success. failure: the first failure of any kind; the run then exits with 0. There are no
+    /// waits unless --base, --every or --delays is given. It is accepted on the command line only. never: only a
+    /// signal or a limit. See LOOPS in the manual.
     #[arg(long, default_value = "success")]
     pub(crate) until: Until,
-    /// Exit codes to read as success
+    /// Exit codes that count as success
     ///
-    /// Repeatable. CODES is a list such as 7, 1,2,75, 100-110 or SIGKILL. With CODE=0, as in 0,24=0, the run ends with
-    /// status 0; without it a success keeps its code. A list without 0 makes 0 a failure.
+    /// Repeatable. CODES is a list such as 0,24 or 0,100-110. With 0,24, exit code 24 is a success and the run exits
+    /// with 24. With 0,24=0 it exits with 0. A list without 0 makes 0 a failure.
     #[arg(long, value_name = "CODES", default_value = "0", value_parser = values::success_codes)]
     pub(crate) success_exit: Vec<SuccessCodes>,
-    /// Succeed only if a line of output matches
+    /// Succeed only if a line matches (case-sensitive)
     ///
-    /// Repeatable; one match is enough. REGEX is searched for in each line, without colors and other escape sequences.
-    /// Upper and lower case differ, unless it begins with (?i).
+    /// Repeatable; one match is enough. REGEX is searched for in each line of output, after colors and other escape
+    /// sequences are removed. (?i) at its start ignores case.
     #[arg(long, value_name = "REGEX", value_parser = values::regex)]
     pub(crate) success_match: Vec<Pattern>,
-    /// Fail if a line of output matches, whatever the exit code
+    /// Fail if a line matches, even with status 0
     ///
-    /// Repeatable. Upper and lower case differ, unless REGEX begins with (?i).
+    /// Repeatable. Case-sensitive; (?i) ignores case.
     #[arg(long, value_name = "REGEX", value_parser = values::regex)]
     pub(crate) fail_match: Vec<Pattern>,
-    /// Successful attempts in a row to succeed
+    /// Number of consecutive successes required
     ///
     /// The wait between them is --base.
     #[arg(long, value_name = "N", default_value = "1", value_parser = values::at_least_one)]
     pub(crate) consecutive: u64,
     /// Retry only these exit codes, and timeouts
     ///
-    /// Repeatable. Failures with other codes are permanent. If -r, --retry-if or --for is given, too, one that fits is enough. CODES may include signals (SIGKILL
-    /// or 137; 129-192 is any) and timeout; timeouts are transient in any case unless --stop-exit lists them. With 126
-    /// or 127, a command that cannot be executed or found is a transient failure.
+    /// Repeatable. Other exit codes are permanent failures. With -r, --retry-if or --for, one matching rule is enough.
+    /// CODES may include signals (SIGKILL or 137; 129-192 is any signal) and timeout. Timeouts are always retried
+    /// unless --stop-exit lists them. If CODES lists 126 or 127, a command that cannot be run or found is retried.
     #[arg(short = 'e', long, value_name = "CODES", value_parser = values::codes)]
     pub(crate) retry_exit: Vec<CodeSet>,
-    /// Exit codes to read as permanent; overrides retry rules
+    /// Never retry these exit codes; overrides retry rules
     ///
-    /// Repeatable. A failure with one of these codes ends the run; --stop-after is a time limit.
+    /// Repeatable.
     #[arg(long, value_name = "CODES", value_parser = values::codes)]
     pub(crate) stop_exit: Vec<CodeSet>,
-    /// Retry only if a line of output matches
+    /// Retry only if a line matches (case-sensitive)
     ///
-    /// Repeatable. If -e, --retry-if or --for is given, too, one that fits is enough. REGEX is searched for in each
-    /// line, without colors and other escape sequences. Upper and lower case differ, unless it begins with (?i).
+    /// Repeatable. With -e, --retry-if or --for, one matching rule is enough. REGEX is searched for in each line of
+    /// output, after colors and other escape sequences are removed. (?i) at its start ignores case.
     #[arg(short, long, value_name = "REGEX", value_parser = values::regex)]
     pub(crate) retry_match: Vec<Pattern>,
-    /// Permanent if a line of output matches
+    /// Never retry if a line matches (case-sensitive)
     ///
-    /// Repeatable. Upper and lower case differ, unless REGEX begins with (?i).
+    /// Repeatable. (?i) at the start of REGEX ignores case.
     #[arg(long, value_name = "REGEX", value_parser = values::regex)]
     pub(crate) stop_match: Vec<Pattern>,
-    /// Shell command that decides if a failure is transient
+    /// Shell command that decides whether to retry
     ///
-    /// Run after a failed attempt, except a timeout or SIGPIPE, that no other rule decides, with the attempt's output on
-    /// standard input. Exit status 0 means transient, 1 permanent, any other an error and permanent. The deadline limits
-    /// it.
+    /// Runs after a failure that no other rule decides, except a timeout or SIGPIPE. It reads the attempt's output on
+    /// standard input. Status 0 means retry, 1 means stop. Any other status is an error and ends the run. The deadline
+    /// applies.
     #[arg(long, value_name = "SHELL", value_parser = values::predicate)]
     pub(crate) retry_if: Option<String>,
-    /// Shell command that decides if an attempt succeeded
+    /// Shell command that decides whether an attempt succeeded
     ///
-    /// Like --retry-if, for an attempt that would be a success: 0 confirms it, 1 makes it a failure, transient unless a
-    /// stop rule or --retry-if says otherwise. Any other status is an error and a permanent failure.
+    /// Runs like --retry-if, after an attempt that would be a success. Status 0 confirms it. 1 makes it a failure,
+    /// which is retried unless a stop rule or --retry-if says otherwise. Any other status is an error and ends the
+    /// run.
     #[arg(long, value_name = "SHELL", value_parser = values::predicate)]
     pub(crate) success_if: Option<String>,
-    /// Known rules for a tool; auto: for COMMAND
+    /// Use built-in rules for a tool; auto: for COMMAND
     ///
-    /// --list-presets shows all presets. They judge the last MiB of each output, after a failed attempt. Rules of your
-    /// own win: --stop-exit and --stop-match over all, -r over what a preset stops. -e and --retry-if only add to what
-    /// it retries. auto selects by COMMAND's name, also behind sudo, env, timeout, and sh -c if the script is plain
-    /// words.
+    /// --list-presets lists all presets. A preset reads the last MiB of standard output and standard error after a
+    /// failed attempt. Your own rules take precedence: --stop-exit and --stop-match override everything, and -r
+    /// overrides the preset's stop rules. -e and --retry-if only add failures to retry. auto picks the preset by the
+    /// name of COMMAND, even if it is run through sudo, env, timeout or a simple sh -c script. If there is no preset,
+    /// a warning says so, and any failure is retried.
     #[arg(id = "for", long = "for", value_name = "PRESET,...", value_parser = values::presets)]
     pub(crate) presets: Option<values::Presets>,
-    /// Streams that rules and predicates examine
+    /// Output streams that rules read
     ///
-    /// Applies to regular expressions, --retry-if, --success-if, --retry-after and --hook-output.
+    /// Applies to patterns, --retry-if, --success-if, --retry-after and --hook-output.
     #[arg(long, default_value = "both")]
     pub(crate) match_on: MatchOn,
-    /// Declare if COMMAND is safe to run twice
+    /// Whether COMMAND is safe to run twice
     ///
-    /// no: retry only failures that certainly had no effect, as a preset, a matching retry rule or --retry-if says. With
-    /// --for, requests of curl or wget that may send data mean no. See IDEMPOTENCE in the manual.
+    /// no: retry only failures that cannot have had any effect, according to a preset, a retry rule or --retry-if.
+    /// With --for, a curl or wget command that may send data counts as not idempotent. See IDEMPOTENCY in the manual.
     #[arg(long, default_value = "yes")]
     pub(crate) idempotent: YesNo,
 }

@@ -9,35 +9,35 @@ use crate::run::streams::{InputMode, OutputMode};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Streams")]
 pub(crate) struct Streams {
-    /// How to provide standard input
+    /// How each attempt gets standard input
     ///
-    /// auto: a file is rewound; a pipe or Unix socket is replayed, and only what COMMAND reads is taken from it; all
-    /// else is inherited. replay: read it to the end, then feed it to each attempt. null: provide none.
+    /// auto: rewind a file, replay a pipe or Unix socket, and inherit anything else. Only what COMMAND reads is taken
+    /// from a pipe. replay: read all input first, and give it to each attempt. null: no input.
     #[arg(long, default_value = "auto")]
     pub(crate) stdin: InputMode,
-    /// Maximum amount of input kept for replay
+    /// Maximum amount of input to keep for replay
     ///
-    /// Past it the input still flows, but a failure is then final. It is kept in a file without a name in TMPDIR, not in
-    /// memory.
+    /// Input beyond that still reaches COMMAND, but a failure is then final. The input is kept in an unnamed file in
+    /// TMPDIR.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = values::size)]
     pub(crate) stdin_limit: u64,
-    /// How to handle standard output
+    /// What to do with standard output
     ///
-    /// stream: print as it comes. final: print that of the last attempt; success: only if it succeeds. failure: print
-    /// that of all attempts, in order, if the run fails: for cron. null: drop.
+    /// stream: print it as it arrives. final: print only the last attempt's. success: print only a successful
+    /// attempt's. failure: print the output of all attempts if the run fails, for cron. null: discard it.
     #[arg(long, default_value = "stream")]
     pub(crate) stdout: OutputMode,
-    /// How to handle standard error
+    /// What to do with standard error
     ///
-    /// As --stdout. failure also holds back messages of backoff and the standard error of predicates and hooks, so that
-    /// a run that succeeds prints nothing. If --stdout is kept as well, all of standard output comes first.
+    /// Like --stdout. failure also holds back backoff's messages and the standard error of hooks, --retry-if and
+    /// --success-if, so that a successful run prints nothing. If standard output is held back as well, it is printed
+    /// first.
     #[arg(long, default_value = "stream")]
     pub(crate) stderr: ErrorMode,
-    /// Give COMMAND a terminal for its output, to keep colors
+    /// Give COMMAND a terminal for output, to keep colors
     ///
-    /// An output that backoff reads, or that is no terminal, becomes a pseudo-terminal; one for both if nothing needs
-    /// them apart. Input and keys are as without it. A pager needs --match-on stdout, too, as it takes its keys from
-    /// standard error.
+    /// Replaces each output stream that backoff reads, or that is not a terminal, with a pseudo-terminal. Input and
+    /// key presses are unaffected. A pager also needs --match-on stdout, as it reads keys from standard error.
     #[arg(long)]
     pub(crate) pty: bool,
 }

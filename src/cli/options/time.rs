@@ -12,49 +12,52 @@ use crate::policy::signal::Signal;
 pub(crate) struct Time {
     /// Maximum number of attempts
     ///
-    /// The first one counts. Unlimited with --deadline, --stop-after or --until never.
+    /// The first one counts, so -n 4 allows three retries. Unlimited with --deadline, --stop-after or --until never.
     #[arg(short = 'n', long, value_name = "N|unlimited", default_value = "5", value_parser = values::attempts)]
     pub(crate) attempts: values::Attempts,
-    /// Maximum time for the run; lifts -n unless typed
+    /// Time limit for the run, instead of 5 attempts
     ///
-    /// Removes an attempt limit that is set at a lower level: typed, that of a variable, a policy or the file, and the
-    /// default of 5. A wait that would end past the deadline is not started: then the status is that of the last
-    /// attempt. Ends a running attempt as --timeout does, with the time of --kill-after on top if it ignores TERM: then
-    /// it is 124. --exhausted-exit 124 makes it 124 in both cases. Waits count, those before the first attempt (--splay)
-    /// included, as does time while stopped (Ctrl-Z). 0 disables.
+    /// Waits count, including those before the first attempt, and so does time spent stopped (Ctrl-Z). If the next
+    /// wait would end after the deadline, the run ends immediately with the status of the last attempt. An attempt
+    /// that is still running at the deadline is ended as with --timeout, and the status is 124. --exhausted-exit 124
+    /// gives 124 in both cases. A command that ignores SIGTERM keeps running for up to --kill-after. --deadline
+    /// replaces a limit on attempts that has lower precedence: from a variable, a policy, the config file, or the
+    /// default. To limit attempts as well, give -n. 0 disables.
     #[arg(short, long, value_name = "DURATION", value_parser = values::duration)]
     pub(crate) deadline: Option<Duration>,
-    /// Time limit for starting attempts; a running one may finish
+    /// Start no new attempt after this time
     ///
-    /// A limit, unlike --stop-exit and --stop-match, which make a failure permanent. A wait that would end past this
-    /// time is not started. Time while stopped (Ctrl-Z) counts. 0 disables.
+    /// A running attempt may finish. If the next wait would end later, the run ends immediately. Time spent stopped
+    /// (Ctrl-Z) counts. 0 disables.
     #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     pub(crate) stop_after: Option<Duration>,
-    /// Maximum time for one attempt
+    /// Time limit for each attempt
     ///
-    /// 30s,1m,2m gives the first attempt 30s, the second 1m, all later ones 2m. The process tree gets --signal, then
-    /// SIGKILL after --kill-after. A timeout is transient unless --stop-exit lists it. 0 disables.
+    /// Sends --signal to the attempt's whole process tree, and SIGKILL after --kill-after. A list sets a limit for
+    /// each attempt: 30s,1m,2m allows 30s, then 1m, then 2m for all later ones. Timeouts are retried unless
+    /// --stop-exit timeout is given. 0 disables.
     #[arg(short, long, value_name = "DURATION,...", value_parser = values::durations)]
     pub(crate) timeout: Option<values::Durations>,
-    /// Maximum time without output
+    /// Limit on time without output
     ///
-    /// Ends an attempt that writes nothing for this long, as --timeout does. A program that keeps its output back while
-    /// it writes to a pipe counts as silent: add --pty, or PYTHONUNBUFFERED=1. 0 disables.
+    /// Like --timeout, but for an attempt that prints nothing for this long. Many programs buffer their output when it
+    /// goes to a pipe. --pty avoids that, or PYTHONUNBUFFERED=1 for Python. 0 disables.
     #[arg(short, long, value_name = "DURATION", value_parser = values::duration)]
     pub(crate) idle_timeout: Option<Duration>,
-    /// Signal sent on timeout
+    /// Signal to send on timeout
     #[arg(short, long, value_name = "SIGNAL", default_value = "TERM", value_parser = values::signal)]
     pub(crate) signal: Signal,
-    /// Send SIGKILL this long after the signal
+    /// Send SIGKILL this long after --signal
     ///
-    /// 0 disables. If given, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that the attempt gets, Ctrl-C
-    /// included.
+    /// 0 disables. If this option is given explicitly, SIGKILL also follows a SIGTERM, SIGINT, SIGHUP or SIGQUIT that
+    /// is passed on to the attempt, including Ctrl-C.
     #[arg(short, long, value_name = "DURATION", default_value = "5s", value_parser = values::duration)]
     pub(crate) kill_after: Duration,
-    /// How to retry under an outer backoff
+    /// What to do when run by another backoff
     ///
-    /// Nested retries multiply: 3 x 3 = 9 calls. allow: retry; warn: retry, and print how many calls that allows; once:
-    /// run COMMAND once and leave retries to the outer run, which is known by BACKOFF_DEPTH (env -i and ssh remove it).
+    /// Nested retries multiply: 3 x 3 = 9 calls. warn: retry, and print the number of calls. allow: retry silently.
+    /// once: run COMMAND once, and leave retries to the outer run. Nesting is detected through BACKOFF_DEPTH, which
+    /// env -i, sudo and ssh remove.
     #[arg(long, default_value = "warn")]
     pub(crate) nested: Nested,
 }
