@@ -1,4 +1,4 @@
-//! The waits of real runs, from the stamps of their attempts. Plans are in `tests/cases/waits.md`.
+//! The waits of real runs, measured between attempts. Plans are in `tests/cases/waits.md`.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn now() -> Duration {
     Duration::new(now.tv_sec() as u64, now.tv_nsec() as u32)
 }
 
-/// A finished run of the probe.
+/// The times of a finished run.
 #[derive(Debug)]
 struct Stamped {
     stderr: String,
@@ -40,7 +40,7 @@ struct Stamped {
     gaps: Vec<Duration>,
 }
 
-/// Runs the probe with these options; each attempt exits with `code`.
+/// Runs the probe with these options. Each attempt exits with `code`.
 fn stamp(options: &str, code: i32) -> Stamped {
     let dir = tempfile::tempdir().unwrap();
     let file = within(&dir, "stamps");
@@ -60,10 +60,10 @@ fn stamp(options: &str, code: i32) -> Stamped {
     }
 }
 
-/// Longest delay of a wait on a busy machine.
+/// How late a wait may end on a busy machine.
 const LATE: Duration = Duration::from_secs(20);
 
-/// Asserts that each gap of a run is at least its wait, and not much longer.
+/// Asserts that each gap is at least its wait and not much longer.
 #[track_caller]
 fn expect_gaps(options: &str, code: i32, waits: &[u64]) -> Stamped {
     let stamped = stamp(options, code);
@@ -75,7 +75,7 @@ fn expect_gaps(options: &str, code: i32, waits: &[u64]) -> Stamped {
     stamped
 }
 
-/// Asserts that the first attempt of a run begins after `least`, and not long after `most`. Returns the delay.
+/// Asserts that the first attempt starts after `least`, and not long after `most`. Returns the delay.
 #[track_caller]
 fn expect_first(options: &str, least: Duration, most: Duration) -> Duration {
     let first = stamp(options, 0).first;
@@ -107,10 +107,9 @@ fn the_waits_are_kept() {
     expect_gaps("--consecutive 4 -b 30ms", 0, &[30, 30, 30]);
 }
 
-/// Checks the table of the documents: the ends of the first waits in seconds, and the number of waits that a plan
-/// shows.
+/// Checks the table of schedules: the shortest and longest first waits in seconds, and the number of planned waits.
 fn the_schedules_of_the_documents() {
-    let page = include_str!("../docs/configuration.md");
+    let page = include_str!("../docs/schedules.md");
     let unlimited = 20;
     for (schedule, waits, count) in [
         (
@@ -181,7 +180,7 @@ fn a_splay_is_bounded_and_random() {
     let seeds = 1..=6;
     let first = |seed| expect_first(&format!("--splay 300ms --seed {seed}"), s(0), ms(300));
     let firsts: Vec<Duration> = seeds.map(first).collect();
-    // By chance, all six are below a sixth of the width once in 46,656 tries, and the seeds are fixed.
+    // All six would be below a sixth of the range once in 46,656 tries, and the seeds are fixed.
     assert!(firsts.iter().any(|first| *first >= ms(50)), "{firsts:?}");
     expect_first("--splay 50ms --initial-delay 100ms", ms(100), ms(150));
 }

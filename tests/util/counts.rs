@@ -1,8 +1,8 @@
-//! Reads a directory's budget file, by the description of its format and without the code under test.
+//! Reads the budget file of a directory without the code under test.
 
 use std::path::Path;
 
-/// Returns the time of the last change (milliseconds), the attempts and the retries in a file.
+/// Returns the time of the last change in milliseconds, the attempts and the retries.
 #[track_caller]
 pub fn numbers(path: impl AsRef<Path>) -> [f64; 3] {
     let text = std::fs::read_to_string(path).unwrap();
@@ -13,7 +13,7 @@ pub fn numbers(path: impl AsRef<Path>) -> [f64; 3] {
     numbers.try_into().unwrap()
 }
 
-/// Returns the attempts and retries in a file. What has faded within the seconds of a test is rounded away.
+/// Returns attempts and retries, rounded to hide what fades during a test.
 #[track_caller]
 pub fn counted(path: impl AsRef<Path>) -> (u64, u64) {
     let [_, attempts, retries] = numbers(path);

@@ -26,13 +26,13 @@ impl Block {
         self.lines.join("\n") + "\n"
     }
 
-    /// Returns a file name for the block, so that a checker's messages name the place.
+    /// Returns a name that tells where the block is.
     pub fn file_name(&self) -> String {
         format!("{}:{}", self.document.replace('/', "_"), self.line)
     }
 }
 
-/// Returns all documents of the repository, except build output.
+/// Returns all Markdown files of the repository, except build output.
 pub fn documents() -> Vec<Document> {
     let mut found = Vec::new();
     let mut directories = vec![PathBuf::from(ROOT)];
@@ -52,7 +52,6 @@ pub fn documents() -> Vec<Document> {
     found
 }
 
-/// Returns the document with this path.
 pub fn document(name: &str) -> Document {
     read(&Path::new(ROOT).join(name))
 }
@@ -107,7 +106,7 @@ pub fn blocks(document: &Document) -> Vec<Block> {
     blocks
 }
 
-/// Returns the texts in code that stand in sentences and cells of tables.
+/// Returns the inline code in sentences and tables.
 pub fn code_spans(document: &Document) -> Vec<String> {
     let mut spans = Vec::new();
     let mut in_block = false;

@@ -1,7 +1,7 @@
-//! The end of a run. assert_cmd makes the checks, and output that a test does not mention must be empty:
-//! `backoff("-n 2 -b 1ms -- false").code(1).stderr("...")`.
+//! Checks how a run ended, with assert_cmd. Output that a test does not mention must be empty: `backoff("-n 2 -b 1ms --
+//! false").code(1).stderr("...")`.
 //!
-//! In an expected text, `...` stands for any text within a line, and a line `...` stands for any number of lines.
+//! In expected text, `...` stands for any text within a line. A line `...` stands for any number of lines.
 
 use std::panic::Location;
 use std::process::{Command, Output};
@@ -18,19 +18,19 @@ use super::live::Live;
 pub const TIME: &str = r"<?(?:[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h|d))+";
 
 pub trait Ends {
-    /// Runs the command to its end, and asserts this exit code.
+    /// Runs the command and asserts this exit code.
     fn code(&mut self, code: i32) -> Ended;
 
-    /// Runs the command to its end, and asserts that this signal ended it.
+    /// Runs the command and asserts that this signal killed it.
     fn killed_by(&mut self, signal: Signal) -> Ended;
 
-    /// Runs the command to its end, with any exit status.
+    /// Runs the command, which may exit with any status.
     fn ends(&mut self) -> Output;
 
-    /// Starts the command, and reads its output.
+    /// Starts the command and reads its output.
     fn live(&mut self) -> Live;
 
-    /// Starts the command; its output goes where the test has directed it.
+    /// Starts the command without redirecting its output.
     fn unread(&mut self) -> Live;
 }
 
@@ -67,7 +67,7 @@ enum Stream {
     Err,
 }
 
-/// A run that has ended as expected.
+/// A run that ended as expected.
 pub struct Ended {
     assert: Option<Assert>,
     unmentioned: Vec<Stream>,
@@ -144,17 +144,17 @@ impl Ended {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
-    /// Returns the text of standard output.
+    /// Returns standard output.
     pub fn out(mut self) -> String {
         self.text(Stream::Out)
     }
 
-    /// Returns the text of standard error.
+    /// Returns standard error.
     pub fn err(mut self) -> String {
         self.text(Stream::Err)
     }
 
-    /// Returns the texts of standard output and error.
+    /// Returns standard output and standard error.
     pub fn texts(mut self) -> (String, String) {
         (self.text(Stream::Out), self.text(Stream::Err))
     }
@@ -191,7 +191,7 @@ pub fn lines_match(expected: &[String], lines: &[&str]) -> bool {
     }
 }
 
-/// After "in" and "after", the wildcard stands only for a time.
+/// Returns true if a line matches. After "in" and "after", the wildcard matches only a time.
 fn line_matches(expected: &str, line: &str) -> bool {
     static ONLY_A_TIME: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(&format!("^{TIME}$")).unwrap());

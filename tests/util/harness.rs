@@ -1,5 +1,5 @@
-//! A harness for tests that need a program the machine may lack. A test without its program is listed as ignored with
-//! the program's name. With REQUIRE_TEST_TOOLS set (as in CI), the test fails.
+//! A harness for tests that need programs. If a program is missing, the test is listed as ignored with the program's
+//! name. With REQUIRE_TEST_TOOLS, as in CI, the test fails.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,20 +9,20 @@ use libtest_mimic::{Arguments, Trial};
 
 use super::{Ends, clean};
 
-/// A pseudo-program for tests that keep gigabytes on disk: these tests run only if all tests are required.
+/// A pseudo-program for tests that keep gigabytes on disk. They run only if all tests are required.
 pub const ASKED: &str = "REQUIRE_TEST_TOOLS=1";
 
-/// Modules whose tests run while no other does: they load the machine, or need an answer of a store within 250 ms.
+/// Modules whose tests run alone, as they load the machine or need a store to answer within 250 ms.
 const ALONE: [&str; 4] = ["interrupted", "redis", "sequences", "storm"];
 
-/// Modules whose tests load the machine, and how many of these run at the same time. All other tests mostly wait.
+/// Modules whose tests load the machine, and how many of these run at the same time. Other tests mostly wait.
 const HEAVY: [&str; 5] = ["completions", "faults", "install", "unending", "with_tools"];
 const MOST_HEAVY: usize = 4;
 
-/// Pseudo-programs that no installation brings: a test without them is ignored, even if all tests are required.
+/// Pseudo-programs that cannot be installed. A test without them is ignored even if all tests are required.
 const OF_THE_MACHINE: [&str; 2] = ["freezer", "linux"];
 
-/// A test: its name, the programs that it needs, and the function.
+/// A test's name, the programs that it needs, and its function.
 pub type Test = (&'static str, &'static [&'static str], fn());
 
 /// A test that is created when the tests are listed.
@@ -55,7 +55,6 @@ pub fn main(modules: &[(&'static str, &'static [Test])], cases: Vec<Case>) {
     conclusion.exit();
 }
 
-/// Returns the tests of a module.
 fn cases_of((module, tests): &(&'static str, &'static [Test])) -> Vec<Case> {
     let file = module.split("::").next().unwrap();
     let case = |&(name, programs, test): &Test| -> Case {
@@ -96,7 +95,7 @@ pub fn in_turn(file: &str, test: impl FnOnce()) {
     }
 }
 
-/// Returns a test that is ignored if a program is missing, or fails if the test is required.
+/// Returns a test that is ignored if a program is missing, or fails if it is required.
 fn trial(
     name: String,
     missing: &[&str],
@@ -134,7 +133,7 @@ fn left_out(tests: u64, mut wanted: BTreeSet<&str>) -> String {
     format!("left out: {tests} test{plural}, {}", ways.join("; "))
 }
 
-/// Returns true if the program exists.
+/// Returns true if a program or pseudo-program is available.
 pub fn is_there(tool: &str) -> bool {
     let proof = match tool {
         // The system must also allow the calls.
@@ -143,13 +142,13 @@ pub fn is_there(tool: &str) -> bool {
         "strace" => "strace -o /dev/null true".into(),
         "root" => "test $(id -u) = 0".into(),
         "linux" => "test $(uname) = Linux".into(),
-        // For `slowfs`: root may lack the right to mount in a container.
+        // For `slowfs`. Root in a container may not be allowed to mount.
         "fuse" => "test $(id -u) = 0 && : <>/dev/fuse && command -v cc && unshare --mount true".into(),
-        // A version 1 freezer, in which KILL waits until it is thawed.
+        // A cgroup v1 freezer, in which SIGKILL waits until it is thawed.
         "freezer" => "test $(id -u) = 0 && test -w /sys/fs/cgroup/freezer/tasks".into(),
-        // With a terminal of its own for the command, and without a password.
+        // Without a password, and with a separate terminal for the command.
         "sudo" => "sudo -n true && sudo -n cat /etc/sudoers | grep -q use_pty".into(),
-        // Root in a container may lack the right, and a file system may have no devices.
+        // Root in a container may not be allowed to, and a file system may not support devices.
         "mknod" => {
             "cd \"$(mktemp -d)\" && mknod null c 1 3 2>/dev/null && : >null; s=$?; rm -f null; rmdir \"$PWD\"; exit $s"
                 .into()

@@ -1,4 +1,4 @@
-//! Kills the processes that a failed test leaves behind, in any session and under any parent. The test's mark in their
+//! Kills the processes that a failed test leaves behind, in any session and under any parent. A mark in their
 //! environment identifies them.
 
 use std::sync::Once;
@@ -17,8 +17,7 @@ thread_local! {
     };
 }
 
-/// Returns the variable that all commands of this thread get. If the thread panics, the panic hook kills these
-/// commands.
+/// Returns the variable that marks all commands of this thread. If the thread panics, a hook kills these commands.
 pub fn mark() -> (&'static str, String) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,5 +1,4 @@
-//! A running command, whose output is read while it runs. Every read has a time limit, and its error names what is
-//! missing.
+//! A running command whose output is read as it comes. Every read has a time limit, and its error says what is missing.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,7 +28,7 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Sleeps until this time has passed since `began`: for tests whose subject is time.
+/// Sleeps until this time has passed since `began`.
 pub fn sleep_until(began: Instant, passed: Duration) {
     std::thread::sleep(passed.saturating_sub(began.elapsed()));
 }
@@ -38,7 +37,7 @@ pub fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).expect("it is there");
 }
 
-/// A stream of a process, and the bytes that were read but not yet returned.
+/// A stream, and bytes that were read but not yet returned.
 struct Stream {
     pipe: Option<File>,
     read: Vec<u8>,
@@ -56,23 +55,23 @@ impl Stream {
 const OUT: usize = 0;
 const ERR: usize = 1;
 
-/// Ends its session when it is dropped.
+/// A running command. Dropping it kills its process group.
 pub struct Live {
     pub child: Child,
-    /// Limit on the wait for a line, or for the end of the output.
+    /// Time limit for a line or for the end of the output.
     pub patience: Duration,
     streams: [Stream; 2],
     command: String,
 }
 
 impl Live {
-    /// Starts a command whose standard output and error are read.
+    /// Starts a command and reads its output.
     #[track_caller]
     pub fn start(command: &mut Command) -> Live {
         Live::unread(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Starts a command whose output goes where the test wants it.
+    /// Starts a command without redirecting its output.
     #[track_caller]
     pub fn unread(command: &mut Command) -> Live {
         let mut child = command.spawn().unwrap();
@@ -95,10 +94,10 @@ impl Live {
         send(self.pid(), signal);
     }
 
-    /// Writes to standard input, which has to be a pipe.
+    /// Writes to standard input, which must be a pipe.
     pub fn write(&mut self, text: &str) {
         let mut stdin = self.child.stdin.as_ref().expect("a pipe");
-        // So few bytes do not block once the pipe has room.
+        // Once the pipe has room, so few bytes do not block.
         for part in text.as_bytes().chunks(nix::libc::PIPE_BUF) {
             let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLOUT)];
             let room = poll(&mut fds, PollTimeout::try_from(PATIENCE).unwrap());
@@ -107,7 +106,7 @@ impl Live {
         }
     }
 
-    /// Reads some bytes of any of these streams. Returns false at the end of all.
+    /// Reads some bytes from these streams. Returns false at the end of all of them.
     #[track_caller]
     fn read(&mut self, streams: &[usize], what: &str, began: Instant) -> bool {
         let open = streams
@@ -162,19 +161,19 @@ impl Live {
         }
     }
 
-    /// Returns the next line without its end.
+    /// Returns the next line of standard output.
     #[track_caller]
     pub fn line(&mut self) -> String {
         self.line_of(OUT)
     }
 
-    /// Returns the next line on standard error without its end.
+    /// Returns the next line of standard error.
     #[track_caller]
     pub fn line_of_stderr(&mut self) -> String {
         self.line_of(ERR)
     }
 
-    /// Returns the number in the next line, such as a process number.
+    /// Returns the number in the next line, such as a PID.
     #[track_caller]
     pub fn number(&mut self) -> i32 {
         let line = self.line();
@@ -187,7 +186,7 @@ impl Live {
         assert_eq!(self.line(), expected);
     }
 
-    /// Returns the pid that the probe prints when it is ready.
+    /// Returns the PID that the probe prints when it is ready.
     #[track_caller]
     pub fn pid_of_probe(&mut self) -> i32 {
         let line = self.line();
@@ -198,7 +197,7 @@ impl Live {
         pid.unwrap_or_else(|| panic!("no probe in {line:?}"))
     }
 
-    /// Waits for the end of a run whose output is not read.
+    /// Waits until the command exits, without reading its output.
     #[track_caller]
     pub fn status(&mut self) -> ExitStatus {
         let mut status = None;
@@ -209,7 +208,7 @@ impl Live {
         status.unwrap()
     }
 
-    /// Waits for the end, and returns the rest of the output.
+    /// Waits until the command exits, and returns the rest of its output.
     #[track_caller]
     pub fn output(mut self) -> Output {
         drop(self.child.stdin.take());
@@ -225,14 +224,14 @@ impl Live {
         }
     }
 
-    /// Waits for the end of the run, and asserts this exit code.
+    /// Waits until the command exits, and asserts this exit code.
     #[track_caller]
     pub fn code(self, code: i32) -> Ended {
         let command = self.command.clone();
         Ended::with_code(&command, self.output(), code)
     }
 
-    /// Waits for the end of the run, and asserts that this signal ended it.
+    /// Waits until the command exits, and asserts that this signal killed it.
     #[track_caller]
     pub fn killed_by(self, signal: Signal) -> Ended {
         let command = self.command.clone();

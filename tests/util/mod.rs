@@ -1,4 +1,4 @@
-//! Shared code of the black-box tests: the binary, the probe, and processes whose output tests wait for.
+//! Code shared by the tests: the binary, the probe, and running commands.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,7 +19,6 @@ pub mod live;
 pub mod options;
 pub mod process;
 pub mod pty;
-pub mod readme;
 #[cfg(feature = "redis")]
 pub mod redis;
 pub mod server;
@@ -36,27 +35,27 @@ use nix::sys::signal::Signal;
 pub use ended::{Ended, Ends};
 pub use live::{Live, PATIENCE, eventually, send, sleep_until};
 
-/// The binary under test: cargo's, or the build named by TESTED_BACKOFF.
+/// The binary under test: Cargo's, or the build that TESTED_BACKOFF names.
 pub static BIN: LazyLock<&'static str> = LazyLock::new(|| match std::env::var("TESTED_BACKOFF") {
     Ok(path) => path.leak(),
     Err(_) => env!("CARGO_BIN_EXE_backoff"),
 });
 
-/// Other systems lack some calls: see the known limits in docs/DESIGN.md.
+/// Other systems lack some calls (see the known limits in docs/DESIGN.md).
 pub const IS_LINUX: bool = cfg!(target_os = "linux");
 
-/// The signal with the highest number that is forwarded.
+/// The forwarded signal with the highest number.
 #[cfg(target_os = "linux")]
 pub const HIGHEST: Signal = Signal::SIGIO;
 #[cfg(not(target_os = "linux"))]
 pub const HIGHEST: Signal = Signal::SIGUSR2;
 
-/// Returns the seconds that a command sleeps unless backoff ends it. Few where the command survives a KILL of backoff.
+/// Returns how many seconds a command sleeps unless backoff ends it. Few where the command survives SIGKILL of backoff.
 pub fn long_sleep() -> u32 {
     if IS_LINUX { 60 } else { 2 }
 }
 
-/// Returns the path of the probe (`probe.rs`).
+/// Returns the path of the probe (`probe.rs`), and builds it if necessary.
 pub fn probe() -> String {
     let mut path = PathBuf::from(*BIN);
     path.pop();
@@ -65,10 +64,10 @@ pub fn probe() -> String {
     if written(&path)
         < written(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/util/probe.rs").as_ref())
     {
-        // A plain `cargo test` builds the probe; `cargo test --test NAME` does not.
+        // A plain `cargo test` builds the probe, but `cargo test --test NAME` does not.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", "probe"])
-            // Benchmarks run release builds.
+            // TESTED_BACKOFF may be a release build.
             .args(BIN.ends_with("/release/backoff").then_some("--release"))
             .status();
         assert!(
@@ -79,7 +78,7 @@ pub fn probe() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns a command without the variables of an outer run and without the tester's configuration.
+/// Returns a command without the tester's configuration and the variables of an outer run.
 pub fn clean(program: &str) -> Command {
     stop_ignoring_signals();
     let mut command = Command::new(program);
@@ -97,8 +96,8 @@ pub fn clean(program: &str) -> Command {
     command
 }
 
-/// Restores the default action of signals that the tests' caller ignores, for children: INT and QUIT in the background
-/// of a script, HUP under nohup. A no-op handler replaces SIG_IGN, and exec resets it.
+/// Restores, for children, the default action of signals that the tests' caller ignores: SIGINT and SIGQUIT in the
+/// background of a script, SIGHUP under nohup. A no-op handler replaces SIG_IGN, and exec resets it.
 fn stop_ignoring_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -119,7 +118,7 @@ pub fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("a quote is left open: {line}"))
 }
 
-/// Returns `backoff` with the words of a line, in a session of its own without a controlling terminal, as under cron.
+/// Returns `backoff` with these words, in its own session without a controlling terminal, as under cron.
 #[track_caller]
 pub fn backoff(line: impl AsRef<str>) -> Command {
     let mut command = clean("setsid");
@@ -172,8 +171,8 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], apply: impl Fn(&T) -> R + Syn
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Creates an executable file. Another process writes it: a child that another test starts meanwhile would inherit an
-/// open descriptor until exec, and the file would be busy (ETXTBSY).
+/// Creates an executable file. Another process writes it, as a child that another test starts meanwhile would inherit
+/// our descriptor until exec and keep the file busy (ETXTBSY).
 #[track_caller]
 pub fn executable(path: &str, text: &str) {
     let script = r#"printf %s "$1" >"$0" && chmod 755 "$0""#;

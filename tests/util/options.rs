@@ -63,7 +63,6 @@ fn takes(value: &str) -> Takes {
         return Takes::Optional(value.strip_suffix(']').unwrap_or(value).to_owned());
     }
     match value.split_once('|') {
-        // One of a fixed list of words.
         Some(_)
             if value
                 .chars()

@@ -1,7 +1,7 @@
-//! A child for the tests: prints what it inherited from its parent.
+//! A program that the tests run.
 //!
-//! - `probe signals [CODE]` prints `ready PID`, then the number of each signal it gets; TERM ends it
-//!   with CODE if one is given.
+//! - `probe signals [CODE]` prints `ready PID`, then the number of each signal that it receives. SIGTERM makes it
+//!   exit with CODE, if one is given.
 //! - `probe sleep` prints `ready PID` and sleeps with all signals at their defaults.
 //! - `probe die N` dies of signal N.
 //! - `probe stamp FILE CODE` appends the monotonic clock in nanoseconds to FILE, and exits with CODE.
@@ -25,7 +25,7 @@ use nix::time::{ClockId, clock_gettime};
 /// The exit status if the probe outlives its sleep or its signal.
 const SURVIVED: Exit = Exit::Code(99);
 
-// Without Rust's runtime, which would change SIGPIPE, SEGV and closed descriptors.
+// Without Rust's runtime, which would change SIGPIPE, SIGSEGV and closed descriptors.
 #[allow(unsafe_code, reason = "this attribute")]
 #[unsafe(no_mangle)]
 extern "C" fn main(_: std::ffi::c_int, argv: Argv) -> std::ffi::c_int {
@@ -83,7 +83,7 @@ fn die_of(signal: &str) -> Exit {
     SURVIVED
 }
 
-/// Appends the monotonic clock, which all processes share: tests compare the times of several probes.
+/// Appends the monotonic clock, so that tests can compare the times of several processes.
 fn append_clock(file: &str) {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
     let nanoseconds = i128::from(now.tv_sec()) * 1_000_000_000 + i128::from(now.tv_nsec());
@@ -112,7 +112,7 @@ impl Source {
     }
 }
 
-/// Blocked signals, one at a time. Other systems have no real-time signals, or none that tests send.
+/// Reads blocked signals one at a time. Other systems have no real-time signals, or none that tests send.
 #[cfg(not(target_os = "linux"))]
 struct Source(SigSet);
 

@@ -1,4 +1,4 @@
-//! Information on processes: from `/proc`, or from `ps` on systems without it.
+//! Information on processes from `/proc`, or from `ps` on systems without it.
 
 use super::eventually;
 
@@ -12,12 +12,12 @@ mod ps;
 #[cfg(not(target_os = "linux"))]
 pub use ps::*;
 
-/// Returns true if the process runs; a zombie does not.
+/// Returns true if the process exists and is not a zombie.
 pub fn is_alive(pid: i32) -> bool {
     state(pid).is_some_and(|state| state != 'Z')
 }
 
-/// Waits for the `sleep` that a process starts.
+/// Waits until a process has a child `sleep`, and returns the child's PID.
 #[track_caller]
 pub fn sleeping_child(parent: i32) -> i32 {
     let mut child = None;
@@ -44,7 +44,7 @@ pub fn stopped_below(root: i32) -> usize {
         .count()
 }
 
-/// Returns true if all children of backoff have ended, and wait to be reaped: the rest of an attempt is waited for.
+/// Returns true if all children of backoff are zombies, as while it waits for the rest of an attempt.
 pub fn has_ended_children_only(backoff: i32) -> bool {
     let children = children_of(backoff);
     !children.is_empty() && children.iter().all(|child| state(*child) == Some('Z'))

@@ -1,4 +1,4 @@
-//! A real pseudo-terminal with a session on it. `setsid --ctty` makes it the controlling terminal.
+//! A session on a real pseudo-terminal, which `setsid --ctty` makes its controlling terminal.
 
 use std::fs::File;
 use std::io::{PipeWriter, Read, Write};
@@ -28,7 +28,7 @@ pub struct Terminal {
 
 /// Opens the master of a new terminal.
 pub fn new_master() -> PtyMaster {
-    // Close-on-exec from the start: a terminal closes only when no process holds its master.
+    // Close-on-exec from the start, as a terminal closes only when no process holds its master.
     let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -55,9 +55,9 @@ impl Terminal {
         Terminal::sized(0, program, args)
     }
 
-    /// Like [`Terminal::start`]; the program writes to a pipe by descriptor 9.
+    /// Like [`Terminal::start`], with a pipe as descriptor 9.
     pub fn with_descriptor_9(pipe: PipeWriter, program: &str, args: &[&str]) -> Terminal {
-        // A number that this process may use for something else.
+        // This process may use descriptor 9 for something else.
         let line = format!(
             "exec 9>/proc/{}/fd/{}; exec \"$@\"",
             std::process::id(),
@@ -67,12 +67,12 @@ impl Terminal {
         eventually("the pipe is open", || {
             std::fs::exists(format!("/proc/{}/fd/9", terminal.pid())).unwrap()
         });
-        // The program holds the only writing end.
+        // Now only the program holds the writing end.
         drop(pipe);
         terminal
     }
 
-    /// Like [`Terminal::start`], with 12 rows and `columns` columns; 0 leaves the size unknown.
+    /// Like [`Terminal::start`], with 12 rows and `columns` columns. With 0, the size remains unknown.
     pub fn sized(columns: u16, program: &str, args: &[&str]) -> Terminal {
         let master = new_master();
         let mut options = File::options();
@@ -81,8 +81,8 @@ impl Terminal {
             .write(true)
             .custom_flags(OFlag::O_NOCTTY.bits());
         let slave = options.open(slave_path(&master)).unwrap();
-        // NOFLSH: on a signal key the line discipline sends the signal first and then discards pending output, which
-        // may include a program's reaction to the signal.
+        // On a signal key, the line discipline sends the signal and then discards pending output, which may include a
+        // program's reaction to the signal. NOFLSH prevents this.
         let mut settings = tcgetattr(&slave).unwrap();
         settings.local_flags |= LocalFlags::NOFLSH;
         tcsetattr(&slave, SetArg::TCSANOW, &settings).unwrap();
@@ -136,7 +136,6 @@ impl Terminal {
         terminal
     }
 
-    /// Resizes the window.
     pub fn resize(&self, columns: u16) {
         set_columns(&self.master, columns);
     }
@@ -153,13 +152,13 @@ impl Terminal {
             .intersects(LocalFlags::ISIG | LocalFlags::ICANON)
     }
 
-    /// Waits until backoff has made the terminal raw and reads the keys.
+    /// Waits until backoff has made the terminal raw.
     #[track_caller]
     pub fn until_raw(&self) {
         eventually("the terminal is raw", || self.is_raw());
     }
 
-    /// Returns the terminal settings that a command of the shell gets.
+    /// Returns the terminal settings that the shell gives a command.
     #[track_caller]
     pub fn settings(&mut self) -> String {
         self.command("stty -g | sed s/^/settings-/");
@@ -169,7 +168,7 @@ impl Terminal {
         settings
     }
 
-    /// Returns the pid of the session leader.
+    /// Returns the PID of the session leader.
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }
@@ -185,7 +184,7 @@ impl Terminal {
         self.expect("\n");
     }
 
-    /// Waits for the prompt, and asserts the status of the last command. Returns the output before the prompt.
+    /// Waits for the prompt, and asserts the exit status of the last command. Returns the output before the prompt.
     #[track_caller]
     pub fn expect_status(&mut self, status: i32) -> String {
         let before = self.expect("prompt> ");
@@ -217,14 +216,14 @@ impl Terminal {
         }
     }
 
-    /// Returns the pid that the probe prints when it is ready.
+    /// Returns the PID that the probe prints when it is ready.
     #[track_caller]
     pub fn pid_of_probe(&mut self) -> i32 {
         self.expect("ready ");
         self.expect("\r\n").parse().unwrap()
     }
 
-    /// Waits a moment for output; returns false once no process has the terminal open.
+    /// Waits a moment for output. Returns false once no process has the terminal open.
     #[track_caller]
     fn read_some(&mut self, began: Instant) -> bool {
         assert!(
@@ -257,7 +256,7 @@ impl Terminal {
         status.unwrap()
     }
 
-    /// Returns all output until no process has the terminal open.
+    /// Returns all output, once no process has the terminal open.
     #[track_caller]
     pub fn rest(mut self) -> String {
         let began = Instant::now();
@@ -266,7 +265,7 @@ impl Terminal {
         std::mem::take(&mut self.shown)
     }
 
-    /// Waits for the session leader.
+    /// Waits until the session leader exits.
     #[track_caller]
     pub fn finish(mut self) -> ExitStatus {
         let began = Instant::now();
@@ -293,8 +292,9 @@ fn set_columns(master: &File, columns: u16) {
     );
 }
 
-/// Asserts that closing the terminal ends the command and backoff: a running command, a stopped command whose shell
-/// forwards HUP or dies first, and a command whose backoff is the session leader, which alone gets HUP from the kernel.
+/// Asserts that closing the terminal ends the command and backoff. The command runs, or is stopped while its shell
+/// forwards SIGHUP or dies first. In the last case backoff is the session leader, which alone gets SIGHUP from the
+/// kernel.
 #[track_caller]
 pub fn closing_leaves_nothing_behind(options: &str) {
     for (is_leader, is_stopped, shell_dies) in [

@@ -23,14 +23,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server with additional options; `{dir}` and `{port}` stand for the server's directory and port.
+    /// Starts a server with additional options, in which `{dir}` and `{port}` stand for its directory and port.
     pub fn start(options: &str) -> Server {
         Server::start_in(tempfile::tempdir().unwrap(), options)
     }
 
     pub fn start_in(dir: TempDir, options: &str) -> Server {
         let options = words(options);
-        // Another process may take the port before the server does: retry with another port.
+        // Another process may take the port first, so retry with another port.
         for _ in 0..10 {
             let port = free_port();
             if let Some(child) = launch(&dir, port, &options) {
@@ -62,7 +62,7 @@ impl Server {
     pub fn admin_as(&self, query: &str) -> Connection {
         let client =
             ::redis::Client::open(format!("redis+unix://{}{query}", self.socket())).unwrap();
-        // No timeout is set: otherwise each end of a child would interrupt a call (EINTR).
+        // With a timeout, each child that exits would interrupt a call (EINTR).
         client.get_connection().unwrap()
     }
 
@@ -81,7 +81,7 @@ impl Server {
         counts(&mut self.admin(), name)
     }
 
-    /// Like [`Server::counts`]; None if this node of a cluster lacks the key.
+    /// Like [`Server::counts`], or None if this node of a cluster does not have the key.
     pub fn counts_here(&self, name: &str) -> Option<(u64, u64)> {
         let keys: Vec<String> = self.run("KEYS *");
         keys.contains(&format!("backoff:budget:{name}"))
@@ -126,7 +126,7 @@ impl Drop for Server {
     }
 }
 
-/// Returns the attempts and retries counted for a name. What has faded within a test is rounded away.
+/// Returns the attempts and retries counted for a name, rounded to hide what fades during a test.
 pub fn counts(connection: &mut Connection, name: &str) -> (u64, u64) {
     let [_, attempts, retries] = numbers(connection, name).unwrap_or_default();
     (attempts.round() as u64, retries.round() as u64)

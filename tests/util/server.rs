@@ -1,4 +1,4 @@
-//! A server on the loopback; the path of a request determines the answer.
+//! A loopback server. The path of a request determines the response.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use nix::libc::linger;
 use nix::sys::socket::sockopt::Linger;
 use nix::sys::socket::{Backlog, setsockopt};
 
-/// Listens on a port without the digits of a status that a tool may look for in a message.
+/// Listens on a port without digits that a tool may take for an HTTP status in a message.
 fn listen() -> (TcpListener, String) {
     let listeners = std::iter::repeat_with(|| TcpListener::bind("127.0.0.1:0").unwrap());
     let with_address =
@@ -29,8 +29,8 @@ pub fn closes() -> String {
     address
 }
 
-/// The address of a server that accepts no connection, its listener, and the connections that fill its queue: no other
-/// connection gets through.
+/// The address of a server that accepts no connection, its listener, and the connections that fill its queue, so that
+/// no other gets through.
 pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new(|| {
     let (listener, address) = listen();
     nix::sys::socket::listen(&listener, Backlog::new(0).unwrap()).unwrap();
@@ -39,9 +39,9 @@ pub static FULL: LazyLock<(String, TcpListener, Vec<TcpStream>)> = LazyLock::new
     (address, listener, (0..4).filter_map(connect).collect())
 });
 
-/// Starts a server, and returns its address. The first part of a request's path determines the answer: `/503-200/file`
-/// gets 503 the first time and 200 from then on, and `/requests` gets all requests since the last time. A command of
-/// Redis gets its name as an error.
+/// Starts a server, and returns its address. The first part of a request's path determines the response:
+/// `/503-200/file` gets 503 the first time and 200 from then on, and `/requests` gets all requests since the last time.
+/// A Redis command gets its name as an error.
 pub fn start() -> String {
     let (listener, address) = listen();
     std::thread::spawn(move || {
@@ -55,11 +55,6 @@ pub fn start() -> String {
                 answer(&connection, "200", &std::mem::take(&mut requests));
                 continue;
             }
-            let path = match path {
-                // The path of the README's first run.
-                "data.tar.gz" => "503-503-503-200",
-                path => path,
-            };
             let count = counts.entry(path.to_owned()).or_default();
             let how = path.split('-').nth(*count).or(path.split('-').next_back());
             *count += 1;
@@ -70,7 +65,7 @@ pub fn start() -> String {
     address
 }
 
-/// Returns the reason, which some tools show instead of the number.
+/// Returns the reason phrase, which some tools print instead of the number.
 fn reason(status: &str) -> &'static str {
     match status {
         "404" => "Not Found",
@@ -103,7 +98,7 @@ fn answer(mut connection: &TcpStream, how: &str, body: &str) {
     };
 }
 
-/// Reads all of a request, and returns its method, path and key.
+/// Reads a whole request, and returns its method, path and idempotency key.
 fn read(connection: &TcpStream) -> Option<String> {
     let mut reader = BufReader::new(connection);
     let mut lines = reader.by_ref().lines().map_while(Result::ok);

@@ -1,19 +1,20 @@
-// A file system in memory whose operations hang or fail while a file says so, for tests of hung and full disks.
+// An in-memory file system whose operations hang or fail on demand, for tests of hung and full disks.
 //
 // usage: slowfs DIR CONTROL
 //
-// Mounts itself at DIR, prints "mounted", and serves until standard input closes or a signal ends it; then unmounts
-// DIR (lazily), which also ends every hung operation. Prints "held PID" once an operation of this process has no answer. Each line of the file CONTROL, which is read at each operation,
-// is `OPERATION EFFECT [NAME]`; the first line that fits counts:
+// Mounts itself at DIR, prints "mounted", and serves until standard input closes or a signal arrives. Then it unmounts
+// DIR lazily, which also ends every hung operation. Prints "held PID" once an operation of this process has no answer.
+// CONTROL is read at each operation. Each of its lines is `OPERATION EFFECT [NAME]`, and the first one that fits
+// counts:
 //
 //   OPERATION  lookup getattr setattr open read write create mkdir unlink rmdir rename opendir readdir flush release
 //              fsync flock statfs access, or any
-//   EFFECT     hang   no answer while the line stands; not even KILL ends the caller
-//              wait   no answer while the line stands; a signal to the caller interrupts it (EINTR)
+//   EFFECT     hang   no answer while the line is there; not even SIGKILL ends the caller
+//              wait   no answer while the line is there; a signal to the caller interrupts it (EINTR)
 //              ENOSPC, EIO, ... (or a number): fails
-//   NAME       only for the file or directory of this name
+//   NAME       applies only to the file or directory of this name
 //
-// It speaks the kernel's protocol (linux/fuse.h) itself, so it needs root, but no library. Files may be executed.
+// Speaks the kernel's protocol (linux/fuse.h) itself, so it needs root but no library. Files may be executed.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -42,7 +43,7 @@ struct node {
     struct timespec changed;
     char *bytes;
     uint64_t size;
-    // References by the kernel: a removed file lives on while it is open.
+    // References by the kernel. A removed file exists as long as it is open.
     uint64_t lookups;
     int is_removed;
 };
@@ -131,7 +132,7 @@ static void answer(uint64_t unique, int error, const void *data, size_t size) {
 
 static void answer_entry(uint64_t unique, uint64_t id, const struct fuse_open_out *opened) {
     struct { struct fuse_entry_out entry; struct fuse_open_out opened; } out = {0};
-    // Nothing is cached, so that each operation arrives here.
+    // Nothing is cached, so each operation arrives here.
     out.entry = (struct fuse_entry_out){.nodeid = id, .attr = attributes(id)};
     nodes[id].lookups++;
     if (opened) out.opened = *opened;
@@ -204,7 +205,7 @@ static int error_named(const char *name) {
     for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
         if (!strcmp(ERRORS[i].name, name)) return ERRORS[i].number;
     int number = atoi(name);
-    // The kernel takes no other number.
+    // The kernel accepts no other number.
     return number > 0 && number < 1000 ? number : EIO;
 }
 
@@ -331,7 +332,7 @@ static void read_file(const struct fuse_in_header *in, struct node *node, const 
 
 static void lock_file(const struct fuse_in_header *in, const struct fuse_lk_in *wanted, int held_error) {
     int error = lock(in->nodeid, wanted->owner, wanted->lk.type);
-    // A caller that waits for the lock is held: see `work`.
+    // `work` holds a caller that waits for the lock.
     answer(in->unique, error == EAGAIN ? held_error : error, NULL, 0);
 }
 
@@ -348,7 +349,7 @@ static void begin(const struct fuse_in_header *in, const struct fuse_init_in *in
 static void serve(const struct fuse_in_header *in) {
     const void *body = in + 1;
     struct node *node = node_of(in->nodeid);
-    // Nothing is cached: read and write arrive as they were made.
+    // Nothing is cached, so reads and writes arrive as they were made.
     const struct fuse_open_out opened = {.open_flags = 0};
     if (!node && in->opcode != FUSE_INIT) return answer(in->unique, ESTALE, NULL, 0);
     switch (in->opcode) {
@@ -436,7 +437,7 @@ static void hold(const struct fuse_in_header *in) {
     answer(in->unique, EIO, NULL, 0);
 }
 
-/// Looks again at the operations that are held. Returns how many still are.
+/// Retries the held operations. Returns how many are still held.
 static int look_again(void) {
     int left = 0;
     for (int i = 0; i < MOST_HELD; i++) {

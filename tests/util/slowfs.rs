@@ -1,4 +1,4 @@
-//! A file system whose operations hang or fail while a test says so (`tests/util/slowfs.c`).
+//! A file system whose operations hang or fail on demand (`tests/util/slowfs.c`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::documents::ROOT;
 use super::{eventually, within};
 
-/// The compiled program.
+/// The program, compiled on first use.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("slowfs");
     let own = program.with_extension(std::process::id().to_string());
@@ -18,12 +18,12 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         .arg(source)
         .status();
     assert!(built.unwrap().success(), "slowfs.c does not compile");
-    // Other tests may be running the last one.
+    // Other tests may be running the previous one.
     std::fs::rename(own, &program).unwrap();
     program
 });
 
-/// A mounted file system. It ends, and all hung operations with it, when it is dropped or the test is killed.
+/// A mounted file system. Dropping it, or killing the test, unmounts it and ends all hung operations.
 pub struct SlowFs {
     server: Child,
     place: tempfile::TempDir,
@@ -49,8 +49,8 @@ impl SlowFs {
         said.split_terminator('\n').any(|said| said == line)
     }
 
-    /// Returns true if an operation of this process has got no answer. Before the file system has received it, a signal
-    /// that kills the process takes it back.
+    /// Returns true if an operation of this process is waiting for an answer. Until the file system has received it, a
+    /// signal that kills the process cancels it.
     pub fn holds(&self, pid: i32) -> bool {
         self.has_said(&format!("held {pid}"))
     }
@@ -60,7 +60,7 @@ impl SlowFs {
         within(&self.place, "mnt")
     }
 
-    /// Sets the effects: lines as `flock hang` and `write ENOSPC name`. Without a line, all operations work.
+    /// Sets the effects, in lines such as `flock hang` and `write ENOSPC name`. Without a line, all operations work.
     pub fn control(&self, effects: &str) {
         let new = within(&self.place, "new");
         std::fs::write(&new, effects).unwrap();

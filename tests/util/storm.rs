@@ -1,4 +1,4 @@
-//! Many runs that begin at the same moment.
+//! Many runs that start at the same moment.
 
 use std::io::PipeWriter;
 use std::os::fd::OwnedFd;
@@ -12,10 +12,9 @@ use super::{BIN, clean, within};
 /// Limit on a storm, so that no test hangs.
 const MOST_TIME: Duration = Duration::from_secs(180);
 
-/// Runs that begin at the same moment.
 pub struct Storm {
     runs: Vec<Child>,
-    /// Holds the messages, the calls, and the budgets of this machine.
+    /// Contains the messages, the calls, and this machine's budgets.
     dir: tempfile::TempDir,
     _alone: MutexGuard<'static, ()>,
 }
@@ -24,12 +23,12 @@ pub struct Storm {
 static STORM: Mutex<()> = Mutex::new(());
 
 impl Storm {
-    /// Starts `count` runs with these options, once all are ready. Each runs the shell script of its number, for which
-    /// `$CALLS` is a file; `printf x >>$CALLS` notes a call.
+    /// Starts `count` runs with these options at the same moment. Each runs the script for its number, which records a
+    /// call with `printf x >>$CALLS`.
     pub fn start(count: usize, options: &str, script: impl Fn(usize) -> String) -> Storm {
         let alone = STORM.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::tempdir().unwrap();
-        // All wait for the end of this pipe.
+        // All wait until this pipe closes.
         let (barrier, start) = std::io::pipe().unwrap();
         let log = std::fs::File::create(within(&dir, "log")).unwrap();
         let one_run = |number| {
@@ -44,7 +43,7 @@ impl Storm {
                 .env("CALLS", within(&dir, "calls"))
                 .env("XDG_STATE_HOME", dir.path())
                 .stdin(Stdio::from(OwnedFd::from(barrier.try_clone().unwrap())))
-                // One description, so that no run overwrites another's messages.
+                // One shared file offset, so that no run overwrites another's messages.
                 .stderr(Stdio::from(log.try_clone().unwrap()));
             command.spawn().unwrap()
         };
@@ -57,7 +56,7 @@ impl Storm {
         }
     }
 
-    /// Returns the file of this machine's own budget with this name.
+    /// Returns the file of this machine's budget with this name.
     pub fn local_budget(&self, name: &str) -> PathBuf {
         self.dir.path().join(format!("backoff/{name}.budget"))
     }

@@ -1,13 +1,13 @@
-//! Processes by `/proc`.
+//! Information on processes from `/proc`.
 
 use crate::util::eventually;
 
-/// Returns a process's file in `/proc`; empty if it does not exist.
+/// Returns a process's file in `/proc`, or an empty string if it does not exist.
 fn read(pid: i32, name: &str) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default()
 }
 
-/// Returns a field of `/proc/PID/stat`, counted from the state, which follows the name.
+/// Returns a field of `/proc/PID/stat`. The state, after the name, is field 0.
 fn stat(pid: i32, field: usize) -> Option<String> {
     let stat = read(pid, "stat");
     stat[stat.rfind(')')? + 2..]
@@ -39,7 +39,7 @@ pub fn children_of(pid: i32) -> Vec<i32> {
         .collect()
 }
 
-/// Returns the number of a process's threads; 0 if it is gone.
+/// Returns the number of a process's threads, or 0 if it is gone.
 pub fn threads_of(pid: i32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
@@ -60,7 +60,7 @@ pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     .collect()
 }
 
-/// Returns a value from `/proc/PID/status`; empty if there is none.
+/// Returns a value from `/proc/PID/status`, or an empty string if there is none.
 fn status(pid: i32, field: &str) -> String {
     let status = read(pid, "status");
     let value = status
@@ -73,12 +73,12 @@ fn signals(pid: i32, field: &str) -> u64 {
     u64::from_str_radix(&status(pid, field), 16).unwrap_or(0)
 }
 
-/// Returns the signals that a process ignores: bit 0 is signal 1.
+/// Returns the signals that a process ignores. Bit 0 is signal 1.
 pub fn ignored_signals(pid: i32) -> u64 {
     signals(pid, "SigIgn")
 }
 
-/// Returns true if the process catches TERM, as backoff does once its handlers are installed.
+/// Returns true if the process catches SIGTERM, as backoff does once its handlers are installed.
 pub fn hears_signals(pid: i32) -> bool {
     signals(pid, "SigCgt") & (1 << 14) != 0
 }
@@ -105,7 +105,7 @@ pub fn threads(pid: i32) -> u64 {
     status(pid, "Threads").parse().unwrap_or(0)
 }
 
-/// Returns the number of times that a process has gone to sleep.
+/// Returns how often a process has gone to sleep.
 #[track_caller]
 pub fn context_switches(pid: i32) -> u64 {
     status(pid, "voluntary_ctxt_switches").parse().unwrap()

@@ -1,8 +1,8 @@
-//! Processes by `ps`, with options that all systems have. Linux checks it against `/proc`.
+//! Information on processes from `ps`, for systems without `/proc`.
 
 use crate::util::{clean, eventually};
 
-/// Returns what `ps` prints for these arguments; empty if there is no such process.
+/// Returns what `ps` prints for these arguments, or an empty string if there is no such process.
 fn ps(args: &[&str]) -> String {
     let output = clean("ps").args(args).output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -13,10 +13,10 @@ fn field(pid: i32, name: &str) -> String {
     shown.trim().to_owned()
 }
 
-/// Returns the state letter of Linux, if the process exists.
+/// Returns the state letter that Linux uses, if the process exists.
 pub fn state(pid: i32) -> Option<char> {
     match field(pid, "stat").chars().next()? {
-        // Sleeps for more than 20 seconds.
+        // Has slept for more than 20 seconds.
         'I' => Some('S'),
         letter => Some(letter),
     }
@@ -43,7 +43,8 @@ pub fn children_of(pid: i32) -> Vec<i32> {
     table.lines().filter_map(child).collect()
 }
 
-/// Returns the number of a process's threads; 0 if it is gone. With `-M`, macOS prints a line for each, under a head.
+/// Returns the number of a process's threads, or 0 if it is gone. On macOS, `ps -M` prints a line for each, below a
+/// header.
 pub fn threads_of(pid: i32) -> usize {
     ps(&["-M", "-p", &pid.to_string()])
         .lines()
@@ -54,7 +55,7 @@ pub fn threads_of(pid: i32) -> usize {
 /// Returns the processes that were started with this variable in their environment.
 pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     let variable = format!("{name}={value}");
-    // The environment follows the command, of this user's processes only.
+    // The environment follows the command, but only for this user's processes.
     let table = ps(&["-A", "-E", "-ww", "-o", "pid=,command="]);
     let having = |line: &str| {
         let mut words = line.split_whitespace();
@@ -64,12 +65,12 @@ pub fn with_variable(name: &str, value: &str) -> Vec<i32> {
     table.lines().filter_map(having).collect()
 }
 
-/// Returns none, as no common option of `ps` tells.
+/// Returns 0, as no common option of `ps` shows ignored signals.
 pub fn ignored_signals(_pid: i32) -> u64 {
     0
 }
 
-/// Returns true once the process has slept for a while: backoff installs its handlers first.
+/// Returns true if the process sleeps for a while. backoff installs its handlers first.
 pub fn hears_signals(pid: i32) -> bool {
     (0..10).all(|_| {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -77,7 +78,7 @@ pub fn hears_signals(pid: i32) -> bool {
     })
 }
 
-/// Waits until a process has filled its pipe, and so sleeps.
+/// Waits until a process sleeps, as it does once it has filled its pipe.
 pub fn until_it_is_stuck(pid: i32) {
     let mut times = 0;
     eventually("a full pipe", || {
@@ -90,7 +91,7 @@ pub fn until_it_is_stuck(pid: i32) {
     });
 }
 
-/// Returns a process's open files, by `lsof`.
+/// Returns a process's open files, as `lsof` lists them.
 pub fn descriptors(pid: i32) -> Vec<String> {
     let output = clean("lsof").args(["-nP", "-p", &pid.to_string()]).output();
     let shown = String::from_utf8(output.unwrap().stdout).unwrap();
